@@ -1,0 +1,67 @@
+"""Sets of rows as half-open intervals, and as arrays of row numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+Interval = tuple[int, int]
+Intervals = tuple[Interval, ...]
+
+
+def runs(indices: Any) -> Intervals:
+    """Return the maximal runs of consecutive rows in a set of indices, in order."""
+    found = np.unique(np.asarray(indices, dtype=np.intp))
+    if not found.size:
+        return ()
+    cuts = np.flatnonzero(np.diff(found) != 1) + 1
+    starts = found[np.concatenate(([0], cuts))]
+    stops = found[np.concatenate((cuts - 1, [-1]))] + 1
+    return tuple(zip(starts.tolist(), stops.tolist(), strict=True))
+
+
+def rows(intervals: Iterable[Interval]) -> np.ndarray:
+    """Return the row indices of disjoint intervals, one after the other."""
+    bounds = np.array(list(intervals), dtype=np.intp).reshape(-1, 2)
+    lengths = bounds[:, 1] - bounds[:, 0]
+    ends = np.cumsum(lengths)
+    return np.arange(lengths.sum()) + np.repeat(bounds[:, 0] - ends + lengths, lengths)
+
+
+def complement(intervals: Intervals, n: int) -> Intervals:
+    """Return the rows of ``0 … n`` that are in none of these ordered, disjoint intervals."""
+    edges = [0, *(edge for interval in intervals for edge in interval), n]
+    return tuple((a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b)
+
+
+def difference(one: Intervals, other: Intervals) -> Intervals:
+    """Return the rows of ``one`` that are not in ``other``; both ordered and disjoint."""
+    found = []
+    for a, b in one:
+        for c, d in other:
+            if d <= a:
+                continue
+            if c >= b:
+                break
+            if a < c:
+                found.append((a, c))
+            a = max(a, d)
+        if a < b:
+            found.append((a, b))
+    return tuple(found)
+
+
+def padded(sets: Sequence[Intervals], n: int) -> np.ndarray:
+    """Return row numbers of each set side by side, ``(sets, longest)``, and ``n`` where none is."""
+    if all(len(intervals) == 1 for intervals in sets):
+        spans = np.array([intervals[0] for intervals in sets])
+        lengths = spans[:, 1] - spans[:, 0]
+        steps = np.arange(lengths.max())
+        return np.where(steps < lengths[:, None], spans[:, :1] + steps, n)
+    found = [rows(intervals) for intervals in sets]
+    numbers = np.full((len(found), max(map(len, found))), n)
+    for one, at in zip(numbers, found, strict=True):
+        one[: len(at)] = at
+    return numbers

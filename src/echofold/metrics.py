@@ -1,0 +1,260 @@
+"""Errors of predictions; lower is better, arrays are ``(T,)`` or ``(T, outputs)``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+# Variation below 1e-12 of the size of the values is rounding left by whatever computed them.
+_CONSTANT = 1e-24
+
+
+def _pair(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Check targets and predictions and return both as (T, outputs)."""
+    arrays = []
+    for name, values in (("y_true", y_true), ("y_pred", y_pred)):
+        try:
+            array = np.asarray(values, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name}: expected an array of real numbers; {error}.") from error
+        if array.ndim not in (1, 2) or array.size == 0:
+            raise ValueError(
+                f"{name}: got an array of shape {array.shape}, expected (T,) or (T, outputs) "
+                "with at least one row and one output."
+            )
+        arrays.append(array.reshape(len(array), -1))
+    t, y = arrays
+    if t.shape != y.shape:
+        raise ValueError(
+            f"y_true has shape {t.shape} and y_pred {y.shape} as (rows, outputs); "
+            "expected the same shape."
+        )
+    if not np.isfinite(t).all():
+        raise ValueError("y_true holds NaN or infinity; remove or fill those rows first.")
+    return t, y
+
+
+def _squared(t: np.ndarray, y: np.ndarray) -> float:
+    """Sum of squared errors; a diverged prediction may overflow to infinity."""
+    with np.errstate(over="ignore"):
+        return float(np.sum((y - t) ** 2))
+
+
+def _variations(t: np.ndarray, real: np.ndarray) -> np.ndarray:
+    """Sums of squared deviations from the means of sets of rows ``t (sets, rows, outputs)``.
+
+    Only rows that are ``real (sets, rows)`` count; the sum of a constant set is exactly 0.
+    """
+    mask = real[:, :, None]
+    # Measuring from the first row makes the deviations of constant rows exactly zero; the mean of
+    # many equal numbers, summed down a column, is off by far more than one rounding.
+    d = np.where(mask, t - t[:, :1], 0.0)
+    mean = d.sum(axis=1, keepdims=True) / mask.sum(axis=1, keepdims=True)
+    each = np.sum(np.where(mask, d - mean, 0.0) ** 2, axis=1)
+    # Output by output: a large constant output must not hide a small one that varies.
+    constant = each <= _CONSTANT * np.sum(np.where(mask, t, 0.0) ** 2, axis=1)
+    return np.where(constant.all(axis=1), 0.0, each.sum(axis=1))
+
+
+def _variation(t: np.ndarray) -> float:
+    """Sum of squared deviations from the mean of each output, 0 for constant (T, outputs) rows."""
+    return float(_variations(t[None], np.ones((1, len(t)), dtype=bool))[0])
+
+
+def nrmse(y_true: Any, y_pred: Any, *, scale: float | None = None) -> float:
+    """Root of the squared error divided by the variation of the targets.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (T,) or (T, outputs)
+        Targets and predictions.
+    scale : float, optional
+        Mean squared deviation, summed over outputs, of all the data the rows were taken from.
+        It is needed, and used, only where the targets here are one row or constant.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    ``sqrt(sum ||y - t||^2 / sum ||t - mean(t)||^2)`` over all outputs, each with its own mean.
+    The denominator is ``T * scale`` for one row or constant targets.
+
+    Examples
+    --------
+    >>> from echofold.metrics import nrmse
+    >>> nrmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
+    1.0
+    >>> nrmse([3.0], [2.0], scale=4.0)
+    0.5
+    """
+    t, y = _pair(y_true, y_pred)
+    if scale is not None and not (isinstance(scale, Real) and 0 < scale < np.inf):
+        raise ValueError(
+            f"scale={scale!r}: expected a positive number, the mean squared deviation of the data."
+        )
+    denominator = _variation(t)
+    if denominator == 0:
+        if scale is None:
+            raise ValueError(
+                f"y_true is constant over its T={len(t)} rows, so the NRMSE has nothing to divide "
+                "by; pass scale=, the mean squared deviation of all the data, or use rmse."
+            )
+        denominator = len(t) * float(scale)
+    return float(_METRICS["nrmse"].finish(_squared(t, y), len(t), t.shape[1], denominator))
+
+
+def mse(y_true: Any, y_pred: Any) -> float:
+    """Mean squared error over rows and outputs.
+
+    Examples
+    --------
+    >>> from echofold.metrics import mse
+    >>> mse([1.0, 2.0], [1.0, 4.0])
+    2.0
+    """
+    t, y = _pair(y_true, y_pred)
+    return _squared(t, y) / t.size
+
+
+def rmse(y_true: Any, y_pred: Any) -> float:
+    """Root of the mean squared error over rows and outputs.
+
+    Examples
+    --------
+    >>> from echofold.metrics import rmse
+    >>> rmse([1.0, 2.0], [3.0, 4.0])
+    2.0
+    """
+    return float(np.sqrt(mse(y_true, y_pred)))
+
+
+def mae(y_true: Any, y_pred: Any) -> float:
+    """Mean absolute error over rows and outputs.
+
+    Examples
+    --------
+    >>> from echofold.metrics import mae
+    >>> mae([1.0, 2.0], [1.0, 4.0])
+    1.0
+    """
+    t, y = _pair(y_true, y_pred)
+    with np.errstate(over="ignore"):
+        return float(np.mean(np.abs(y - t)))
+
+
+def error_rate(labels_true: Any, labels_pred: Any) -> float:
+    """Share of labels that are wrong.
+
+    Examples
+    --------
+    >>> from echofold.metrics import error_rate
+    >>> error_rate(["a", "b", "b", "a"], ["a", "b", "a", "a"])
+    0.25
+    """
+    true, pred = np.asarray(labels_true), np.asarray(labels_pred)
+    if true.ndim != 1 or true.size == 0 or true.shape != pred.shape:
+        raise ValueError(
+            f"labels_true has shape {true.shape} and labels_pred {pred.shape}; "
+            "expected two one-dimensional arrays of the same length, at least 1."
+        )
+    texts = [array.dtype.kind in "US" for array in (true, pred)]
+    if texts[0] != texts[1] and object not in (true.dtype, pred.dtype):
+        raise TypeError(
+            f"labels_true is an array of {true.dtype} and labels_pred of {pred.dtype}, which are "
+            "never equal; give both as text or both as numbers."
+        )
+    return float(np.mean(true != pred))
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric and what it is computed from: sums over the validation rows, or predictions."""
+
+    name: str
+    needs: str  # "squared", "absolute", "labels" (sums of errors) or "predictions"
+    function: Callable[[Any, Any], float]
+
+    def finish(self, total: Any, rows: Any, outputs: int, denominator: Any) -> np.ndarray:
+        """Turn sums of errors into scores; arrays broadcast, an infinite sum scores infinity.
+
+        ``total`` is the sum of squared or absolute errors or the number of wrong labels,
+        ``rows`` the number of validation rows, ``denominator`` what `denominators` returns
+        (used by nrmse alone).
+        """
+        if self.needs == "predictions":
+            raise TypeError(
+                f"metric {self.name!r} has no sums to finish; call function(y_true, y_pred)."
+            )
+        if self.name == "nrmse":
+            divisor = np.asarray(denominator)
+        else:
+            divisor = np.asarray(rows) * (1 if self.needs == "labels" else outputs)
+        # The sum of a diverged run may be finite and still overflow here.
+        with np.errstate(over="ignore"):
+            mean = np.asarray(total) / divisor
+        return np.sqrt(mean) if self.name in ("nrmse", "rmse") else mean
+
+
+_METRICS = {
+    function.__name__: Metric(function.__name__, needs, function)
+    for function, needs in (
+        (nrmse, "squared"),
+        (rmse, "squared"),
+        (mse, "squared"),
+        (mae, "absolute"),
+        (error_rate, "labels"),
+    )
+}
+
+
+def resolve(metric: Any) -> Metric:
+    """Return the `Metric` of a name or of a callable ``(y_true, y_pred)``."""
+    if callable(metric):
+        # The library's own functions keep the fast way of computing them.
+        for known in _METRICS.values():
+            if metric is known.function:
+                return known
+        return Metric(getattr(metric, "__name__", type(metric).__name__), "predictions", metric)
+    names = ", ".join(_METRICS)
+    if not isinstance(metric, str):
+        raise TypeError(
+            f"metric={metric!r}: expected one of {names}, or a callable (y_true, y_pred)."
+        )
+    if metric not in _METRICS:
+        near = difflib.get_close_matches(metric.lower(), _METRICS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(
+            f"metric={metric!r} is unknown{hint} "
+            f"Expected one of {names}, or a callable (y_true, y_pred)."
+        )
+    return _METRICS[metric]
+
+
+def denominators(targets: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the NRMSE denominator of each validation set of ``targets`` (n, outputs).
+
+    ``at`` (sets, longest) holds row numbers, n where padded. One row or constant rows give
+    rows × s², with s² the mean squared deviation, summed over outputs, of all n rows.
+    """
+    real = at < len(targets)
+    rows = real.sum(axis=1).astype(float)
+    found = np.zeros(len(at))
+    if at.shape[1] > 1:
+        found = _variations(targets[np.minimum(at, len(targets) - 1)], real)
+    constant = found == 0
+    if constant.any():
+        scale = _variation(targets) / len(targets)
+        if scale == 0:
+            raise ValueError(
+                f"the targets are constant over all n={len(targets)} rows, so the NRMSE has "
+                "nothing to divide by; use metric='rmse'."
+            )
+        found[constant] = rows[constant] * scale
+    return found
