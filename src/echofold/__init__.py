@@ -1,0 +1,38 @@
+"""Cross-validate echo state networks at the cost of training one."""
+# ruff: noqa: F401 (the imports below are for type checkers and editors)
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from echofold import datasets, metrics, schemes
+    from echofold._cross_validate import cross_validate, cross_validate_readout
+    from echofold._estimators import ESNClassifier, ESNForecaster, ESNRegressor
+    from echofold._evaluate import evaluate
+    from echofold._persist import load, save
+    from echofold._search import ESNSearchCV
+    from echofold.schemes import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
+
+__version__ = "0.1.0"
+_NAMES = {  # loaded on first use, so that importing the package costs little
+    "_cross_validate": ("cross_validate", "cross_validate_readout"),
+    "_estimators": ("ESNClassifier", "ESNForecaster", "ESNRegressor"),
+    "_evaluate": ("evaluate",),
+    "_persist": ("load", "save"),
+    "_search": ("ESNSearchCV",),
+    "schemes": ("Accumulative", "KFold", "LeaveOneOut", "SingleSplit", "WalkForward"),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = sorted([*_HOME, "datasets", "metrics", "schemes"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_HOME.get(name, name)}")
+    globals()[name] = value = getattr(module, name) if name in _HOME else module
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,282 @@
+"""Tables in and out: NumPy, pandas and polars to 64-bit arrays, and forecasts back.
+
+A series ``(T,)`` is read as one column. What was read is remembered in a `Schema`, so that later
+tables can be checked against it and results can be given in the user's kind.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+HOLDS = {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}  # by NumPy kind
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Kind of a table, the names of its columns (None: unnamed) and what they hold.
+
+    ``holds`` has ``"numbers"`` or ``"booleans"`` for each column; ``flat`` is true for a series.
+    """
+
+    kind: str
+    names: tuple | None
+    holds: tuple[str, ...]
+    flat: bool
+
+    def check(self, other: Schema, argument: str, own: str = "given to fit") -> None:
+        """Raise unless ``other``, of a later table, has the same columns in the same order.
+
+        Tables without column names are read by position.
+        """
+        if self.names is not None and other.names is not None and not (self.flat or other.flat):
+            _check_names(self.names, other.names, argument, own)
+        if len(other.holds) != len(self.holds):
+            raise ValueError(
+                f"{argument} has {_count(len(other.holds), 'column')}, expected the "
+                f"{len(self.holds)} {own}, in the same order."
+            )
+        if "numpy" in (self.kind, other.kind):
+            return
+        for column, (before, now) in enumerate(zip(self.holds, other.holds, strict=True)):
+            if before != now:
+                raise TypeError(
+                    f"{argument} holds {now} in column {_label(other.names, column)}, but the one "
+                    f"{own} holds {before}. Convert it to that dtype."
+                )
+
+
+class Table(NamedTuple):
+    """Values ``(rows, columns)``, their schema, and the pandas index where there is one."""
+
+    values: np.ndarray
+    schema: Schema
+    index: Any
+
+
+def read(data: Any, argument: str) -> Table:
+    """Read a series ``(T,)`` or a table ``(T, columns)`` of finite numbers, or say what is wrong.
+
+    Examples
+    --------
+    >>> read([1, 2, 3], "y").values.shape
+    (3, 1)
+    """
+    kind = kind_of(data)
+    if kind == "numpy":
+        table = _read_array(data, argument)
+    else:
+        table = _read_frame(data, kind, argument)
+    if table.values.size == 0:
+        raise ValueError(
+            f"{argument} is empty: its shape is {np.shape(data)}. Give at least one row and one "
+            "column."
+        )
+    require_finite(table.values, argument, table.schema.names)
+    # One memory order, so that sums round alike whatever the data came in.
+    return table._replace(values=np.ascontiguousarray(table.values))
+
+
+def write(values: np.ndarray, schema: Schema, index: Any = None) -> Any:
+    """Give ``values (rows, columns)`` in the kind of ``schema``; ``index`` is for pandas."""
+    shaped = values[:, 0] if schema.flat else values
+    names = schema.names
+    if schema.kind == "pandas":
+        import pandas as pd
+
+        if schema.flat:
+            return pd.Series(shaped, index=index, name=names[0] if names else None)
+        return pd.DataFrame(shaped, index=index, columns=pd.Index(names))
+    if schema.kind == "polars":
+        import polars as pl
+
+        if schema.flat:
+            return pl.Series(names[0] if names else "", shaped)
+        return pl.DataFrame(shaped, schema=list(names or ()))
+    return shaped
+
+
+def read_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
+    """Read row weights: ``rows`` numbers of at least 0, not all of them 0."""
+    if sample_weight is None:
+        return None
+    table = read(sample_weight, "sample_weight")
+    if not table.schema.flat or len(table.values) != rows:
+        raise ValueError(
+            f"sample_weight has shape {np.shape(sample_weight)}, expected ({rows},): one weight "
+            "for each row of y."
+        )
+    weights = table.values[:, 0]
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"sample_weight is {weights[row]:g} at row {row}; weights must not be negative. "
+            "Give 0 to leave a row out of training."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero in every row. Give some a positive weight.")
+    return weights
+
+
+def kind_of(data: Any) -> str:
+    """``"pandas"`` or ``"polars"`` for their series and frames, ``"numpy"`` for anything else."""
+    for package in ("pandas", "polars"):
+        module = sys.modules.get(package)
+        if module is not None and isinstance(data, module.Series | module.DataFrame):
+            return package
+    return "numpy"
+
+
+def check_columns(data: Any, argument: str) -> None:
+    """Raise for a pandas or polars column that does not hold numbers, by its name."""
+    kind = kind_of(data)
+    if kind != "numpy":
+        _column_contents(data, kind, argument)
+
+
+def require_finite(values: np.ndarray, argument: str, names: tuple | None = None) -> None:
+    """Raise for NaN or infinity in ``values (rows, columns)``, naming the first column and row."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    column = int(np.argmin(finite.all(axis=0)))
+    row = int(np.argmin(finite[:, column]))
+    value = "NaN" if np.isnan(values[row, column]) else "an infinite value (inf)"
+    others = int((~finite).sum()) - 1
+    raise ValueError(
+        f"{argument} contains {value} in column {_label(names, column)} at row {row}"
+        + (f" ({_count(others, 'more such value')})" if others else "")
+        + ". Fill it in or remove it: a reservoir cannot be driven across missing values."
+    )
+
+
+def _read_array(data: Any, argument: str) -> Table:
+    """Read anything NumPy understands."""
+    if hasattr(data, "tocsr"):
+        raise TypeError(f"{argument} is a sparse matrix; give a dense array, {argument}.toarray().")
+    if isinstance(data, np.ma.MaskedArray):  # NumPy would drop the mask without a word
+        data = np.ma.filled(data.astype(float), np.nan)
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise ValueError(
+            f"{argument} is not a table: {error}. Give (T,) or (T, columns) numbers."
+        ) from None
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{argument} must be one- or two-dimensional, (T,) or (T, columns), got "
+            f"{type(data).__name__} of shape {array.shape}."
+        )
+    if array.dtype.kind == "O":
+        array = _from_objects(array, argument, "it")
+    if array.dtype.kind == "c":
+        raise ValueError(f"{argument} is complex. Complex data not supported: give real numbers.")
+    holds = HOLDS.get(array.dtype.kind)
+    if holds is None:
+        raise TypeError(f"{argument} must hold real numbers, got an array of dtype {array.dtype}.")
+    flat = array.ndim == 1
+    values = array.astype(float, copy=False).reshape(len(array), 1 if flat else array.shape[1])
+    return Table(values, Schema("numpy", None, (holds,) * values.shape[1], flat), None)
+
+
+def _read_frame(data: Any, kind: str, argument: str) -> Table:
+    """Read a pandas or polars series or frame."""
+    names, holds = _column_contents(data, kind, argument)
+    flat = data.ndim == 1 if kind == "pandas" else not hasattr(data, "columns")
+    if kind == "pandas":
+        values = data.to_numpy(dtype=float, na_value=np.nan)
+    else:
+        import polars as pl
+
+        values = data.cast(pl.Float64).to_numpy()
+    values = values.reshape(len(data), len(holds))
+    return Table(values, Schema(kind, names, holds, flat), getattr(data, "index", None))
+
+
+def _column_contents(data: Any, kind: str, argument: str) -> tuple[tuple | None, tuple[str, ...]]:
+    """Names of the columns of a frame and what they hold; raise for anything but numbers."""
+    if hasattr(data, "columns"):
+        names = tuple(data.columns)
+        dtypes = list(data.dtypes)
+    else:
+        names = (data.name,)
+        dtypes = [data.dtype]
+    doubled = [name for name in names if names.count(name) > 1]
+    if doubled:
+        raise ValueError(f"{argument} has two columns named {doubled[0]!r}. Rename one of them.")
+    contents = _pandas_content if kind == "pandas" else _polars_content
+    holds = []
+    for column, dtype in enumerate(dtypes):
+        content = contents(data, column, dtype, argument)
+        if content is None:
+            raise TypeError(
+                f"{argument} holds {dtype} in column {_label(names, column)}, but numbers are "
+                "needed. Encode the column as numbers or leave it out."
+            )
+        holds.append(content)
+    return (None if names in ((None,), ("",)) else names), tuple(holds)
+
+
+def _pandas_content(data: Any, column: int, dtype: Any, argument: str) -> str | None:
+    """What a pandas column holds; None for what is not a number."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_complex_dtype(dtype):
+        return None
+    if dtype.kind == "O" and not pd.api.types.is_extension_array_dtype(dtype):
+        series = data if data.ndim == 1 else data.iloc[:, column]
+        _from_objects(series.to_numpy(na_value=np.nan), argument, f"column {series.name!r}")
+        return "numbers"
+    if pd.api.types.is_bool_dtype(dtype):
+        return "booleans"
+    return "numbers" if pd.api.types.is_numeric_dtype(dtype) else None
+
+
+def _polars_content(data: Any, column: int, dtype: Any, argument: str) -> str | None:
+    """What a polars column holds; None for what is not a number."""
+    if str(dtype) == "Boolean":
+        return "booleans"
+    return "numbers" if dtype.is_numeric() else None
+
+
+def _from_objects(array: np.ndarray, argument: str, where: str) -> np.ndarray:
+    """Numbers from an array of Python objects; strings are never parsed."""
+    try:
+        if any(isinstance(value, str | bytes) for value in array.flat):
+            raise TypeError("it holds strings")
+        return array.astype(float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{argument} must hold real numbers, but {where} cannot be read as such: {error}."
+        ) from None
+
+
+def _check_names(before: tuple, now: tuple, argument: str, own: str) -> None:
+    """Raise for missing, unexpected or reordered columns."""
+    missing = [name for name in before if name not in now]
+    unexpected = [name for name in now if name not in before]
+    problems = []
+    if missing:
+        problems.append(f"lacks {missing}")
+    if unexpected:
+        problems.append(f"has the unexpected {unexpected}")
+    if not problems and before != now:
+        problems.append(f"has them in another order, {list(now)}")
+    if problems:
+        raise ValueError(
+            f"{argument} must have the columns {own}, {list(before)}: it "
+            f"{' and '.join(problems)}. Select them with {argument}[{list(before)}]."
+        )
+
+
+def _label(names: tuple | None, column: int) -> str:
+    """A column as a message names it: by name, or by number."""
+    return repr(names[column]) if names is not None else str(column)
+
+
+def _count(number: int, noun: str) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,297 @@
+"""Run reservoirs: teacher forced (`drive`) or on their own output (`generate`).
+
+The paper's equation 1, for a batch of candidates that share a draw::
+
+    x(n) = (1 − a) x(n−1) + a tanh(W_in [1; u(n)] + W x(n−1))
+
+Arrays are neurons first, columns last: states are ``(units, columns)``. While driving, a column
+is a candidate; while generating, a (candidate, split, ridge) trajectory. Leak rate, radius and
+scalings act on columns, so every step is one matrix product and one fused elementwise pass.
+Nothing here knows about folds. Callers hold `_device.engine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from echofold._weights import Draw, Sparse
+
+UNROLLED = 64  # connections added up in one fused expression; more are scanned
+FEW_INPUTS = 3  # up to this many inputs are cheaper added one by one than as a product
+BLOCK_BYTES = 2**24  # states of one block of time steps
+COLUMNS = 512  # columns generated together on a CPU: they stay in its L2 cache
+
+
+class Reservoirs(NamedTuple):
+    """Candidates that share a draw.
+
+    ``W_in`` is ``(units, 1 + inputs)``, ``W`` ``(units, units)`` or `Sparse`; ``leak`` and
+    ``gain`` (what multiplies ``W``) are ``(columns,)``, ``scaling`` is ``(1 + inputs, columns)``.
+    """
+
+    W_in: Any
+    W: Any
+    leak: Any
+    gain: Any
+    scaling: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Units and columns."""
+        return self.W_in.shape[-2], self.leak.shape[-1]
+
+    def columns(self, index) -> Reservoirs:
+        """The candidates at ``index``, one for each column wanted."""
+        return self._replace(
+            leak=self.leak[index], gain=self.gain[index], scaling=self.scaling[:, index]
+        )
+
+
+def reservoirs(draw: Draw, leak, radius, scaling) -> Reservoirs:
+    """Combine a draw with the leak rates, radii and scalings of its candidates."""
+    leak = np.asarray(leak, dtype=float)
+    gain = np.ones_like(leak) if draw.radius is None else np.asarray(radius) / draw.radius
+    return Reservoirs(draw.W_in, draw.W, leak, gain, np.asarray(scaling, dtype=float))
+
+
+def _step(r: Reservoirs, bias, x, u):
+    """One update of states ``x (units, columns)`` by inputs ``u (inputs, columns or 1)``."""
+    if u.shape[0] <= FEW_INPUTS:
+        driven = bias
+        for i in range(u.shape[0]):
+            driven = driven + r.W_in[:, 1 + i : 2 + i] * (r.scaling[1 + i] * u[i])
+    else:
+        driven = bias + r.W_in[:, 1:] @ (r.scaling[1:] * u)
+    return x + r.leak * (jnp.tanh(driven + r.gain * _product(r.W, x)) - x)
+
+
+def _product(W, x):
+    """``W @ x``; for a sparse ``W`` over its stored entries only."""
+    if not isinstance(W, Sparse):
+        return W @ x
+    if W.columns.shape[1] <= UNROLLED:
+        return sum(W.values[:, j, None] * x[W.columns[:, j]] for j in range(W.columns.shape[1]))
+
+    def add(total, entry):
+        columns, values = entry
+        return total + values[:, None] * x[columns], None
+
+    return jax.lax.scan(add, jnp.zeros_like(x), (W.columns.T, W.values.T))[0]
+
+
+def _bias(r: Reservoirs):
+    """The part of the drive that never changes."""
+    return r.W_in[:, :1] * r.scaling[:1]
+
+
+# --- driving ------------------------------------------------------------------------------------
+
+
+@jax.jit
+def _drive(r: Reservoirs, inputs, x, length):
+    bias = _bias(r)
+
+    def step(x, u):
+        x = _step(r, bias, x, u[:, None])
+        return x, x
+
+    _, states = jax.lax.scan(step, x, inputs)
+    return states, states[length - 1]
+
+
+@jax.jit
+def _drive_silent(r: Reservoirs, inputs, x, length):
+    """Only the last state; rows from ``length`` on are padding."""
+    bias = _bias(r)
+
+    def step(x, row):
+        n, u = row
+        return jnp.where(n < length, _step(r, bias, x, u[:, None]), x), None
+
+    return jax.lax.scan(step, x, (jnp.arange(inputs.shape[0]), inputs))[0]
+
+
+def drive(r: Reservoirs, inputs, x=None):
+    """Drive with ``inputs (T, inputs)`` from state ``x``.
+
+    Returns the states ``(T, units, columns)`` and the last one. With arrays of `Reservoirs`
+    stacked along a leading axis, several draws run in one call and results gain that axis.
+    """
+    x = jnp.zeros((*r.leak.shape[:-1], *r.shape)) if x is None else x
+    length = jnp.asarray(inputs.shape[0])
+    if r.leak.ndim == 2:
+        return jax.vmap(_drive, in_axes=(0, None, 0, None))(r, inputs, x, length)
+    return _drive(r, jnp.asarray(inputs), jnp.asarray(x), length)
+
+
+def advance(r: Reservoirs, inputs, x=None):
+    """The state after driving with ``inputs``, in memory that does not grow with their length."""
+    x = jnp.zeros(r.shape) if x is None else jnp.asarray(x)
+    size = block_length(r.shape, len(inputs))
+    for start in range(0, len(inputs), size):
+        part = inputs[start : start + size]
+        x = _drive_silent(r, _padded(part, size), x, len(part))
+    return x
+
+
+def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iterator[tuple]:
+    """Yield ``(start, states, last)`` for consecutive blocks of rows, so that none need be kept.
+
+    ``states`` is ``(rows, units, columns)``; the final, shorter block is cut to its rows.
+    """
+    x = jnp.zeros(r.shape) if x is None else jnp.asarray(x)
+    size = size or block_length(r.shape, len(inputs))
+    for start in range(0, len(inputs), size):
+        part = inputs[start : start + size]
+        states, x = _drive(r, _padded(part, size), x, len(part))
+        yield start, np.asarray(states)[: len(part)], x
+
+
+def block_length(shape: tuple[int, int], steps: int) -> int:
+    """Rows in a block: as even as possible, a multiple of 64 so that few shapes are compiled."""
+    most = max(64, BLOCK_BYTES // (8 * shape[0] * shape[1]))
+    blocks = max(1, -(-steps // most))
+    return min(-(-steps // blocks // 64) * 64 if steps > 64 else steps, -(-most // 64) * 64) or 1
+
+
+def _padded(rows, size: int):
+    """``rows`` followed by zeros up to ``size``."""
+    if len(rows) == size:
+        return jnp.asarray(rows)
+    padded = np.zeros((size, *rows.shape[1:]))
+    padded[: len(rows)] = rows
+    return jnp.asarray(padded)
+
+
+@jax.jit
+def drive_sequences(r: Reservoirs, inputs, take):
+    """Drive every candidate with every sequence at once, keeping weighted sums of states.
+
+    ``inputs`` is ``(sequences, steps, inputs)``, padded at the end; ``take`` is
+    ``(features, steps, sequences)``. Returns ``(features, units, columns, sequences)``:
+    ``Σ_t take[f, t, s] x_t``, which is the state at one position for a row of ``take`` with a
+    single one, and a mean for a row of equal weights.
+    """
+    units, candidates = r.shape
+    sequences = inputs.shape[0]
+    index = jnp.repeat(jnp.arange(candidates), sequences)
+    wide = r.columns(index)
+    bias = _bias(wide)
+
+    def step(carry, row):
+        x, total = carry
+        u, weights = row  # (inputs, sequences), (features, sequences)
+        x = _step(wide, bias, x, jnp.tile(u, (1, candidates)))
+        return (x, total + jnp.tile(weights, (1, candidates))[:, None] * x), None
+
+    zero = jnp.zeros((units, candidates * sequences))
+    rows = (jnp.transpose(inputs, (1, 2, 0)), jnp.transpose(take, (1, 0, 2)))
+    (_, total), _ = jax.lax.scan(step, (zero, jnp.zeros((take.shape[0], *zero.shape))), rows)
+    return total.reshape(take.shape[0], units, candidates, sequences)
+
+
+# --- generating ---------------------------------------------------------------------------------
+
+
+class Trajectories(NamedTuple):
+    """Columns under way. ``x (units, columns)``, ``y (outputs, columns)``, ``error (columns,)``."""
+
+    x: Any
+    y: Any
+    error: Any
+
+
+class Course(NamedTuple):
+    """What trajectories run along: rows of ``known`` inputs and ``targets``, from ``start``.
+
+    ``known`` is ``(T, known inputs)``, ``targets`` ``(T, outputs)``; ``start`` and ``horizon`` are
+    ``(columns,)``; ``unit`` is ``(outputs,)``, what one scaled unit of each output is worth.
+    """
+
+    known: Any
+    targets: Any
+    start: Any
+    horizon: Any
+    unit: Any
+
+
+def _readout(readout, u, x):
+    """``y = W_out [1; u; x]`` with a readout ``(1 + inputs + units, outputs)`` for each column."""
+    i = 1 + u.shape[0]
+    y = readout[0] + (readout[i:] * x[:, None]).sum(axis=0)
+    for j in range(u.shape[0]):
+        y = y + readout[1 + j] * u[j]
+    return jnp.where(jnp.isfinite(y), y, jnp.inf)
+
+
+def _mistake(course: Course, y, step, absolute: bool):
+    """Error of this step in original units, zero past a column's horizon."""
+    row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
+    e = (y - course.targets[row].T) * course.unit[:, None]
+    e = jnp.abs(e).sum(axis=0) if absolute else (e * e).sum(axis=0)
+    e = jnp.where(jnp.isnan(e), jnp.inf, e)
+    return jnp.where(step < course.horizon, e, 0.0)
+
+
+@partial(jax.jit, static_argnames="absolute")
+def begin(readout, inputs, x, course: Course, absolute: bool = False) -> Trajectories:
+    """First output of every column, from true states and true ``inputs (inputs, columns)``."""
+    y = _readout(readout, inputs, x)
+    return Trajectories(x, y, _mistake(course, y, 0, absolute))
+
+
+@partial(jax.jit, static_argnames=("steps", "absolute", "keep"))
+def proceed(
+    r: Reservoirs,
+    readout,
+    going: Trajectories,
+    course: Course,
+    first,
+    steps: int,
+    absolute: bool = False,
+    keep: bool = False,
+):
+    """Advance by ``steps`` on the columns' own output; step ``first`` is the next one.
+
+    Returns the trajectories, and the outputs ``(steps, outputs, columns)`` if ``keep``.
+    """
+    bias = _bias(r)
+
+    def step(going, n):
+        row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
+        u = jnp.concatenate([going.y, course.known[row].T])
+        x = _step(r, bias, going.x, u)
+        y = _readout(readout, u, x)
+        error = going.error + _mistake(course, y, n, absolute)
+        return Trajectories(x, y, error), (y if keep else None)
+
+    return jax.lax.scan(step, going, first + jnp.arange(steps))
+
+
+def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
+    """Outputs ``(steps, outputs, columns)`` of a closed loop.
+
+    ``x (units, columns)`` is the state after the true ``inputs (inputs, columns)``; ``readout`` is
+    ``(1 + inputs + units, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
+    beside the fed-back output at step ``j`` (row 0 is already part of ``inputs``). A diverging
+    column turns infinite and disturbs no other.
+    """
+    outputs, columns = readout.shape[1:]
+    course = Course(
+        jnp.asarray(known).reshape(steps, -1),
+        jnp.zeros((1, outputs)),
+        jnp.zeros(columns, dtype=int),
+        jnp.zeros(columns, dtype=int),
+        jnp.ones(outputs),
+    )
+    going = begin(readout, inputs, x, course)
+    if steps == 1:
+        return going.y[None]
+    _, rest = proceed(r, readout, going, course, 1, steps - 1, keep=True)
+    return jnp.concatenate([going.y[None], rest])

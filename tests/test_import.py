@@ -1,0 +1,53 @@
+"""Importing the package costs little and changes nothing; checked in processes of their own."""
+
+import json
+import subprocess
+import sys
+
+import echofold
+
+HEAVY = {"matplotlib", "dask", "distributed", "optuna", "polars", "IPython"}
+EAGER = {"jax", "numpy", "pandas", "pandas.plotting", "scipy", "sklearn", "xarray"}
+
+
+def run(code):
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    return json.loads(shown.stdout)
+
+
+def test_importing_loads_nothing_heavy():
+    loaded = run("import echofold, json, sys; print(json.dumps(sorted(sys.modules)))")
+    assert "echofold" in loaded
+    assert not set(loaded) & (HEAVY | EAGER)
+
+
+def test_fitting_loads_no_plotting_and_no_cluster_and_changes_no_setting():
+    code = """
+import json, os, sys, warnings
+import jax, numpy as np, sklearn.base  # scikit-learn itself changes some on import
+before = dict(jax.config.values), np.geterr(), dict(os.environ), list(warnings.filters)
+from echofold import ESNForecaster, load, save
+import tempfile
+model = ESNForecaster(10, random_state=0).fit(np.sin(np.arange(50)))
+save(model, tempfile.mkdtemp() + "/model")
+model.forecast(3)
+after = dict(jax.config.values), np.geterr(), dict(os.environ), list(warnings.filters)
+print(json.dumps({
+    "x64": bool(jax.config.jax_enable_x64), "single": str(jax.numpy.ones(1).dtype),
+    "same": [a == b for a, b in zip(before, after)], "loaded": sorted(sys.modules),
+}))
+"""
+    found = run(code)
+    assert found["x64"] is False
+    assert found["single"] == "float32"
+    assert found["same"] == [True] * 4
+    assert not set(found["loaded"]) & HEAVY
+
+
+def test_every_estimator_and_scheme_is_reached_by_name():
+    for name in ("ESNForecaster", "ESNRegressor", "ESNClassifier", "KFold", "save", "load"):
+        assert name in echofold.__all__
+        assert name in dir(echofold)
+        assert getattr(echofold, name).__name__ == name
+    assert not hasattr(echofold, "ESNForecastor")
