@@ -1,0 +1,167 @@
+"""Readouts of every split: naive, small k, large k, and the choice between them.
+
+All three give the same readouts. *Naive* refits each split from its own rows. *Small k* adds up
+the whitened moments of pieces, one factorisation for each split. *Large k* factors once and leaves
+rows out of that (`_large_k`), or walks from split to split row by row (`_chain`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from echofold._chain import chain
+from echofold._large_k import large_k
+from echofold._moments import Whitening, add_pieces, solve, whitening
+from echofold._naive import naive
+from echofold._pieces import Pieces, add_up
+from echofold._splits import RowSplits
+
+SMALL = 2**21  # numbers up to which the rows of all splits are gathered at once
+ALGORITHMS = ("naive", "small_k", "large_k")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An algorithm, and the estimated seconds of each for one candidate."""
+
+    algorithm: str
+    costs: dict[str, float]
+    reason: str
+    walk: bool = False  # large k from split to split, rather than leaving rows out of everything
+
+
+def choose(splits: RowSplits, m: int, outputs: int, ridges: int, algorithm: str) -> Choice:
+    """Pick the algorithm with the lowest estimated cost, unless one is asked for.
+
+    The constants are seconds measured on one thread of a CPU: ``product`` for each multiply-add
+    of a large matrix product, ``small`` of a small one, ``qr`` of a QR; ``svd`` for one SVD.
+    """
+    p, n, k = 1 + m, splits.n, len(splits)
+    product, small, qr, call = 5e-11, 1.2e-10, 8e-11, 2e-5
+    svd = 6e-8 * p**2 + 2.5e-10 * p**3
+    left = np.array([n - size for size in splits.train_sizes], dtype=float)
+    solved = k * ridges * outputs * p**2 * small
+    white = qr * min(n, 10 * p if n >= 50 * p else n) * 2 * p**2 + svd + product * n * p**2
+    out = (
+        2 * qr * n * p**2
+        + svd
+        + product * n * p**2
+        + ridges * ((small * left**2 * p + 1.5 * small * left**3).sum() + k * 5e-7)
+    )
+    walk = white + splits.changes * ridges * (4e-6 + 5e-10 * p**2)
+    possible_walk = splits.train_sizes.min() > m
+    costs = {
+        "naive": float((2 * qr * splits.train_sizes * p**2 + svd + 5 * call).sum()) + solved,
+        "small_k": white + product * n * p**2 + k * (svd + 4 * small * p**3 + 3 * call) + solved,
+        "large_k": float(min(out, walk) if possible_walk else out) + solved,
+    }
+    best = min(costs, key=costs.__getitem__)
+    chosen = best if algorithm == "auto" else algorithm
+    reason = (
+        f"{chosen} was asked for" if algorithm != "auto" else
+        f"{chosen} has the lowest estimated cost for k={k} splits of n={n} rows with {p} columns"
+    )  # fmt: skip
+    return Choice(chosen, costs, reason, bool(possible_walk and walk < out))
+
+
+class KeptRows:
+    """Rows of one candidate, with what several schemes share of the work on them."""
+
+    def __init__(self, X, Y, weights, ridge: np.ndarray, penalised: bool, pieces: Pieces | None):
+        self.X, self.Y, self.weights = X, Y, weights
+        self.ridge, self.penalised, self.pieces = ridge, penalised, pieces
+        self._white: Whitening | None = None
+        self._leaves: np.ndarray | None = None
+        self._condition: float | None = None
+
+    @property
+    def white(self) -> Whitening:
+        """Coordinates learned from all rows, or from rows spread evenly over a long series."""
+        if self._white is None:
+            n, p = len(self.X), 1 + self.X.shape[1]
+            step = 1 if n < 50 * p else n // (10 * p)
+            self._white = whitening(self.X[::step])
+        return self._white
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the centred rows, from whichever factorisation there is."""
+        if self._condition is None:
+            self._condition = self.white.condition
+        return self._condition
+
+    @property
+    def shift(self) -> np.ndarray:
+        """Subtracted from targets before they enter moments."""
+        return self.Y.mean(axis=0)
+
+    def readouts(self, splits: RowSplits, choice: Choice, offset: int) -> tuple[np.ndarray, int]:
+        """Readouts ``(splits, ridge, 1 + m, outputs)``, and how many splits were refitted directly.
+
+        ``offset`` is where these splits begin among those that the pieces were cut for.
+        """
+        data = (self.X, self.Y, self.weights)
+        if choice.algorithm == "naive":
+            return naive(*data, splits.train, self.ridge, self.penalised), 0
+        if choice.algorithm == "small_k":
+            return self._small_k(slice(offset, offset + len(splits))), 0
+        if choice.walk:
+            return chain(*data, splits, self.ridge, self.penalised, self.white)
+        found = large_k(*data, splits, self.ridge, self.penalised, readouts=True)
+        self._condition = found.condition
+        return found.W, found.direct
+
+    def _small_k(self, which: slice) -> np.ndarray:
+        """One factorisation for each split, of the moments of its pieces."""
+        assert self.pieces is not None
+        if self._leaves is None:
+            size = 1 + self.X.shape[1] + self.Y.shape[1]
+            self._leaves = np.zeros((self.pieces.count, size, size))
+            Z = self.white.apply(self.X)
+            add_pieces(self._leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
+        M = add_up(self._leaves, self.pieces.train[which])
+        return solve(M, self.white, self.shift, self.ridge, self.penalised).W
+
+    def residuals(
+        self, splits: RowSplits, choice: Choice, offset: int
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Validation rows, residuals ``(splits, longest, ridge, outputs)``, splits refitted."""
+        if choice.algorithm == "large_k" and not choice.walk:
+            data = (self.X, self.Y, self.weights)
+            found = large_k(*data, splits, self.ridge, self.penalised, readouts=False)
+            self._condition = found.condition
+            return _only_valid(found.rows, splits), found.residuals, found.direct
+        W, direct = self.readouts(splits, choice, offset)
+        return splits.valid_rows, predict_residuals(self.X, self.Y, splits.valid_rows, W), direct
+
+
+def _only_valid(rows: np.ndarray, splits: RowSplits) -> np.ndarray:
+    """Rows left out, with ``n`` in place of those that are in a gap."""
+    if rows.shape == splits.valid_rows.shape and (rows == splits.valid_rows).all():
+        return rows
+    if splits.intervals:
+        spans = np.array([valid[0] for valid in splits.valid])
+        return np.where((rows >= spans[:, :1]) & (rows < spans[:, 1:]), rows, splits.n)
+    inside = [np.isin(a, b) for a, b in zip(rows, splits.valid_rows, strict=True)]
+    return np.where(inside, rows, splits.n)
+
+
+def predict_residuals(X, Y, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Residuals ``(splits, longest, ridge, outputs)`` of each split's readouts on its rows."""
+    splits, ridges, p, outputs = W.shape
+    flat = np.moveaxis(W, 1, 2).reshape(splits, p, ridges * outputs)
+    if rows.size * p <= SMALL:
+        at = np.minimum(rows, len(X) - 1)
+        outcome = X[at] @ flat[:, 1:] + flat[:, :1]
+        return Y[at][:, :, None] - outcome.reshape(*rows.shape, ridges, outputs)
+    found = np.empty((splits, rows.shape[1], ridges, outputs))
+    for split in range(splits):
+        at = np.minimum(rows[split], len(X) - 1)
+        if at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
+            at = slice(at[0], at[-1] + 1)  # a view, where the rows lie together
+        outcome = X[at] @ flat[split, 1:]
+        outcome += flat[split, 0]
+        found[split] = Y[at][:, None] - outcome.reshape(-1, ridges, outputs)
+    return found

@@ -1,0 +1,168 @@
+"""States of a block of candidates: kept whole, or handed out block by block as they are made.
+
+Rows are ``[u(n), x(n)]`` (the column of ones is added where readouts are computed), one array
+``(rows, m)`` for each candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from echofold._device import engine
+from echofold._features import sequence_features
+from echofold._reservoir import Reservoirs, advance, drive, drive_blocks
+from echofold._tasks import Problem
+
+PILOT_SEGMENTS = 16
+SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
+
+
+class States:
+    """Where states come from; counts the reservoir steps that were driven.
+
+    Attributes
+    ----------
+    steps : int
+        Reservoir steps driven over rows and washout, for each candidate.
+    pilot_steps : int
+        Steps driven only to learn the whitening.
+    """
+
+    def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
+        self.problem = problem
+        self.reservoirs = reservoirs
+        self.device = device
+        self.steps = 0
+        self.pilot_steps = 0
+        self._saved: dict[int, np.ndarray] = {}  # row -> state before it
+
+    @property
+    def candidates(self) -> int:
+        """Number of candidates run side by side."""
+        return self.reservoirs.shape[1]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns ``m`` of the rows."""
+        features = 1 if self.problem.take is None else len(self.problem.take)
+        return self.problem.inputs.shape[1] + features * self.reservoirs.shape[0]
+
+    def kept(self) -> list[np.ndarray]:
+        """All rows of every candidate."""
+        if self.problem.sequences is not None:
+            self.steps += self.problem.sequences.shape[1]
+            with engine(self.device):
+                return list(sequence_features(self.reservoirs, self.problem))
+        rows = [np.empty((self.problem.rows, self.columns)) for _ in range(self.candidates)]
+        for start, block in self.blocks():
+            for kept, part in zip(rows, block, strict=True):
+                kept[start : start + len(part)] = part
+        return rows
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list]]:
+        """Drive over the rows ``start … stop``, yielding ``(first row, rows of every candidate)``.
+
+        Starts from the nearest state saved by an earlier pass (every pass saves its last).
+        """
+        stop = self.problem.rows if stop is None else stop
+        nearest, x = self._state_before(start)
+        inputs = self.problem.inputs
+        with engine(self.device):
+            if nearest < start:
+                x = advance(self.reservoirs, inputs[nearest:start], x)
+                self.steps += start - nearest
+            for at, states, last in drive_blocks(self.reservoirs, inputs[start:stop], x):
+                self.steps += len(states)
+                yield start + at, self._rows(inputs[start + at : start + at + len(states)], states)
+                x = last
+            self._save(stop, x)
+
+    def final(self) -> np.ndarray:
+        """State after the last row, ``(units, candidates)``."""
+        if self.problem.sequences is not None:
+            return np.zeros(self.reservoirs.shape)
+        nearest, x = self._state_before(self.problem.rows)
+        if nearest < self.problem.rows:
+            with engine(self.device):
+                x = advance(self.reservoirs, self.problem.inputs[nearest:], x)
+            self.steps += self.problem.rows - nearest
+        return np.asarray(x)
+
+    def pilot(self, rows: int) -> list[np.ndarray]:
+        """About ``rows`` states spread over the series; all of them if there are no more.
+
+        Segments start from rest and are warmed up for long: what is left of the start must be
+        small against the smallest directions of the states, not against the states.
+        """
+        if rows >= self.problem.rows:
+            before = self.steps
+            found = self.kept()
+            self.pilot_steps, self.steps = self.steps - before, before
+            return found
+        length = -(-rows // PILOT_SEGMENTS)
+        warmup = int(np.clip(30 / np.min(self.reservoirs.leak), 200, 3000))
+        segments = []
+        for first in np.linspace(0, self.problem.rows - length, PILOT_SEGMENTS).astype(int):
+            begin, x = max(0, first - warmup), None
+            if begin == 0:
+                _, x = self._state_before(0)
+            with engine(self.device):
+                x = advance(self.reservoirs, self.problem.inputs[begin:first], x)
+                inputs = self.problem.inputs[first : first + length]
+                states, _ = drive(self.reservoirs, inputs, x)
+            segments.append(self._rows(inputs, states))
+            self.pilot_steps += first + length - begin
+        return [np.concatenate(parts) for parts in zip(*segments, strict=True)]
+
+    def _state_before(self, row: int) -> tuple[int, np.ndarray | None]:
+        """The nearest saved state at or before ``row``, or the one after the washout."""
+        earlier = [saved for saved in self._saved if saved <= row]
+        if earlier:
+            return max(earlier), self._saved[max(earlier)]
+        x = None
+        if len(self.problem.washout):
+            with engine(self.device):
+                x = np.asarray(advance(self.reservoirs, self.problem.washout))
+            self.steps += len(self.problem.washout)
+        else:
+            x = np.zeros(self.reservoirs.shape)
+        self._saved[0] = x
+        return 0, x
+
+    def _save(self, row: int, x) -> None:
+        """Keep the state before ``row``, and forget old ones so that memory stays flat in k."""
+        self._saved.pop(row, None)
+        self._saved[row] = np.asarray(x)
+        if len(self._saved) > SAVED_STATES:
+            del self._saved[next(saved for saved in self._saved if saved > 0)]
+
+    def _rows(self, inputs: np.ndarray, states) -> list[np.ndarray]:
+        """Put inputs beside the states ``(rows, units, candidates)`` of each candidate."""
+        states = np.asarray(states)
+        width = inputs.shape[1]
+        found = []
+        for candidate in range(states.shape[2]):
+            rows = np.empty((len(states), width + states.shape[1]))
+            rows[:, :width] = inputs
+            rows[:, width:] = states[:, :, candidate]
+            found.append(rows)
+        return found
+
+
+class GivenStates:
+    """States measured or computed elsewhere: one "candidate", all rows there already."""
+
+    candidates = 1
+    steps = 0
+    pilot_steps = 0
+
+    def __init__(self, problem: Problem, rows: np.ndarray):
+        self.problem = problem
+        self.rows = rows
+        self.columns = rows.shape[1]
+
+    def kept(self) -> list[np.ndarray]:
+        """All rows."""
+        return [self.rows]

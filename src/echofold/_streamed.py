@@ -1,0 +1,149 @@
+"""Validation in one pass over the data: moments of every piece, states forgotten as they pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from echofold._moments import (
+    Whitening,
+    add_pieces,
+    is_poor,
+    solve,
+    squared_errors,
+    whiten_again,
+    whitening,
+)
+from echofold._pieces import Pieces, add_up
+from echofold._scores import call_metric, error_sums, finish_sums, kinds, runs_closed_loop
+from echofold._states import States
+from echofold._validated import Settings, Validated
+
+MOST_PASSES = 3  # the first, and again where the pilot had missed what came later
+
+
+def from_pieces(
+    source: States, pieces: Pieces, found: dict[str, Validated], settings: Settings
+) -> None:
+    """Readouts of every split from moments; open-loop scores too, where they are quadratic."""
+    problem = source.problem
+    shift = problem.targets.mean(axis=0)
+    whites, training, plain, starts = _accumulate(source, pieces, found, shift)
+    offset, explicit = 0, []
+    for one in found.values():
+        which = slice(offset, offset + len(one.splits))
+        offset += len(one.splits)
+        closed = runs_closed_loop(problem, one.splits)
+        solved = [
+            solve(add_up(M, pieces.train[which]), white, shift, settings.ridge, settings.penalised)
+            for M, white in zip(training, whites, strict=True)
+        ]
+        one.W = np.stack([s.W for s in solved])
+        one.condition = np.array([white.condition for white in whites])
+        if closed:
+            one.starts = np.stack([starts[valid[0][0]] for valid in one.splits.valid], axis=1)
+            continue
+        if not _quadratic(problem, settings):
+            explicit.append(one)
+            continue
+        valid = [add_up(M, pieces.valid[which]) for M in plain]
+        errors = np.stack([squared_errors(M, s.v) for M, s in zip(valid, solved, strict=True)]) @ (
+            problem.unit**2
+        )
+        if np.isnan(errors).any():
+            explicit.append(one)
+            continue
+        _set_scores(source, one, {"squared": errors}, settings)
+    if explicit:
+        predict_again(source, explicit, settings)
+
+
+def _quadratic(problem, settings: Settings) -> bool:
+    """Whether squared errors of unclipped outputs are all that is asked for."""
+    return kinds(settings.metrics) == ("squared",) and problem.output_range is None
+
+
+def _set_scores(source, one: Validated, sums, settings: Settings) -> None:
+    one.scores.update(finish_sums(source.problem, one.splits, sums, settings.metrics))
+
+
+def _accumulate(source: States, pieces: Pieces, found: dict[str, Validated], shift: np.ndarray):
+    """Moments of all pieces for each candidate; whitened again while the pilot proves too poor."""
+    problem, m = source.problem, source.columns
+    wanted = np.unique([v[0][0] for one in found.values() for v in one.splits.valid])
+    whites = [whitening(rows) for rows in source.pilot(pilot_rows(problem.rows, m))]
+    for attempt in range(MOST_PASSES):
+        size = 1 + m + problem.targets.shape[1]
+        training = np.zeros((source.candidates, pieces.count, size, size))
+        # Row weights are for training only: scores need a second, unweighted set.
+        plain = training if problem.weights is None else np.zeros_like(training)
+        starts: dict[int, np.ndarray] = {}
+        for first, block in source.blocks():
+            rows = slice(first, first + len(block[0]))
+            Y = problem.targets[rows] - shift
+            w = None if problem.weights is None else problem.weights[rows]
+            for candidate, X in enumerate(block):
+                Z = whites[candidate].apply(X)
+                add_pieces(training[candidate], pieces, first, Z, Y, w)
+                if w is not None:
+                    add_pieces(plain[candidate], pieces, first, Z, Y)
+            for row in wanted[(wanted >= rows.start) & (wanted < rows.stop)]:
+                starts[int(row)] = np.stack([X[row - first] for X in block])
+        totals = training.sum(axis=1)
+        if attempt + 1 == MOST_PASSES or not any(map(is_poor, whites, totals)):
+            return whites, training, plain, starts
+        whites = [whiten_again(w, total) for w, total in zip(whites, totals, strict=True)]
+    raise AssertionError
+
+
+def pilot_rows(n: int, m: int) -> int:
+    """Rows of the pilot: all of a short series, twenty for each column of a long one."""
+    return n if n < 50 * (1 + m) else 20 * (1 + m)
+
+
+def learn_whitening(source: States, shift: np.ndarray) -> tuple[list[Whitening], np.ndarray]:
+    """Coordinates and moments of all rows, ``(candidates, a, a)``, in memory of ``O(Nr²)``."""
+    # One label seen through many rows: an array of them would grow with the data.
+    everything = Pieces(np.broadcast_to(0, source.problem.rows), 1, [], [])
+    whites, training, _, _ = _accumulate(source, everything, {}, shift)
+    return whites, training[:, 0]
+
+
+def predict_again(source: States, explicit: Sequence[Validated], settings: Settings) -> None:
+    """A second pass that predicts every validation row, for errors that moments cannot give."""
+    problem, needs = source.problem, kinds(settings.metrics)
+    totals = [
+        {kind: np.zeros(one.W.shape[:3]) for kind in needs if kind != "predictions"}
+        for one in explicit
+    ]
+    kept: list = [None] * len(explicit)
+    if "predictions" in needs:
+        kept = [
+            np.zeros((source.candidates, *one.splits.valid_rows.shape, *one.W.shape[2::2]))
+            for one in explicit
+        ]
+    for first, block in source.blocks():
+        last = first + len(block[0])
+        for one, total, residuals in zip(explicit, totals, kept, strict=True):
+            for split, at in enumerate(one.splits.valid_rows):
+                inside = (at >= first) & (at < last)
+                if not inside.any():
+                    continue
+                rows = at[inside]
+                for candidate, X in enumerate(block):
+                    W = one.W[candidate, split]
+                    outputs = W[:, 0][:, None] + X[rows - first] @ W[:, 1:]
+                    e = np.moveaxis(problem.targets[rows] - outputs, 0, 1)
+                    sums = error_sums(problem, rows[None], e[None], needs)
+                    for kind, value in sums.items():
+                        total[kind][candidate, split] += value[0]
+                    if residuals is not None:
+                        residuals[candidate, split, inside] = e
+    for one, total, residuals in zip(explicit, totals, kept, strict=True):
+        _set_scores(source, one, total, settings)
+        for metric in settings.metrics:
+            if metric.needs == "predictions":
+                one.scores[metric.name] = np.stack(
+                    [call_metric(metric, problem, one.splits.valid_rows, e) for e in residuals]
+                )
