@@ -1,0 +1,441 @@
+"""ESNSearchCV: a whole grid in one pass, the winner, and its final models."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from echofold import _results, _tables
+from echofold._candidates import check_count, seed_of
+from echofold._checkpoint import Checkpoint, described, fingerprint
+from echofold._cross_validate import check_metrics
+from echofold._evaluator import Evaluator
+from echofold._final import FINALS, final_readout, network, single, validate_winner
+from echofold._memory import budget
+from echofold._progress import progress
+from echofold._select import Winner, select
+from echofold._space import check_space, split_ridge
+from echofold._strategies import (
+    STRATEGIES,
+    ask_optuna,
+    candidates_of,
+    evaluate_all,
+    halve,
+    halvings,
+)
+from echofold._validate import check_algorithm
+from echofold._validated import Settings
+
+
+class ESNSearchCV(BaseEstimator):
+    """Search hyper-parameters of an echo state network by cross-validation.
+
+    All candidates that share a random draw run through the data together, the whole ridge path
+    comes from one factorisation, and closed-loop forecasts of all candidates, splits and ridge
+    values advance in lockstep.
+
+    Parameters
+    ----------
+    estimator : ESNForecaster, ESNRegressor or ESNClassifier
+        Parameters that are not in ``space`` are taken from it.
+    space : dict, or list of dicts
+        Parameter names to lists of values, or to ``scipy.stats`` distributions for
+        ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
+    cv : scheme, splitter, int, or dict of these, default KFold(10)
+        With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
+        a dict and ``best_*`` refer to the first.
+    metric : str, callable or list of these
+        The first is minimised.
+    final : {"retrain", "average", "best", "weighted"}
+        How ``best_estimator_`` is made of the winner.
+    individual_ridge : bool
+        Whether every split takes its own best ridge.
+    n_draws : int
+        Random initialisations of every candidate: seeds ``random_state``, ``random_state + 1``, …
+    select : {"mean", "draw"}
+        Select by the mean over draws, or the best candidate of the best draw.
+    algorithm : {"auto", "naive", "small_k", "large_k"}
+        How readouts of splits are computed; all give the same.
+    strategy : {"grid", "random", "halving", "optuna"}
+        All of the grid; ``n_iter`` random candidates; few splits first and the better half on;
+        or candidates proposed by Optuna.
+    n_iter : int, optional
+        Number of candidates for "random" and "optuna" (and "halving" of random ones).
+    prune : bool
+        Drop candidates of a forecast as soon as they cannot win any more. The winner and its
+        scores stay the same; scores of dropped ones are lower bounds, marked in ``pruned``.
+    memory : None, number of bytes, str such as "2GB", or {"states", "pieces", "fold", "frugal"}
+        Memory to use, half of what is free by default.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws and of random candidates; the estimator's by default.
+    n_jobs : int, optional
+        Worker threads.
+    executor : concurrent.futures.Executor, optional
+        Who carries out blocks of candidates instead, such as Dask's ``client.get_executor()``.
+    checkpoint : path, optional
+        Directory for finished blocks: the same search started again goes on from them.
+    progress : {"auto", True, False}
+        A bar in a terminal or notebook, or always, or never.
+
+    Attributes
+    ----------
+    results_ : xarray.Dataset, or a dict of them
+        Scores over ``(draw, candidate, split, ridge)``.
+    best_params_ : dict
+    best_score_ : float
+    best_estimator_ : estimator
+        The winner, fitted.
+    evaluation_ : xarray.Dataset or None
+        What `evaluate` found, if it was called with this search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster, ESNSearchCV, KFold
+    >>> y = np.sin(np.arange(400) / 5) + 0.1 * np.sin(np.arange(400))
+    >>> search = ESNSearchCV(
+    ...     ESNForecaster(30, random_state=0),
+    ...     {"leak_rate": [0.3, 1.0], "spectral_radius": [0.5, 1.0], "ridge": [1e-8, 1e-2]},
+    ...     cv=KFold(5),
+    ... ).fit(y)
+    >>> search.best_params_
+    {'leak_rate': 0.3, 'spectral_radius': 1.0, 'ridge': 1e-08}
+    >>> search.forecast(3).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        estimator,
+        space,
+        *,
+        cv=None,
+        metric="nrmse",
+        final="retrain",
+        individual_ridge=False,
+        n_draws=1,
+        select="mean",
+        algorithm="auto",
+        strategy="grid",
+        n_iter=None,
+        prune=False,
+        memory=None,
+        random_state=None,
+        n_jobs=None,
+        executor=None,
+        checkpoint=None,
+        progress="auto",
+    ):
+        self.estimator = estimator
+        self.space = space
+        self.cv = cv
+        self.metric = metric
+        self.final = final
+        self.individual_ridge = individual_ridge
+        self.n_draws = n_draws
+        self.select = select
+        self.algorithm = algorithm
+        self.strategy = strategy
+        self.n_iter = n_iter
+        self.prune = prune
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.executor = executor
+        self.checkpoint = checkpoint
+        self.progress = progress
+
+    def fit(self, *data, groups=None, **fit_params):
+        """Search, select and make the final model.
+
+        Parameters
+        ----------
+        *data, **fit_params
+            What ``estimator.fit`` takes.
+        groups : array, optional
+            Handed to splitters that ask for groups.
+
+        Returns
+        -------
+        self
+        """
+        began = time.perf_counter()
+        spaces, settings = self._check()
+        self._data, self._fit_params = data, fit_params
+        evaluator = Evaluator(
+            clone(self.estimator), data, fit_params, groups, self.cv, settings, (0,),
+            together=bool(self.prune) and self.select == "mean", prune=bool(self.prune),
+            n_jobs=self.n_jobs, executor=self.executor,
+        )  # fmt: skip
+        problem, schemes = evaluator.problem({})
+        self._check_task(problem, schemes, settings)
+        self.seed_ = self._open_checkpoint(evaluator, spaces, problem, schemes)
+        evaluator.seeds = tuple(self.seed_ + draw for draw in range(self.n_draws))
+        candidates = candidates_of(self.strategy, spaces, self.n_iter, self.seed_)
+        self._evaluator = evaluator
+        total = len(candidates) or self.n_iter
+        if self._halves(candidates):
+            splits = len(next(iter(schemes.values())))
+            total = sum(count for count, _ in halvings(total, splits))
+        total *= self.n_draws
+        try:
+            with progress(self.progress, total, "searching") as evaluator.progress:
+                self.candidates_, scores = self._evaluate(evaluator, candidates, spaces)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self._interrupted(evaluator, total)) from None
+        attrs = {"strategy": self.strategy, "seed": self.seed_}
+        attrs["seconds"] = time.perf_counter() - began
+        self._schemes = schemes
+        self._results = _results.search_datasets(scores, self.candidates_, schemes, settings, attrs)
+        self.results_ = self._results if isinstance(self.cv, dict) else self._results["cv"]
+        self.evaluation_ = None
+        _results.warn_once(self._results.values(), settings)
+        winner = self._winner(next(iter(schemes)), None)
+        self.best_index_, self.best_score_ = winner.candidate, winner.score
+        self.best_estimator_ = self.finalize(self.final)
+        self.best_params_ = {
+            **self.candidates_[winner.candidate], "ridge": float(self.best_estimator_.ridge),
+        }  # fmt: skip
+        return self
+
+    def _check(self) -> tuple[list[dict[str, Any]], Settings]:
+        """Check the arguments that do not depend on data."""
+        own = self.estimator.get_params(deep=False)
+        spaces, ridge = split_ridge(check_space(self.space, list(own)), own["ridge"])
+        check_algorithm(self.algorithm)
+        budget(self.memory)
+        for name, allowed in (
+            ("final", FINALS), ("select", ("mean", "draw")), ("strategy", STRATEGIES),
+        ):  # fmt: skip
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is unknown: it must be "
+                    f"{', '.join(map(repr, allowed))}."
+                )
+        check_count("n_draws", self.n_draws)
+        if self.strategy in ("random", "optuna") or (
+            self.strategy == "halving" and self.n_iter is not None
+        ):
+            check_count("n_iter", self.n_iter, f"strategy={self.strategy!r} needs it")
+        elif self.strategy == "grid" and self.n_iter is not None:
+            raise ValueError(
+                f"n_iter={self.n_iter!r} has no meaning for strategy='grid'; leave it out, or use "
+                "strategy='random'."
+            )
+        if self.n_jobs is not None and self.n_jobs != -1:
+            check_count("n_jobs", self.n_jobs)
+        settings = Settings(
+            ridge, bool(own["penalize_bias"]), check_metrics(self.metric), self.algorithm,
+            self.memory,
+        )  # fmt: skip
+        return spaces, settings
+
+    def _check_task(self, problem, schemes, settings: Settings) -> None:
+        """Check what pruning and halving can do with this task."""
+        if self.prune:
+            needs = {metric.needs for metric in settings.metrics}
+            if problem.kind != "forecast" or len(needs) > 1 or needs & {"predictions", "labels"}:
+                raise ValueError(
+                    "prune=True needs a forecaster and metrics made of one kind of growing error "
+                    f"(nrmse, rmse, mse; or mae); got {type(self.estimator).__name__} with "
+                    f"metric={self.metric!r}. Use prune=False."
+                )
+            if self.individual_ridge or self.strategy == "halving":
+                raise ValueError(
+                    "prune=True drops ridge values and needs complete runs, so it goes neither "
+                    "with individual_ridge=True nor with strategy='halving'. Use prune=False."
+                )
+        if self.strategy == "halving" and len(schemes) > 1:
+            raise ValueError(
+                f"strategy='halving' compares candidates by one scheme, but cv has {len(schemes)}. "
+                "Give one scheme, or use strategy='grid'."
+            )
+
+    def _open_checkpoint(self, evaluator: Evaluator, spaces, problem, schemes) -> int:
+        """The seed of the first draw; with a checkpoint, the one it was begun with."""
+        given = self.estimator.random_state if self.random_state is None else self.random_state
+        seed = seed_of(given)
+        if self.checkpoint is None:
+            return seed
+        from echofold import __version__
+
+        identity = {
+            "version": __version__,
+            "estimator": type(self.estimator).__name__,
+            "parameters": {
+                name: described(value)
+                for name, value in self.estimator.get_params(deep=False).items()
+                if name != "random_state"
+            },
+            "space": [{name: described(v) for name, v in one.items()} for one in spaces],
+            "ridge": evaluator.settings.ridge.tolist(),
+            "cv": {
+                name: [splits.name, fingerprint(np.array(repr((splits.train, splits.valid))))]
+                for name, splits in schemes.items()
+            },
+            "metric": [metric.name for metric in evaluator.settings.metrics],
+            "algorithm": self.algorithm,
+            **{
+                name: getattr(self, name)
+                for name in ("strategy", "n_iter", "n_draws", "select", "individual_ridge")
+            },
+            "prune": bool(self.prune),
+            "data": fingerprint(
+                problem.targets, problem.inputs, problem.washout, problem.weights,
+                problem.sequences, problem.take, problem.unit, problem.offset,
+            ),
+            "seed": None if given is None else seed,
+        }  # fmt: skip
+        evaluator.checkpoint = Checkpoint(self.checkpoint, identity, seed)
+        return evaluator.checkpoint.identity["seed"]
+
+    def _halves(self, candidates: list[dict]) -> bool:
+        return self.strategy == "halving" and len(candidates) > 1
+
+    def _evaluate(self, evaluator: Evaluator, candidates, spaces):
+        """Carry the strategy out."""
+        if self.strategy == "optuna":
+            return ask_optuna(evaluator, spaces, self.n_iter, self.seed_, self.individual_ridge)
+        if self._halves(candidates):
+            return halve(evaluator, candidates, self.individual_ridge)
+        return evaluate_all(evaluator, candidates)
+
+    def _interrupted(self, evaluator: Evaluator, total: int) -> str:
+        done = f"interrupted after {evaluator.done} of {total} evaluations"
+        if self.checkpoint is None:
+            return f"{done}; give checkpoint=... to keep finished blocks on disk and go on later."
+        return f"{done}; they are kept in {str(self.checkpoint)!r}. Run it again to go on."
+
+    def _winner(self, scheme: str, draw: int | None) -> Winner:
+        """The winner by a scheme, over all draws or within one."""
+        found = self._results[scheme]
+        eligible = None
+        if "pruned" in found:
+            eligible = ~found.pruned.values
+        scores = found[found.attrs["metric"]].values
+        if draw is None and self.select == "draw":
+            each = [
+                select(scores, self.individual_ridge, d, eligible) for d in range(scores.shape[0])
+            ]
+            return min(each, key=lambda winner: winner.score)
+        return select(scores, self.individual_ridge, draw, eligible)
+
+    def finalize(self, final, scheme=None, draw=None, correct_ridge=False):
+        """Make a final model of the winner, without searching again.
+
+        Parameters
+        ----------
+        final : {"retrain", "average", "best", "weighted"}
+            Retrain on all data; average the readouts of the splits; take the readout of the split
+            with the lowest RMSE; or average weighted by inverse squared error.
+        scheme : str, optional
+            Name of the scheme to select by when ``cv`` is a dict; the first by default.
+        draw : int, optional
+            Select within this draw and use its weights. By default the winner over all draws,
+            with the weights of the draw where it did best.
+        correct_ridge : bool
+            Whether "retrain" raises the ridge in proportion to the longer training set.
+
+        Returns
+        -------
+        estimator
+            Fitted; forecasters know the residuals of their validation, for prediction intervals.
+        """
+        check_is_fitted(self, "results_")
+        if final not in FINALS:
+            raise ValueError(
+                f"final={final!r} is unknown: it must be {', '.join(map(repr, FINALS))}."
+            )
+        scheme = self._scheme(scheme)
+        if draw is not None and not 0 <= draw < self.n_draws:
+            raise ValueError(f"draw={draw!r}: this search has draws 0 to {self.n_draws - 1}.")
+        winner = self._winner(scheme, draw)
+        if draw is None:
+            draw = self._best_draw(scheme, winner) if winner.draw is None else winner.draw
+        return self._make(final, scheme, winner, draw, correct_ridge)
+
+    def _scheme(self, name: str | None) -> str:
+        """The name of a scheme of this search, the first by default."""
+        name = next(iter(self._results)) if name is None else name
+        if name not in self._results:
+            raise ValueError(
+                f"scheme={name!r} is not one of this search: {', '.join(self._results)}."
+            )
+        return name
+
+    def _best_draw(self, scheme: str, winner: Winner) -> int:
+        """The draw in which the winner did best."""
+        found = self._results[scheme]
+        scores = found[found.attrs["metric"]].values[:, winner.candidate]
+        at = scores[:, np.arange(scores.shape[1]), winner.ridge].mean(axis=1)
+        return int(np.where(np.isnan(at), np.inf, at).argmin())
+
+    def _make(self, final: str, scheme: str, winner: Winner, draw: int, correct_ridge: bool):
+        """Fit the winner's final model with one draw's weights."""
+        candidate = self.candidates_[winner.candidate]
+        found = self._results[scheme]
+        place = winner.ridge
+        if self.individual_ridge and winner.draw is None:
+            scores = found[found.attrs["metric"]].values[draw, winner.candidate]
+            place = np.where(np.isnan(scores), np.inf, scores).argmin(axis=1)
+        seed = int(candidate.get("random_state", self.seed_)) + draw
+        model = clone(self.estimator).set_params(**{**candidate, "random_state": seed})
+        problem = model._read(*self._data, **self._fit_params)
+        source = single(problem, model.get_params(deep=False), seed)
+        _, schemes = self._evaluator.problem(candidate)
+        penalised = bool(model.penalize_bias)
+        ridge = found.ridge.values[place]
+        readouts = validate_winner(source, schemes[scheme], ridge, penalised)
+        readout, model.ridge = final_readout(final, source, readouts, penalised, correct_ridge)
+        condition = float(found.condition.values[draw, winner.candidate])
+        model._install(network(source, readout, seed, condition))
+        if problem.kind == "forecast":
+            model.residuals_ = readouts.residuals
+        return model
+
+    def to_frame(self, scheme=None):
+        """Results as a pandas DataFrame: a row for every candidate and ridge, best first."""
+        check_is_fitted(self, "results_")
+        return _tables.frame(self._results[self._scheme(scheme)], self.candidates_)
+
+    @property
+    def cv_results_(self):
+        """Results of the first scheme in scikit-learn's form (scores negated: higher is better)."""
+        check_is_fitted(self, "results_")
+        return _tables.scikit_learn_form(next(iter(self._results.values())), self.candidates_)
+
+    def summary(self) -> str:
+        """What was searched, who won and how honest its error is, in a few lines of text."""
+        check_is_fitted(self, "results_")
+        return _tables.summary(self)
+
+    def forecast(self, horizon, X=None, level=None):
+        """Forecast with ``best_estimator_``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.forecast(horizon, X=X, level=level)
+
+    def predict(self, X, **options):
+        """Predict with ``best_estimator_``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X, **options)
+
+    def decision_function(self, sequences):
+        """Outputs of ``best_estimator_``, a classifier."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(sequences)
+
+    def score(self, X, y):
+        """Score of ``best_estimator_``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.score(X, y)
+
+    def report(self, path):
+        """Write a standalone HTML report of this search to ``path``."""
+        check_is_fitted(self, "results_")
+        from echofold.report import write_report
+
+        return write_report(self, path)
