@@ -61,10 +61,13 @@ class Evaluator:
     best: float = np.inf
     _problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = field(default_factory=dict)
     _blocks: int = 0
+    _own: dict[str, Any] | None = None
 
     def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
         """All parameters of a candidate."""
-        return {**self.estimator.get_params(deep=False), **candidate}
+        if self._own is None:
+            self._own = self.estimator.get_params(deep=False)
+        return {**self._own, **candidate}
 
     def problem(self, candidate: dict[str, Any]) -> tuple[Problem, dict[str, RowSplits]]:
         """The problem that a candidate is validated on, and its splits by every scheme."""

@@ -6,10 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from echofold._reservoir import COLUMNS, Reservoirs, drive_sequences
+from echofold._reservoir import ACCELERATOR_COLUMNS, WIDE_COLUMNS, Reservoirs, drive_sequences
 from echofold._tasks import Problem
 
-ACCELERATOR_COLUMNS = 2**15
 SHORTEST = 8  # lengths up to this many steps run as one shape
 
 
@@ -62,7 +61,7 @@ def few_lengths(steps: int) -> int:
 def _suitable_columns() -> int:
     """States side by side: those that a CPU's cache holds, or that fill an accelerator."""
     (device,) = jnp.zeros(0).devices()
-    return COLUMNS if device.platform == "cpu" else ACCELERATOR_COLUMNS
+    return WIDE_COLUMNS if device.platform == "cpu" else ACCELERATOR_COLUMNS
 
 
 def _lengths(take: np.ndarray) -> np.ndarray:

@@ -122,7 +122,7 @@ class KeptRows:
             Z = self.white.apply(self.X)
             add_pieces(self._leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
         M = add_up(self._leaves, self.pieces.train[which])
-        return solve(M, self.white, self.shift, self.ridge, self.penalised).W
+        return solve(M, self.white, self.shift, self.ridge, self.penalised, whitened=False).W
 
     def residuals(
         self, splits: RowSplits, choice: Choice, offset: int

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from echofold._device import engine
-from echofold._reservoir import COLUMNS, Course, Reservoirs, begin, proceed
+from echofold._reservoir import Course, Reservoirs, begin, columns_together, proceed
 from echofold._tasks import Problem
 
 
@@ -59,7 +59,7 @@ def flatten(W: np.ndarray, rows: np.ndarray, valid: np.ndarray) -> Runs:
 def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
     """Blocks of columns with the width they are padded to, so that few shapes are compiled."""
     columns = len(runs.candidate)
-    widest = COLUMNS if device == "cpu" else 2**15
+    widest = columns_together(runs.readout.shape[1], device.partition(":")[0])
     for first in range(0, columns, widest):
         part = slice(first, min(first + widest, columns))
         yield part, min(widest, 1 << max(3, (part.stop - part.start - 1).bit_length()))
@@ -67,13 +67,7 @@ def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
 
 def course(problem: Problem, runs: Runs) -> Course:
     """What these columns run along."""
-    return Course(
-        jnp.asarray(problem.known),
-        jnp.asarray(problem.targets),
-        jnp.asarray(runs.start),
-        jnp.asarray(runs.horizon),
-        jnp.asarray(problem.unit),
-    )
+    return Course(problem.known, problem.targets, runs.start, runs.horizon, problem.unit)
 
 
 def _start(problem: Problem, reservoirs: Reservoirs, runs: Runs, width: int, absolute: bool):
@@ -81,7 +75,7 @@ def _start(problem: Problem, reservoirs: Reservoirs, runs: Runs, width: int, abs
     index = np.zeros(width, dtype=int)
     index[: len(runs.candidate)] = np.arange(len(runs.candidate))
     runs = runs.part(index)
-    readout, rows = jnp.asarray(np.moveaxis(runs.readout, 0, 2)), jnp.asarray(runs.rows.T)
+    readout, rows = np.moveaxis(runs.readout, 0, 2), runs.rows.T
     along, inputs = course(problem, runs), problem.inputs.shape[1]
     going = begin(readout, rows[:inputs], rows[inputs:], along, absolute)
     return reservoirs.columns(runs.candidate), readout, going, along

@@ -12,6 +12,7 @@ The moments of a set of rows are one matrix, ``[1, Z, Y]ᵀ diag(w) [1, Z, Y]``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -104,14 +105,18 @@ def is_poor(white: Whitening, total: np.ndarray) -> bool:
 
 def moments(Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """``[1, Z, Y]ᵀ diag(w) [1, Z, Y]`` of some rows."""
-    A = np.hstack([np.ones((len(Z), 1)), Z, Y])
+    return _gram(np.hstack([np.ones((len(Z), 1)), Z, Y]), weights)
+
+
+def _gram(A: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     return A.T @ (A if weights is None else A * weights[:, None])
 
 
 def add_pieces(total: np.ndarray, pieces: Pieces, start: int, Z, Y, weights=None) -> None:
     """Add rows ``start …`` to the moments of their pieces, ``total (pieces, a, a)``, in place."""
+    A = np.hstack([np.ones((len(Z), 1)), Z, Y])
     for piece, rows in pieces.parts(start, start + len(Z)):
-        total[piece] += moments(Z[rows], Y[rows], None if weights is None else weights[rows])
+        total[piece] += _gram(A[rows], None if weights is None else weights[rows])
 
 
 @dataclass(frozen=True)
@@ -119,53 +124,79 @@ class MomentReadouts:
     """Readouts of training sets over a ridge path, in original and in whitened coordinates.
 
     ``W (sets, ridge, 1 + m, outputs)`` acts on ``[1, X]``, ``v`` of the same shape on ``[1, Z]``
-    and predicts ``Y − shift``.
+    and predicts ``Y − shift`` (None unless asked for).
     """
 
     W: np.ndarray
-    v: np.ndarray
+    v: Any = None
 
 
 def solve(
-    M: np.ndarray, white: Whitening, shift: np.ndarray, ridge: np.ndarray, penalised: bool
+    M: np.ndarray,
+    white: Whitening,
+    shift: np.ndarray,
+    ridge: np.ndarray,
+    penalised: bool,
+    whitened: bool = True,
 ) -> MomentReadouts:
     """Readouts from the moments ``M (sets, a, a)`` of training sets; targets were shifted.
 
     With ``M_zz = LLᵀ`` and ``[1, X] = [1, Z] S``, the R factor of the rows is ``F = LᵀS`` and
     ``g = L⁻¹ M_zy``. An unpenalised bias means the same on centred moments, without the ones.
+    ``whitened`` tells whether ``v`` is wanted too.
     """
     m = len(white.mean)
     gram, cross = M[:, : 1 + m, : 1 + m], M[:, : 1 + m, 1 + m :]
     if penalised:
         cross = cross + gram[:, :, :1] * shift  # the penalty acts on the bias of unshifted targets
-        L, inverse, regular = _root(gram, _diagonal(gram))
-        f = factor(np.swapaxes(L, 1, 2) @ white.frame, inverse @ cross)
+        root = _root(gram, _diagonal(gram))
+        f = factor(np.swapaxes(root.L, 1, 2) @ white.frame, root.divide(cross))
         W = f.solve(ridge)
-        v = _whitened(f, inverse, ridge) if regular else white.frame @ W
+        if not whitened:
+            return MomentReadouts(W)
+        v = root.whitened(f, ridge) if root.regular else white.frame @ W
         v[..., 0, :] -= shift
         return MomentReadouts(W, v)
     weight = gram[:, :1, :1]
     z, y = gram[:, 1:, :1] / weight, cross[:, :1] / weight
     centred = gram[:, 1:, 1:] - weight * z @ np.swapaxes(z, 1, 2)
-    L, inverse, regular = _root(centred, _diagonal(gram)[:, 1:])
+    root = _root(centred, _diagonal(gram)[:, 1:])
     S = white.sigma[:, None] * white.V.T
-    f = factor(np.swapaxes(L, 1, 2) @ S, inverse @ (cross[:, 1:] - weight * z @ y))
+    f = factor(np.swapaxes(root.L, 1, 2) @ S, root.divide(cross[:, 1:] - weight * z @ y))
     w = f.solve(ridge)
-    v = _whitened(f, inverse, ridge) if regular else S @ w
     mean = white.mean + (white.sigma * z[:, :, 0]) @ white.V.T
     b = shift + y[:, None] - mean[:, None, None] @ w
+    W = np.concatenate([b, w], axis=2)
+    if not whitened:
+        return MomentReadouts(W)
+    v = root.whitened(f, ridge) if root.regular else S @ w
     a = y[:, None] - np.swapaxes(z, 1, 2)[:, None] @ v
-    return MomentReadouts(np.concatenate([b, w], axis=2), np.concatenate([a, v], axis=2))
+    return MomentReadouts(W, np.concatenate([a, v], axis=2))
 
 
-def _whitened(f: Factored, inverse: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """The same solutions in whitened coordinates: ``L⁻ᵀ U diag(s² / (s² + β)) Uᵀ g``.
+@dataclass(frozen=True)
+class _Root:
+    """``L`` with ``LLᵀ`` a stack of Gram matrices; a pseudo-inverse of it where one is needed."""
 
-    Going through the original ones would lose as many digits as ``cond(X)`` has.
-    """
-    back = np.swapaxes(inverse, 1, 2) @ f.U
-    scaled = (f.filters(ridge) * f.s[:, None] ** 2)[..., None] * f.c[:, None]
-    return back[:, None] @ scaled
+    L: np.ndarray
+    inverse: np.ndarray | None = None
+
+    @property
+    def regular(self) -> bool:
+        return self.inverse is None
+
+    def divide(self, B: np.ndarray) -> np.ndarray:
+        """``L⁻¹ B``."""
+        return np.linalg.solve(self.L, B) if self.inverse is None else self.inverse @ B
+
+    def whitened(self, f: Factored, ridge: np.ndarray) -> np.ndarray:
+        """Solutions in whitened coordinates: ``L⁻ᵀ U diag(s² / (s² + β)) Uᵀ g``.
+
+        Going through the original ones would lose as many digits as ``cond(X)`` has.
+        """
+        back = np.linalg.solve(np.swapaxes(self.L, 1, 2), f.U)
+        scaled = (f.filters(ridge) * f.s[:, None] ** 2)[..., None] * f.c[:, None]
+        return back[:, None] @ scaled
 
 
 def _diagonal(gram: np.ndarray) -> np.ndarray:
@@ -173,8 +204,8 @@ def _diagonal(gram: np.ndarray) -> np.ndarray:
     return np.einsum("...ii->...i", gram)
 
 
-def _root(gram: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-    """``L`` with ``LLᵀ = gram``, its (pseudo-)inverse and whether that is a true inverse.
+def _root(gram: np.ndarray, size: np.ndarray) -> _Root:
+    """Factor Gram matrices.
 
     Cholesky after scaling by ``size``, the diagonal before anything was subtracted, because that
     is what rounding is proportional to; where it comes near its limits (fewer rows than columns,
@@ -184,16 +215,18 @@ def _root(gram: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray, b
     scaled = gram / (d[:, :, None] * d[:, None, :])
     try:
         L = np.linalg.cholesky(scaled)
-        if np.einsum("...ii->...i", L).min(initial=1.0) > 1e-4:
-            return d[:, :, None] * L, np.linalg.inv(L) / d[:, None, :], True
+        if _diagonal(L).min(initial=1.0) > 1e-4:
+            return _Root(d[:, :, None] * L)
     except np.linalg.LinAlgError:
         pass
     values, vectors = np.linalg.eigh(scaled)
     keep = values > 4 * gram.shape[-1] * np.finfo(float).eps * np.maximum(values[:, -1:], 1.0)
     root = np.sqrt(np.where(keep, values, 0.0))
-    L = d[:, :, None] * vectors * root[:, None]
     inverse = np.where(keep, 1 / np.where(keep, root, 1.0), 0.0)[:, :, None]
-    return L, inverse * np.swapaxes(vectors, 1, 2) / d[:, None, :], False
+    return _Root(
+        d[:, :, None] * vectors * root[:, None],
+        inverse * np.swapaxes(vectors, 1, 2) / d[:, None, :],
+    )
 
 
 def squared_errors(M: np.ndarray, v: np.ndarray) -> np.ndarray:

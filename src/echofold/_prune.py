@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 
-import jax.numpy as jnp
 import numpy as np
 
 from echofold._device import engine
@@ -55,18 +54,14 @@ class _Part:
                 index = np.full(width, columns[part][0])
                 index[: part.stop - part.start] = columns[part]
                 runs = self.runs.part(index)
-                readout = jnp.asarray(np.moveaxis(runs.readout, 0, 2))
+                readout = np.moveaxis(runs.readout, 0, 2)
                 along = course(self.problem, runs)
                 if first == 0:
                     inputs = self.problem.inputs.shape[1]
-                    rows = jnp.asarray(runs.rows.T)
+                    rows = runs.rows.T
                     going = begin(readout, rows[:inputs], rows[inputs:], along, self.absolute)
                 else:
-                    going = Trajectories(
-                        jnp.asarray(self.x[index].T),
-                        jnp.asarray(self.y[index].T),
-                        jnp.asarray(self.error[index]),
-                    )
+                    going = Trajectories(self.x[index].T, self.y[index].T, self.error[index])
                 start = max(first, 1)
                 if to > start:
                     going, _ = proceed(

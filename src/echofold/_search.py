@@ -353,6 +353,11 @@ class ESNSearchCV(BaseEstimator):
         scheme = self._scheme(scheme)
         if draw is not None and not 0 <= draw < self.n_draws:
             raise ValueError(f"draw={draw!r}: this search has draws 0 to {self.n_draws - 1}.")
+        if draw is not None and self.prune and self.select == "mean" and self.n_draws > 1:
+            raise ValueError(
+                f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
+                "best one of a single draw may be missing. Search with select='draw' or prune=False."
+            )
         winner = self._winner(scheme, draw)
         if draw is None:
             draw = self._best_draw(scheme, winner) if winner.draw is None else winner.draw
