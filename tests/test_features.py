@@ -3,8 +3,8 @@ import pytest
 import reference
 
 from echofold._device import engine
-from echofold._features import few_lengths, sequence_features
-from echofold._reservoir import reservoirs
+from echofold._features import sequence_features
+from echofold._reservoir import few_lengths, reservoirs
 from echofold._tasks import classification
 from echofold._weights import draw, prepare
 

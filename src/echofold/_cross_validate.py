@@ -159,7 +159,15 @@ def check_metrics(metric) -> list[_metrics.Metric]:
     given = list(metric) if isinstance(metric, list | tuple) else [metric]
     if not given:
         raise ValueError("metric=[] is empty; give at least one, such as 'nrmse'.")
-    return [_metrics.resolve(one) for one in given]
+    found = [_metrics.resolve(one) for one in given]
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"metric has {names.count(name)} entries named {name!r}, and results are stored by "
+                "name; drop one, or give functions different __name__s."
+            )
+    return found
 
 
 def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplits]:
@@ -168,7 +176,7 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
     if not named:
         raise ValueError("cv={} is empty; give at least one scheme, such as {'CV': KFold(10)}.")
     if groups is not None:
-        groups = np.asarray(groups)[-problem.rows :]
+        groups = _groups(groups, problem)
     classes = problem.labels is not None
     found = {}
     for name, one in named.items():
@@ -177,3 +185,15 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
         )
         check_task(problem, found[str(name)], metrics)
     return found
+
+
+def _groups(groups, problem: Problem) -> np.ndarray:
+    """Groups of the rows that are split; a pair of a forecast takes its target's."""
+    expected = len(problem.washout) + problem.rows + (problem.kind == "forecast")
+    groups = np.asarray(groups)
+    if groups.shape != (expected,):
+        raise ValueError(
+            f"groups has shape {groups.shape}, expected ({expected},): one group for each row of "
+            "the data (for a classifier, for each sequence)."
+        )
+    return groups[expected - problem.rows :]

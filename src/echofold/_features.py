@@ -6,10 +6,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from echofold._reservoir import ACCELERATOR_COLUMNS, WIDE_COLUMNS, Reservoirs, drive_sequences
+from echofold._reservoir import (
+    ACCELERATOR_COLUMNS,
+    WIDE_COLUMNS,
+    Reservoirs,
+    drive_sequences,
+    few_lengths,
+)
 from echofold._tasks import Problem
-
-SHORTEST = 8  # lengths up to this many steps run as one shape
 
 
 def sequence_features(
@@ -42,20 +46,6 @@ def sequence_features(
         states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
         features[:, present, kept:] = states
     return features
-
-
-def few_lengths(steps: int) -> int:
-    """``steps`` rounded up to one of few numbers, because each is compiled once.
-
-    The work grows by a quarter at most, beyond the shortest.
-
-    Examples
-    --------
-    >>> [few_lengths(n) for n in (1, 8, 33, 100, 1000)]
-    [8, 8, 40, 112, 1024]
-    """
-    grain = max(SHORTEST, 1 << max(steps.bit_length() - 3, 0))
-    return -(-steps // grain) * grain
 
 
 def _suitable_columns() -> int:

@@ -58,14 +58,16 @@ def single(problem: Problem, params: dict[str, Any], seed: int) -> States:
     return States(problem, reservoirs, resolve(params["device"], 1))
 
 
-def fit_all(source: States, ridge: float, penalised: bool) -> tuple[np.ndarray, float]:
-    """Readout on all rows, and the condition number of the states."""
+def fit_all(
+    source: States, ridge: float, penalised: bool, condition: bool = True
+) -> tuple[np.ndarray, float]:
+    """Readout on all rows, and the condition number of the states (NaN if it costs a QR more)."""
     problem, path = source.problem, np.array([ridge])
     with one_blas_thread():
         if 8 * problem.rows * source.columns <= KEPT_AT_MOST or problem.sequences is not None:
             X = source.kept()[0]
             readout = fit_rows(X, problem.targets, problem.weights, path, penalised)[0]
-            return readout, whitening(X).condition
+            return readout, whitening(X).condition if condition else np.nan
         shift = problem.targets.mean(axis=0)
         (white,), total = learn_whitening(source, shift)
         return solve(total, white, shift, path, penalised).W[0, 0], white.condition
@@ -160,7 +162,7 @@ def final_readout(
     if final == "retrain":
         if correct_ridge:
             ridge *= source.problem.rows / found.train_rows.mean()
-        return fit_all(source, ridge, penalised)[0], ridge
+        return fit_all(source, ridge, penalised, condition=False)[0], ridge
     if final == "average":
         return found.W.mean(axis=0), ridge
     error = np.where(np.isfinite(found.rmse), found.rmse, np.inf)

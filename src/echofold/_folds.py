@@ -50,7 +50,8 @@ def choose(splits: RowSplits, m: int, outputs: int, ridges: int, algorithm: str)
         + product * n * p**2
         + ridges * ((small * left**2 * p + 1.5 * small * left**3).sum() + k * 5e-7)
     )
-    walk = white + splits.changes * ridges * (4e-6 + 5e-10 * p**2)
+    first = product * splits.train_sizes[0] * p**2 + ridges * (svd + 4 * small * p**3)
+    walk = white + first + splits.changes * ridges * (4e-6 + 5e-10 * p**2)
     possible_walk = splits.train_sizes.min() > m
     costs = {
         "naive": float((2 * qr * splits.train_sizes * p**2 + svd + 5 * call).sum()) + solved,

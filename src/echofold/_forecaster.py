@@ -9,10 +9,9 @@ import numpy as np
 
 from echofold import _tasks
 from echofold._base import ESN
-from echofold._features import few_lengths
 from echofold._final import Network
 from echofold._frames import Schema, read, read_weights, write
-from echofold._reservoir import advance, generate
+from echofold._reservoir import advance, few_lengths, generate
 from echofold._scaling import Scaler
 from echofold._timeline import Timeline, check_aligned, timeline
 

@@ -2,8 +2,10 @@
 
 The paper's frugal implementation, in whitened coordinates. Where a split leaves out one interval
 (and its gaps), its training moments are the total less those of the interval; where it trains on a
-window, rows are added at the window's head and taken away at its tail as it moves. Keeping the
-states of one fold saves the pass that would make them again for prediction.
+window, rows are added at the window's head and taken away at its tail as it moves. Where so much is
+taken away that the rest would be mostly rounding, the moments of the training rows are added up
+instead, at the price of driving over them. Keeping the states of one fold saves the pass that would
+make them again for prediction.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ from echofold._moments import Whitening, moments, solve
 from echofold._scores import error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._splits import RowSplits
 from echofold._states import States
-from echofold._streamed import learn_whitening
+from echofold._streamed import conditions, learn_whitening
 from echofold._validated import Settings, Validated
+
+LEAST_LEFT = 1e-6  # share of the whole, in any direction, below which a difference is not trusted
 
 
 def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: bool) -> None:
@@ -31,7 +35,7 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
     if closed:
         one.starts = np.empty((source.candidates, len(splits), source.columns))
     sums = {kind: np.zeros(shape) for kind in kinds(settings.metrics)}
-    one.condition = np.array([white.condition for white in whites])
+    one.condition = conditions(whites, total)
     train = _Training(source, splits, whites, total, shift)
     for split, ((a, b),) in enumerate(splits.valid):
         W = [
@@ -52,7 +56,7 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
                 for kind, value in error_sums(problem, rows[None], e[None], tuple(sums)).items():
                     sums[kind][candidate, split] += value[0]
     if not closed:
-        one.scores = finish_sums(problem, splits, sums, settings.metrics)
+        one.scores = finish_sums(problem, splits, sums, settings.metrics, lean=True)
 
 
 def _check(splits: RowSplits, settings: Settings) -> None:
@@ -89,33 +93,50 @@ class _Training:
         # Windows move; everything else leaves one interval out of the total.
         self.moving = _moves(splits)
         self.window = np.zeros_like(total)
+        self.entered = np.zeros_like(total)  # all that the window's rounding comes from
         self.at = (splits.train[0][0][0],) * 2
         self.fold: list | None = None
+        self.bases = [] if self.moving else _bases(total, 1 + source.columns)
 
     def moments(self, split: int, keep: bool) -> np.ndarray:
         """Moments of this split's training rows; keeps the states passed over if ``keep``."""
         if not self.moving:
-            (a, b) = self.splits.left_out[split][0][0], self.splits.left_out[split][-1][1]
-            self.fold = [] if keep else None
-            return self.total - self._sum(a, b)
+            (a, b) = self.splits.left_out[split][0]
+            fold: list = []
+            rest = self.total - self._sum(a, b, self._next(split), fold if keep else None)
+            self.fold = fold if keep else None
+            return rest if _sound(rest, self.bases) else self._added(split)
         (a, b), (tail, head) = self.splits.train[split][0], self.at
-        self.window = self.window + self._sum(head, b) - self._sum(tail, a)
+        new = self._sum(head, b)
+        self.entered = self.entered + new
+        self.window = self.window + new - self._sum(tail, a)
         self.at = (a, b)
-        self.fold = None
+        if a > tail and not _sound(self.window, _bases(self.entered, 1 + self.source.columns)):
+            self.window = self.entered = self._added(split)
         return self.window
 
-    def _sum(self, a: int, b: int) -> np.ndarray:
-        """Moments of the rows ``a … b``."""
+    def _next(self, split: int) -> list[int]:
+        """Rows that later passes start from: this split's validation, what the next leaves out."""
+        return [self.splits.valid[split][0][0]] + [
+            left[0][0] for left in self.splits.left_out[split + 1 : split + 2]
+        ]
+
+    def _added(self, split: int) -> np.ndarray:
+        """Moments of this split's training rows without subtracting any."""
+        return sum((self._sum(a, b) for a, b in self.splits.train[split]), 0 * self.total)
+
+    def _sum(self, a: int, b: int, save=(), fold: list | None = None) -> np.ndarray:
+        """Moments of the rows ``a … b``, whose states are put into ``fold`` if there is one."""
         problem = self.source.problem
         found = np.zeros_like(self.total)
-        for first, block in self.source.blocks(a, b) if b > a else ():
+        for first, block in self.source.blocks(a, b, save) if b > a else ():
             rows = slice(first, first + len(block[0]))
             w = None if problem.weights is None else problem.weights[rows]
             for candidate, X in enumerate(block):
                 Z = self.whites[candidate].apply(X)
                 found[candidate] += moments(Z, problem.targets[rows] - self.shift, w)
-            if self.fold is not None:
-                self.fold.append((first, block))
+            if fold is not None:
+                fold.append((first, block))
         return found
 
     def again(self, a: int, b: int):
@@ -127,3 +148,23 @@ class _Training:
             low, high = max(a, first), min(b, first + len(block[0]))
             if low < high:
                 yield low, [X[low - first : high - first] for X in block]
+
+
+def _bases(whole: np.ndarray, p: int) -> list[np.ndarray]:
+    """Coordinates in which ``whole (candidates, a, a)`` is the identity, as far as it has rank."""
+    found = []
+    for gram in whole[:, :p, :p]:
+        d = np.sqrt(np.diag(gram))
+        d = np.where(d > 0, d, 1.0)
+        values, vectors = np.linalg.eigh(gram / np.outer(d, d))
+        keep = values > 1e-8 * values[-1]
+        found.append(vectors[:, keep] / np.sqrt(values[keep]) / d[:, None])
+    return found
+
+
+def _sound(rest: np.ndarray, bases: list[np.ndarray]) -> bool:
+    """Whether enough of the whole is left in every direction: ``1 − λmax`` of what was taken."""
+    return all(
+        np.linalg.eigvalsh(basis.T @ M[: len(basis), : len(basis)] @ basis)[0] > LEAST_LEFT
+        for M, basis in zip(rest, bases, strict=True)
+    )

@@ -9,7 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from echofold._device import engine
-from echofold._reservoir import Course, Reservoirs, begin, columns_together, proceed
+from echofold._reservoir import (
+    Course,
+    Reservoirs,
+    begin,
+    columns_together,
+    few_lengths,
+    pad_rows,
+    proceed,
+)
 from echofold._tasks import Problem
 
 
@@ -67,7 +75,9 @@ def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
 
 def course(problem: Problem, runs: Runs) -> Course:
     """What these columns run along."""
-    return Course(problem.known, problem.targets, runs.start, runs.horizon, problem.unit)
+    rows = few_lengths(problem.rows)  # of few sizes, because each is compiled once
+    known, targets = pad_rows(problem.known, rows), pad_rows(problem.targets, rows)
+    return Course(known, targets, runs.start, runs.horizon, problem.unit)
 
 
 def _start(problem: Problem, reservoirs: Reservoirs, runs: Runs, width: int, absolute: bool):

@@ -30,7 +30,7 @@ def budget(memory: Any) -> int:
         return available() // 2
     if isinstance(memory, str):
         match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)i?B?\s*", memory)
-        if match:
+        if match and float(match[1]) > 0:
             return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
     elif not isinstance(memory, bool) and hasattr(memory, "__float__") and 0 < memory < math.inf:
         return int(memory)

@@ -22,8 +22,10 @@ import numpy as np
 
 from echofold._weights import Draw, Sparse
 
+SHORTEST = 8  # lengths up to this many steps run as one shape
 UNROLLED = 64  # connections added up in one fused expression; more are scanned
 FEW_INPUTS = 3  # up to this many inputs are cheaper added one by one than as a product
+SILENT_STEPS = 2**12  # steps driven at a time when no states are kept
 BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again from the cache
 COLUMNS = 128  # of small reservoirs run together on a CPU: they stay in its L2 cache
 WIDE_COLUMNS = 512  # of large ones, whose W must be read again for every block
@@ -99,6 +101,29 @@ def columns_together(units: int, platform: str) -> int:
     return COLUMNS if units <= 128 else WIDE_COLUMNS
 
 
+def few_lengths(steps: int) -> int:
+    """``steps`` rounded up to one of few numbers, because each is compiled once.
+
+    The work grows by a quarter at most, beyond the shortest.
+
+    Examples
+    --------
+    >>> [few_lengths(n) for n in (1, 8, 33, 100, 1000)]
+    [8, 8, 40, 112, 1024]
+    """
+    grain = max(SHORTEST, 1 << max(steps.bit_length() - 3, 0))
+    return -(-steps // grain) * grain
+
+
+def pad_rows(rows, size: int):
+    """``rows`` followed by zeros up to ``size``."""
+    if len(rows) == size:
+        return np.asarray(rows)
+    padded = np.zeros((size, *np.shape(rows)[1:]), dtype=np.asarray(rows).dtype)
+    padded[: len(rows)] = rows
+    return padded
+
+
 # --- driving ------------------------------------------------------------------------------------
 
 
@@ -142,10 +167,10 @@ def drive(r: Reservoirs, inputs, x=None):
 def advance(r: Reservoirs, inputs, x=None):
     """The state after driving with ``inputs``, in memory that does not grow with their length."""
     x = jnp.zeros(r.shape) if x is None else jnp.asarray(x)
-    size = block_length(r.shape, len(inputs))
+    size = max(1, min(few_lengths(len(inputs)), SILENT_STEPS))
     for start in range(0, len(inputs), size):
         part = inputs[start : start + size]
-        x = _drive_silent(r, _padded(part, size), x, len(part))
+        x = _drive_silent(r, pad_rows(part, size), x, len(part))
     return x
 
 
@@ -158,7 +183,7 @@ def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iter
     size = size or block_length(r.shape, len(inputs))
     for start in range(0, len(inputs), size):
         part = inputs[start : start + size]
-        states, x = _drive(r, _padded(part, size), x, len(part))
+        states, x = _drive(r, pad_rows(part, size), x, len(part))
         yield start, np.asarray(states)[: len(part)], x
 
 
@@ -167,15 +192,6 @@ def block_length(shape: tuple[int, int], steps: int) -> int:
     most = max(64, BLOCK_BYTES // (8 * shape[0] * shape[1]))
     blocks = max(1, -(-steps // most))
     return min(-(-steps // blocks // 64) * 64 if steps > 64 else steps, -(-most // 64) * 64) or 1
-
-
-def _padded(rows, size: int):
-    """``rows`` followed by zeros up to ``size``."""
-    if len(rows) == size:
-        return jnp.asarray(rows)
-    padded = np.zeros((size, *rows.shape[1:]))
-    padded[: len(rows)] = rows
-    return jnp.asarray(padded)
 
 
 @jax.jit

@@ -6,7 +6,9 @@ import numpy as np
 
 from echofold._splits import RowSplits
 from echofold._tasks import Problem
-from echofold.metrics import Metric, denominators
+from echofold.metrics import Metric, denominators, interval_denominators
+
+LONG = 2**12  # rows of an interval from which there is little to gain in treating many at once
 
 
 def kinds(metrics: list[Metric]) -> tuple[str, ...]:
@@ -75,11 +77,15 @@ def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics)
     return {metric.name: scores[metric.name] for metric in metrics}
 
 
-def finish_sums(problem: Problem, splits: RowSplits, sums, metrics) -> dict:
-    """Scores of the metrics that are made of sums of errors."""
+def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool = False) -> dict:
+    """Scores of the metrics that are made of sums of errors; ``lean``: in little memory."""
     below = None
     if any(metric.name == "nrmse" for metric in metrics):
-        below = denominators(problem.targets * problem.unit, splits.valid_rows)[:, None]
+        if lean or (splits.intervals and splits.n > LONG * len(splits)):
+            spans = [valid[0] for valid in splits.valid]
+            below = interval_denominators(problem.targets, problem.unit, spans)[:, None]
+        else:
+            below = denominators(problem.targets * problem.unit, splits.valid_rows)[:, None]
     outputs = problem.targets.shape[1]
     return {
         metric.name: metric.finish(sums[metric.needs], splits.sizes[:, None], outputs, below)

@@ -310,21 +310,20 @@ class ESNSearchCV(BaseEstimator):
             return f"{done}; give checkpoint=... to keep finished blocks on disk and go on later."
         return f"{done}; they are kept in {str(self.checkpoint)!r}. Run it again to go on."
 
-    def _winner(self, scheme: str, draw: int | None) -> Winner:
+    def _winner(self, scheme: str, draw: int | None, individual: bool | None = None) -> Winner:
         """The winner by a scheme, over all draws or within one."""
+        individual = self.individual_ridge if individual is None else individual
         found = self._results[scheme]
         eligible = None
         if "pruned" in found:
             eligible = ~found.pruned.values
         scores = found[found.attrs["metric"]].values
         if draw is None and self.select == "draw":
-            each = [
-                select(scores, self.individual_ridge, d, eligible) for d in range(scores.shape[0])
-            ]
+            each = [select(scores, individual, d, eligible) for d in range(scores.shape[0])]
             return min(each, key=lambda winner: winner.score)
-        return select(scores, self.individual_ridge, draw, eligible)
+        return select(scores, individual, draw, eligible)
 
-    def finalize(self, final, scheme=None, draw=None, correct_ridge=False):
+    def finalize(self, final, scheme=None, draw=None, correct_ridge=False, individual_ridge=None):
         """Make a final model of the winner, without searching again.
 
         Parameters
@@ -339,6 +338,8 @@ class ESNSearchCV(BaseEstimator):
             with the weights of the draw where it did best.
         correct_ridge : bool
             Whether "retrain" raises the ridge in proportion to the longer training set.
+        individual_ridge : bool, optional
+            Whether every split takes its own best ridge; as the search was told by default.
 
         Returns
         -------
@@ -358,10 +359,16 @@ class ESNSearchCV(BaseEstimator):
                 f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
                 "best one of a single draw may be missing. Search with select='draw' or prune=False."
             )
-        winner = self._winner(scheme, draw)
+        individual = self.individual_ridge if individual_ridge is None else bool(individual_ridge)
+        if individual and self.prune:
+            raise ValueError(
+                f"individual_ridge={individual_ridge!r}: prune=True dropped ridge values that "
+                "single splits may prefer. Search with prune=False."
+            )
+        winner = self._winner(scheme, draw, individual)
         if draw is None:
             draw = self._best_draw(scheme, winner) if winner.draw is None else winner.draw
-        return self._make(final, scheme, winner, draw, correct_ridge)
+        return self._make(final, scheme, winner, draw, correct_ridge, individual)
 
     def _scheme(self, name: str | None) -> str:
         """The name of a scheme of this search, the first by default."""
@@ -379,12 +386,14 @@ class ESNSearchCV(BaseEstimator):
         at = scores[:, np.arange(scores.shape[1]), winner.ridge].mean(axis=1)
         return int(np.where(np.isnan(at), np.inf, at).argmin())
 
-    def _make(self, final: str, scheme: str, winner: Winner, draw: int, correct_ridge: bool):
+    def _make(
+        self, final: str, scheme: str, winner: Winner, draw: int, correct_ridge, individual: bool
+    ):
         """Fit the winner's final model with one draw's weights."""
         candidate = self.candidates_[winner.candidate]
         found = self._results[scheme]
         place = winner.ridge
-        if self.individual_ridge and winner.draw is None:
+        if individual and winner.draw is None:
             scores = found[found.attrs["metric"]].values[draw, winner.candidate]
             place = np.where(np.isnan(scores), np.inf, scores).argmin(axis=1)
         seed = int(candidate.get("random_state", self.seed_)) + draw

@@ -6,7 +6,7 @@ Rows are ``[u(n), x(n)]`` (the column of ones is added where readouts are comput
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -61,10 +61,13 @@ class States:
                 kept[start : start + len(part)] = part
         return rows
 
-    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list]]:
+    def blocks(
+        self, start: int = 0, stop: int | None = None, save: Sequence[int] = ()
+    ) -> Iterator[tuple[int, list]]:
         """Drive over the rows ``start … stop``, yielding ``(first row, rows of every candidate)``.
 
-        Starts from the nearest state saved by an earlier pass (every pass saves its last).
+        Starts from the nearest state saved by an earlier pass: every pass saves its last, and the
+        states before the rows ``save``.
         """
         stop = self.problem.rows if stop is None else stop
         nearest, x = self._state_before(start)
@@ -75,6 +78,9 @@ class States:
                 self.steps += start - nearest
             for at, states, last in drive_blocks(self.reservoirs, inputs[start:stop], x):
                 self.steps += len(states)
+                for row in save:
+                    if start + at <= row < start + at + len(states):
+                        self._save(row, x if row == start + at else states[row - start - at - 1])
                 yield start + at, self._rows(inputs[start + at : start + at + len(states)], states)
                 x = last
             self._save(stop, x)
@@ -134,7 +140,7 @@ class States:
     def _save(self, row: int, x) -> None:
         """Keep the state before ``row``, and forget old ones so that memory stays flat in k."""
         self._saved.pop(row, None)
-        self._saved[row] = np.asarray(x)
+        self._saved[row] = np.array(x)  # a view would keep the block that it came from
         if len(self._saved) > SAVED_STATES:
             del self._saved[next(saved for saved in self._saved if saved > 0)]
 

@@ -40,7 +40,7 @@ def from_pieces(
             for M, white in zip(training, whites, strict=True)
         ]
         one.W = np.stack([s.W for s in solved])
-        one.condition = np.array([white.condition for white in whites])
+        one.condition = conditions(whites, training.sum(axis=1))
         if closed:
             one.starts = np.stack([starts[valid[0][0]] for valid in one.splits.valid], axis=1)
             continue
@@ -95,6 +95,11 @@ def _accumulate(source: States, pieces: Pieces, found: dict[str, Validated], shi
             return whites, training, plain, starts
         whites = [whiten_again(w, total) for w, total in zip(whites, totals, strict=True)]
     raise AssertionError
+
+
+def conditions(whites: Sequence[Whitening], totals: np.ndarray) -> np.ndarray:
+    """Condition number of all rows of each candidate: a pilot may have missed a direction."""
+    return np.array([whiten_again(w, t).condition for w, t in zip(whites, totals, strict=True)])
 
 
 def pilot_rows(n: int, m: int) -> int:

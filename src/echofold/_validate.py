@@ -75,6 +75,12 @@ def _plan(source, schemes: dict[str, RowSplits], settings: Settings) -> _Plan:
         way = "states"  # they are there already, or as few as there are sequences
     else:
         asked = settings.algorithm in ("naive", "large_k")
+        if asked and settings.memory in ("pieces", "fold", "frugal"):
+            raise ValueError(
+                f"algorithm={settings.algorithm!r} keeps all states, which memory="
+                f"{settings.memory!r} does not. Use memory='states' or None, or algorithm='auto' "
+                "or 'small_k'."
+            )
         way = choose_way(settings.memory, states, pieces, fold, wants_states=asked)
     if way != "states":
         choices = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 # Variation below 1e-12 of the size of the values is rounding left by whatever computed them.
 _CONSTANT = 1e-24
+_BLOCK = 2**14  # rows looked at together where a copy of all would be large
 
 
 def _pair(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -248,13 +249,36 @@ def denominators(targets: np.ndarray, at: np.ndarray) -> np.ndarray:
     found = np.zeros(len(at))
     if at.shape[1] > 1:
         found = _variations(targets[np.minimum(at, len(targets) - 1)], real)
-    constant = found == 0
-    if constant.any():
-        scale = _variation(targets) / len(targets)
-        if scale == 0:
-            raise ValueError(
-                f"the targets are constant over all n={len(targets)} rows, so the NRMSE has "
-                "nothing to divide by; use metric='rmse'."
-            )
-        found[constant] = rows[constant] * scale
+    if (found == 0).any():
+        found = _without_zeros(found, rows, _variation(targets), len(targets))
     return found
+
+
+def interval_denominators(
+    targets: np.ndarray, unit: np.ndarray, intervals: Sequence[tuple[int, int]]
+) -> np.ndarray:
+    """Return `denominators` of intervals of ``targets * unit``, without copies of the data."""
+    found = np.array([_variation_in_blocks(targets[a:b], unit) for a, b in intervals])
+    if (found == 0).any():
+        rows = np.array([b - a for a, b in intervals], dtype=float)
+        found = _without_zeros(found, rows, _variation_in_blocks(targets, unit), len(targets))
+    return found
+
+
+def _variation_in_blocks(t: np.ndarray, unit: np.ndarray) -> float:
+    """`_variation` of ``t * unit`` in memory that does not grow with its rows."""
+    blocks = [t[row : row + _BLOCK] for row in range(0, len(t), _BLOCK)]
+    mean = sum(((block - t[0]) * unit).sum(axis=0) for block in blocks) / len(t)
+    each = sum((((block - t[0]) * unit - mean) ** 2).sum(axis=0) for block in blocks)
+    size = sum(((block * unit) ** 2).sum(axis=0) for block in blocks)
+    return 0.0 if (each <= _CONSTANT * size).all() else float(each.sum())
+
+
+def _without_zeros(found: np.ndarray, rows: np.ndarray, variation: float, n: int) -> np.ndarray:
+    """Replace the zeros of constant sets by rows times the mean variation of all the data."""
+    if variation == 0:
+        raise ValueError(
+            f"the targets are constant over all n={n} rows, so the NRMSE has "
+            "nothing to divide by; use metric='rmse'."
+        )
+    return np.where(found == 0, rows * variation / n, found)
