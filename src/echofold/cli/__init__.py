@@ -1,0 +1,30 @@
+"""The command line: ``echofold demo``, ``forecast``, ``validate``, ``schemes`` and others.
+
+Nothing heavy is imported before a command runs, so that ``echofold --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        import click  # noqa: F401
+    except ImportError:
+        print(
+            "Error: the command line needs the extra 'cli': pip install 'echofold[cli]'",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):  # drawings, where a terminal has few letters
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        from echofold.cli._app import app
+
+        sys.exit(app.main(prog_name="echofold"))
+    except KeyboardInterrupt:  # while the first modules load
+        print("Error: interrupted; run the command again.", file=sys.stderr)
+        sys.exit(130)

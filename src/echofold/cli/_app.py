@@ -1,0 +1,123 @@
+"""The group of commands: loaded when called, errors in one line, exit codes."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from echofold import __version__
+
+COMMANDS = {
+    "demo": "Search, compare and forecast on an embedded series.",
+    "forecast": "Tune a network on a CSV or Parquet file and forecast.",
+    "validate": "Compare schemes and final models on the end of a series.",
+    "schemes": "Draw how a scheme splits a series.",
+    "reproduce": "Repeat the tables and figures of the paper.",
+    "info": "Show versions, devices and memory.",
+}
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+INTERRUPT = "interrupted; run the command again to start over."
+
+
+class Commands(click.Group):
+    """Knows the names of commands without importing them, and ends every error in one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands, in the order of the help page."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command."""
+        if name not in COMMANDS:
+            return None
+        return import_module(f"echofold.cli.{name}").command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command named first, or suggest the nearest."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, COMMANDS, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COMMANDS)}."
+            raise click.UsageError(f"no command {name!r}: {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an interrupt becomes an error that click does not reword."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted(str(interrupt) or INTERRUPT) from interrupt
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> int:
+        """Run and exit with a code: 0 done, 1 wrong data, 2 wrong usage, 130 interrupted."""
+        args = sys.argv[1:] if args is None else list(args)
+        try:
+            code = super().main(args, prog_name or "echofold", standalone_mode=False, **extra)
+            code = code if isinstance(code, int) else OK
+        except click.Abort:
+            code = _fail(INTERRUPT, INTERRUPTED)
+        except Exception as error:
+            if "--debug" in args:
+                raise
+            code = _fail(*_words(error))
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+
+class Interrupted(Exception):
+    """Ctrl-C, with what to do next."""
+
+
+def _words(error: Exception) -> tuple[str, int]:
+    """What to say about an error, and the exit code."""
+    if isinstance(error, Interrupted):
+        return str(error), INTERRUPTED
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else "echofold"
+        return f"{error.format_message()} See '{path} --help'.", USAGE
+    if isinstance(error, click.ClickException):
+        return error.format_message(), error.exit_code
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}", FAILED
+    if isinstance(error, MemoryError):
+        return "not enough memory; use fewer --units or a smaller --grid.", FAILED
+    if isinstance(error, ValueError | TypeError | ImportError | OSError):
+        return str(error), FAILED
+    return f"{type(error).__name__}: {error} (--debug shows where).", FAILED
+
+
+def _fail(message: str, code: int) -> int:
+    """Print one line."""
+    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    return code
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with 'echofold demo', then 'echofold forecast FILE --horizon 26'.",
+)
+@click.version_option(__version__, prog_name="echofold")
+@click.pass_context
+def app(ctx: click.Context) -> None:
+    """Forecast time series with echo state networks, cross-validated."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,163 @@
+"""Dates in columns: recognising them, and the even spacing they were meant to have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from echofold.cli._read import cells_of
+
+DAYS = (
+    "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%m-%d-%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
+    "%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y",
+    "%d-%b-%Y", "%d-%b-%y",
+)  # fmt: skip
+TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+MONTHS = ("%b %Y", "%B %Y", "%b-%Y", "%b-%y", "%m/%Y", "%m.%Y", "%Y/%m", "%YM%m", "%Y")
+OFFSET = re.compile(r"\d{2}:?\d{2}.*(Z|[+-]\d{2}:?\d{2})$")
+QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
+WEEK = re.compile(r"\d{4}-?W\d{2}")
+WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
+DAY = pd.Timedelta(days=1)
+
+
+class Spacing(NamedTuple):
+    """An even spacing: pandas' name of it, ours, and the steps in a cycle (None: none)."""
+
+    freq: str
+    words: str
+    season: int | None
+
+
+def parse(column: pd.Series, form: str | None, note: Callable[[str], None]) -> pd.Series:
+    """Dates of a column, NaT where a cell is none."""
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        dates = pd.DatetimeIndex(column)
+    elif form is not None:
+        dates = pd.to_datetime(cells_of(column), format=form, errors="coerce")
+    else:
+        dates = _guess(cells_of(column), str(column.name), note)
+    if dates.tz is not None:
+        note(f"times in {column.name!r} are converted to UTC.")
+        dates = dates.tz_convert("UTC").tz_localize(None)
+    return pd.Series(dates, index=column.index, name=column.name)
+
+
+def _guess(cells: list[str], name: str, note: Callable[[str], None]) -> pd.DatetimeIndex:
+    """Read cells in the way that makes most of them dates, in the best order."""
+    sample = [cells[i] for i in np.linspace(0, len(cells) - 1, min(len(cells), 100)).astype(int)]
+    found: dict[str, pd.DatetimeIndex] = {}
+    for way in ("quarter", "week", "iso", *(d + t for d in DAYS for t in TIMES), *MONTHS):
+        if _read(sample, way).isna().mean() <= 0.1:
+            found[way] = _read(cells, way)
+            if way in ("quarter", "week", "iso"):
+                break  # these have one meaning
+    if not found:
+        return pd.DatetimeIndex([pd.NaT] * len(cells))
+    best = min(found, key=lambda way: _faults(found[way]))
+    if sum(_faults(found[way])[0] == _faults(found[best])[0] for way in found) > 1:
+        note(f"dates in {name!r} are read as {best}, so {cells[-1]!r} is "
+             f"{found[best][-1]:%d %B %Y}; see --date-format.")  # fmt: skip
+    return found[best]
+
+
+def _read(cells: list[str], way: str) -> pd.DatetimeIndex:
+    """Read cells in one way; NaT where it does not fit."""
+    zoned = False
+    if way == "quarter":
+        matches = [QUARTER.fullmatch(cell) for cell in cells]
+        cells, way = [f"{m[1]}-{int(m[2]) * 3 - 2}" if m else "" for m in matches], "%Y-%m"
+    elif way == "week":
+        cells = [cell.replace("-", "") + "-1" if WEEK.fullmatch(cell) else "" for cell in cells]
+        way = "%GW%V-%u"
+    elif way == "iso":
+        cells = [cell if "-" in cell else "" for cell in cells]  # else any number is a year
+        zoned, way = any(OFFSET.search(cell) for cell in cells), "ISO8601"
+    dates = pd.to_datetime(cells, format=way, errors="coerce", utc=zoned)
+    return dates.where((dates.year >= 1500) & (dates.year <= 2300))
+
+
+def _faults(dates: pd.DatetimeIndex) -> tuple[int, int, int]:
+    """How far dates are from plausible: not read, going back in time, unevenly spaced."""
+    steps = np.diff(dates.dropna().asi8)
+    return int(dates.isna().sum()), int((steps < 0).sum()), len(np.unique(steps))
+
+
+def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
+    """The coarsest even spacing that has all of these sorted dates on it, None if there is none."""
+    inferred = pd.DatetimeIndex(dates, freq="infer").freq if len(dates) >= 3 else None
+    if inferred is not None:
+        return describe(inferred.freqstr)
+    steps = np.diff(dates.as_unit("ns").asi8)
+    values, counts = np.unique(steps, return_counts=True)
+    step = pd.Timedelta(int(values[counts.argmax()]))
+    if step < DAY:
+        return describe(_fixed(step)) if not (steps % step.value).any() else None
+    month = dates[0].strftime("%b").upper()
+    trials = [f"YS-{month}", f"YE-{month}", f"QS-{month}", f"QE-{month}", "MS", "ME"]
+    trials += [f"W-{dates[0].strftime('%a').upper()}", "B", _fixed(step), "D"]
+    for freq in trials:
+        grid = pd.date_range(dates[0], dates[-1], freq=freq)
+        if dates.isin(grid).all() and len(grid) <= 2 * len(dates):
+            return describe(freq)
+    return None
+
+
+def _fixed(step: pd.Timedelta) -> str:
+    """The name of a fixed step; pandas itself would call a day 24 hours."""
+    if step % DAY == pd.Timedelta(0):
+        return f"{step // DAY}D"
+    return pd.tseries.frequencies.to_offset(step).freqstr
+
+
+def calendar(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
+    """Dates moved to the start of their hour, day, week, month, quarter or year, if that is even.
+
+    For dates such as the last trading day of each month.
+    """
+    step = np.median(np.diff(dates.as_unit("ns").asi8)) / DAY.value
+    for most, period, freq in (
+        (0.1, "h", "h"), (2, "D", "D"), (10, "W", "W-MON"), (45, "M", "MS"), (135, "Q", "QS-JAN"),
+        (500, "Y", "YS-JAN"),
+    ):  # fmt: skip
+        if step < most:
+            moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
+            whole = len(pd.date_range(moved[0], moved[-1], freq=freq))
+            even = moved.is_unique and whole <= 1.5 * len(moved)
+            return (moved, describe(freq)) if even else None
+    return None
+
+
+def describe(freq: str) -> Spacing:
+    """Words and season of a pandas frequency."""
+    offset = pd.tseries.frequencies.to_offset(freq)
+    name, count = offset.rule_code.split("-")[0], offset.n
+    if name == "W" and count == 1:
+        return Spacing(freq, f"weekly ({WEEKDAYS[offset.weekday]})", 52)
+    every = {
+        "B": ("on business days", 5), "D": ("daily", 7), "W": ("weekly", 52), "h": ("hourly", 24),
+        **dict.fromkeys(("MS", "ME", "BMS", "BME"), ("monthly", 12)),
+        **dict.fromkeys(("QS", "QE", "BQS", "BQE"), ("quarterly", 4)),
+        **dict.fromkeys(("YS", "YE", "BYS", "BYE"), ("yearly", None)),
+    }  # fmt: skip
+    if count == 1 and name in every:
+        return Spacing(freq, *every[name])
+    try:
+        step = pd.Timedelta(offset)
+    except ValueError:
+        return Spacing(freq, f"every {freq}", None)
+    season = DAY // step if step < DAY and DAY % step == pd.Timedelta(0) else None
+    return Spacing(freq, f"every {_lasting(step)}", season)
+
+
+def _lasting(step: pd.Timedelta) -> str:
+    """A duration in words."""
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        if step.total_seconds() >= size and step.total_seconds() % size == 0:
+            count = int(step.total_seconds() // size)
+            return unit if count == 1 else f"{count} {unit}s"
+    return f"{step.total_seconds():g} seconds"

@@ -1,0 +1,123 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+SCHEMES = ("single", "k-fold", "accumulative", "walk-forward")
+FINALS = ("retrain", "average", "best", "weighted")
+POSITIVE = click.IntRange(min=1)
+READING = ("column", "date", "date_format", "decimal", "fill")
+
+
+def example(*lines: str) -> str:
+    """An epilog that shows commands to copy, each on its own line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _together(*options: Callable) -> Callable:
+    """One decorator of several, in the order of the help page."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def common(seed: str = "Seed of the random weights.") -> Callable:
+    """What every command has."""
+    return _together(
+        click.option(
+            "--seed",
+            type=click.IntRange(0, 2**31 - 1),
+            metavar="N",
+            default=0,
+            show_default=True,
+            help=seed,
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="Results only: no progress, no notes."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead."),
+        click.option("--debug", is_flag=True, expose_value=False, help="Show where errors arise."),
+    )
+
+
+file = _together(
+    click.argument("file"),
+    click.option(
+        "--column",
+        metavar="NAME",
+        help="What to forecast; needed with several columns of numbers.",
+    ),
+)
+
+reading = _together(
+    click.option(
+        "--date",
+        metavar="NAME",
+        help="Column of dates; found when it is not named. 'none' takes rows as evenly spaced.",
+    ),
+    click.option("--date-format", metavar="FORMAT", help="Format of the dates, as '%d/%m/%Y'."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign, if unclear."),
+    click.option(
+        "--fill",
+        type=click.Choice(["interpolate", "forward", "none"]),
+        default="interpolate",
+        show_default=True,
+        help="How missing values are filled; 'none' refuses them.",
+    ),
+    click.option(
+        "--season",
+        type=POSITIVE,
+        metavar="N",
+        help="Steps in a cycle, for the simple forecast beside the network's (by frequency).",
+    ),
+)
+
+searching = _together(
+    click.option(
+        "--k",
+        type=click.IntRange(min=2),
+        metavar="N",
+        help="Splits of a scheme (20 if they fit).",
+    ),
+    click.option(
+        "--units",
+        type=POSITIVE,
+        metavar="N",
+        help="Units of the reservoir (10 to 100 by length).",
+    ),
+    click.option(
+        "--grid",
+        type=click.Choice(["auto", "small", "medium", "large"]),
+        default="auto",
+        show_default=True,
+        help="How many candidates to search: 4, 24 or 120, times the ridge values.",
+    ),
+    click.option(
+        "--draws",
+        type=POSITIVE,
+        metavar="N",
+        default=1,
+        show_default=True,
+        help="Random draws of weights.",
+    ),
+    click.option(
+        "--metric",
+        type=click.Choice(["rmse", "mae", "nrmse"]),
+        default="rmse",
+        show_default=True,
+        help="Error that is minimised.",
+    ),
+    click.option(
+        "--checkpoint",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        help="Keeps finished work: the same command goes on from it after an interrupt.",
+    ),
+)

@@ -1,0 +1,76 @@
+"""Comparisons as tables and as content for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from echofold.cli._compare import Comparison, winner
+from echofold.cli._defaults import Plan
+from echofold.cli._output import number
+from echofold.cli._series import written
+from echofold.cli._table import picked, sparkline, table
+
+
+def comparison_table(compared: Comparison, plan: Plan) -> str:
+    """A row for each scheme: validation error, then the error of each final model."""
+    errors = compared.error.mean(axis=0)
+    lowest = np.nanmin(errors)
+    rows = []
+    for s, name in enumerate(compared.schemes):
+        cells = [number(error) + (" *" if error == lowest else "  ") for error in errors[s]]
+        splits = 1 if name == "single" else plan.k
+        rows.append([name, str(splits), number(compared.validation[:, s].mean()), *cells])
+    for name, error in compared.simple.items():
+        rows.append([name, "", "", number(error.mean()) + "  ", *[""] * (len(compared.finals) - 1)])
+    names = [f"{final}  " for final in compared.finals]
+    return table(["scheme", "splits", "validation", *names], rows)
+
+
+def comparison_content(compared: Comparison, plan: Plan, search: Any) -> dict[str, Any]:
+    """The same as plain values; ``search`` is the one whose winners are shown."""
+    rows = []
+    for s, name in enumerate(compared.schemes):
+        for f, final in enumerate(compared.finals):
+            rows.append(
+                {
+                    "scheme": name,
+                    "final": final,
+                    "validation": float(compared.validation[:, s].mean()),
+                    "test": float(compared.error[:, s, f].mean()),
+                    "coverage": float(compared.coverage[:, s, f].mean()),
+                    "parameters": winner(search, name)[1],
+                }
+            )
+    scheme, final = compared.best()
+    return {
+        "horizon": plan.horizon,
+        "origins": plan.origins,
+        "metric": plan.metric,
+        "units": plan.units,
+        "seed": plan.seed,
+        "results": rows,
+        "simple": {name: float(errors.mean()) for name, errors in compared.simple.items()},
+        "best": {"scheme": scheme, "final": final},
+    }
+
+
+def held_out(forecast: Any, truth: pd.Series, level: float) -> str:
+    """A forecast beside what came true: two lines of blocks, some values, the coverage."""
+    mean, values = forecast.mean.to_numpy(), truth.to_numpy()
+    within = (values >= forecast.lower.to_numpy()) & (values <= forecast.upper.to_numpy())
+    low, high = float(min(values.min(), mean.min())), float(max(values.max(), mean.max()))
+    lines = [
+        f"  true      {sparkline(values, low, high)}",
+        f"  forecast  {sparkline(mean, low, high)}",
+        "",
+        f"  {'':<19}{'true':>10}{'forecast':>10}   {100 * level:g} % interval",
+    ]
+    dates = written(truth.index)
+    for i in picked(len(values), 6):
+        bounds = f"{number(forecast.lower.iloc[i])} to {number(forecast.upper.iloc[i])}"
+        lines.append(f"  {dates[i]:<19}{number(values[i]):>10}{number(mean[i]):>10}   {bounds}")
+    lines.append(f"  {within.sum()} of {len(values)} true values lie inside their intervals")
+    return "\n".join(lines)

@@ -1,0 +1,247 @@
+"""From a table to the series to forecast: which column, which dates, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from echofold.cli import _dates
+from echofold.cli._output import Output
+from echofold.cli._read import Table, listed, read_table
+
+LEAST = 20  # values below which there is nothing to validate on
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series without holes, evenly spaced, and what is known about it."""
+
+    source: str
+    values: pd.Series
+    spacing: str | None
+    season: int | None
+
+    @property
+    def headline(self) -> str:
+        """One line about the series."""
+        first, last = written(self.values.index[[0, -1]])
+        every = f", {self.spacing}" if self.spacing else ""
+        return (
+            f"{self.source}: column {self.values.name!r}, {len(self.values):,} values{every}, "
+            f"{'' if self.spacing else 'rows '}{first} to {last}"
+        )
+
+
+def read_series(
+    file: str,
+    output: Output,
+    *,
+    column: str | None,
+    date: str | None,
+    date_format: str | None,
+    decimal: str | None,
+    fill: str,
+    season: int | None,
+) -> Series:
+    """Read the series to forecast from a file, or say in one line what is wrong with it."""
+    table = read_table(file, decimal, output.note)
+    dates_in, dates = _find_dates(table, date, date_format, column, output)
+    column = _choose_column(table, column, dates_in)
+    values, wrong = table.numbers(column)
+    if len(wrong):
+        row = int(wrong[0])
+        cell = str(table.frame[column].iloc[row])
+        more = f" (and {len(wrong) - 1} more such cells)" if len(wrong) > 1 else ""
+        raise ValueError(
+            f"column {column!r} of {table.name} holds {cell!r} in row {row + 1}{more}, but "
+            "numbers are needed; correct it, or leave the cell empty."
+        )
+    known = pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="row"), name=column)
+    spacing = None
+    if dates is not None:
+        known.index = pd.Index(dates, name=dates_in)
+        known, spacing = _evenly(known, table.name, output)
+    known = _without_holes(known, fill, table.name, output)
+    if len(known) < LEAST:
+        raise ValueError(
+            f"{table.name} has {len(known)} values in {column!r}; at least {LEAST} are needed to "
+            "train and validate a network."
+        )
+    if not known.to_numpy().any() or (known.diff().iloc[1:] == 0).all():
+        raise ValueError(f"column {column!r} of {table.name} is constant: nothing to learn.")
+    season = season or (spacing.season if spacing else None)
+    return Series(table.name, known, spacing.words if spacing else None, season)
+
+
+def _choose_column(table: Table, column: str | None, dates_in: str | None) -> str:
+    """The column to forecast: as named, or the only one with numbers."""
+    if column is not None:
+        table.column(column, "--column")
+        return column
+    found = {}
+    for name in table.frame.columns.drop(dates_in or [], errors="ignore"):
+        values, wrong = table.numbers(name)
+        filled = values[~np.isnan(values)]
+        if len(filled) > len(wrong) and len(filled):
+            found[name] = len(np.unique(filled)) > 1 and not _counts(values)
+    changing = [name for name, changes in found.items() if changes] or list(found)
+    if len(changing) == 1:
+        return changing[0]
+    if not changing:
+        raise ValueError(
+            f"{table.name} has no column of numbers; its columns are {listed(table.frame)}."
+        )
+    raise ValueError(
+        f"{table.name} has {len(changing)} columns of numbers, {listed(changing)}: name the one to "
+        "forecast with --column."
+    )
+
+
+def _counts(values: np.ndarray) -> bool:
+    """Whether values count rows or seconds: whole numbers with a constant step."""
+    if len(values) < 2 or np.isnan(values).any() or (values % 1).any():
+        return False
+    steps = np.diff(values)
+    return steps[0] > 0 and bool((steps == steps[0]).all())
+
+
+def _find_dates(
+    table: Table, date: str | None, form: str | None, column: str | None, output: Output
+) -> tuple[str | None, Any]:
+    """The name of the column of dates and its values; None without one."""
+    if date == "none":
+        return None, None
+    if date is not None:
+        cells = table.column(date, "--date")
+        values, wrong = table.numbers(date)
+        dates = _dates.parse(cells, form, output.note)
+        if not len(wrong) and dates.isna().any():
+            return date, values
+        return date, _all_dates(dates, cells, table.name)
+    found: dict[str, pd.Series] = {}
+    for name in table.frame.columns.drop(column or [], errors="ignore"):
+        values, wrong = table.numbers(name)
+        if not len(wrong) and not _may_be_dates(values):
+            continue
+        dates = _dates.parse(table.frame[name], form, output.note)
+        if dates.isna().mean() < 0.1:
+            found[name] = dates
+    if not found:
+        return None, None
+    name = next(iter(found))
+    if len(found) > 1:
+        output.note(
+            f"dates are taken from {name!r}; {listed(list(found)[1:])} could be too (--date)."
+        )
+    return name, _all_dates(found[name], table.frame[name], table.name)
+
+
+def _may_be_dates(values: np.ndarray) -> bool:
+    """Whether numbers are years, with few left out, or days such as 20240131."""
+    if np.isnan(values).any() or (values % 1).any() or len(values) < 2:
+        return False
+    steps = np.diff(values)
+    years = values[0] >= 1500 and values[-1] <= 2300 and steps.min() > 0 and np.median(steps) == 1
+    return bool(years) or bool(((values > 15e6) & (values < 24e6)).all())
+
+
+def _all_dates(dates: pd.Series, cells: pd.Series, source: str) -> pd.Series:
+    """Raise where a row has no date."""
+    if dates.isna().any():
+        row = int(np.flatnonzero(dates.isna())[0])
+        raise ValueError(
+            f"column {cells.name!r} of {source} holds {str(cells.iloc[row])!r} in row {row + 1}, "
+            "which is not a date like the others; remove that row, give --date-format, or take "
+            "rows as evenly spaced with --date none."
+        )
+    return dates
+
+
+def _evenly(
+    known: pd.Series, source: str, output: Output
+) -> tuple[pd.Series, _dates.Spacing | None]:
+    """Sort by date, check the spacing, and open a row for every missing date."""
+    if not known.index.is_monotonic_increasing:
+        output.note(f"the rows of {source} are not in time order; they were sorted by date.")
+        known = known.sort_index(kind="stable")
+    doubled = known.index[known.index.duplicated()]
+    if len(doubled):
+        raise ValueError(
+            f"{source} has more than one row for {written(doubled[:1])[0]}"
+            + (f" and {len(doubled) - 1} other dates" if len(doubled) > 1 else "")
+            + "; keep, sum or average one row for each date first."
+        )
+    if not isinstance(known.index, pd.DatetimeIndex):
+        return _numbered(known, source), None
+    spacing = _dates.spacing(known.index)
+    if spacing is None:
+        moved = _dates.calendar(known.index)
+        if moved is None:
+            raise ValueError(
+                f"the dates in {known.index.name!r} of {source} are not evenly spaced: bring them "
+                "to one row a day, week or month first, or take rows as evenly spaced with "
+                "--date none."
+            )
+        known.index, spacing = moved[0].rename(known.index.name), moved[1]
+        output.note(f"dates are moved to the start of their period to be evenly {spacing.words}.")
+    every = pd.date_range(
+        known.index[0], known.index[-1], freq=spacing.freq, name=known.index.name
+    ).as_unit(known.index.unit)
+    return known.reindex(every), spacing
+
+
+def _numbered(known: pd.Series, source: str) -> pd.Series:
+    """The same for rows that are numbered instead of dated."""
+    numbers = known.index.to_numpy()
+    steps = np.diff(numbers)
+    if np.isnan(numbers).any() or (numbers % 1).any() or (steps % steps.min()).any():
+        raise ValueError(
+            f"column {known.index.name!r} of {source} holds neither dates nor evenly spaced whole "
+            "numbers; name another with --date, or take rows as evenly spaced with --date none."
+        )
+    step = int(steps.min())
+    every = pd.RangeIndex(int(numbers[0]), int(numbers[-1]) + 1, step, name=known.index.name)
+    return known.reindex(every)
+
+
+def _without_holes(known: pd.Series, fill: str, source: str, output: Output) -> pd.Series:
+    """Cut missing values off the ends and fill those inside."""
+    known_rows = np.flatnonzero(known.notna())
+    if not len(known_rows):
+        raise ValueError(f"column {known.name!r} of {source} holds no numbers.")
+    first, last = known_rows[0], known_rows[-1]
+    cut = [(first, "first"), (len(known) - 1 - last, "last")]
+    for count, where in cut:
+        if count:
+            rows = "row has" if count == 1 else f"{count} rows have"
+            output.note(
+                f"the {where} {rows} no value and {'is' if count == 1 else 'are'} left out."
+            )
+    known = known.iloc[first : last + 1]
+    missing = known.isna()
+    if not missing.any():
+        return known
+    count, first = int(missing.sum()), written(known.index[missing][:1])[0]
+    are = "is" if count == 1 else "are"
+    text = f"{count} of {len(known):,} values {are} missing, the first at {first}"
+    if fill == "none":
+        raise ValueError(f"{source}: {text}; fill them, or use --fill interpolate or forward.")
+    if fill == "interpolate":
+        output.note(f"{text}; filled along straight lines (see --fill).")
+        # By row, not by date: months then count alike.
+        return known.reset_index(drop=True).interpolate().set_axis(known.index)
+    output.note(f"{text}; filled with the value before (see --fill).")
+    return known.ffill()
+
+
+def written(index: Any) -> list[str]:
+    """Dates as text, no finer than they need to be; numbers as they are."""
+    if not isinstance(index, pd.DatetimeIndex):
+        return [str(label) for label in index]
+    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
+        if (index == index.floor(unit)).all():
+            return list(index.strftime(form))
+    return [label.isoformat(" ") for label in index]

@@ -1,0 +1,82 @@
+"""What ``echofold forecast`` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from echofold.cli._output import Output, number
+from echofold.cli._table import picked, sparkline, table
+
+SHORT = {"leak_rate": "leak", "spectral_radius": "radius", "input_scaling": "scaling"}
+
+
+def show_forecast(
+    content: dict[str, Any], values: np.ndarray, forecasts: pd.DataFrame, output: Output
+) -> None:
+    """Print what was found; only the paths when quiet."""
+    files = list(content["files"].values())
+    if output.quiet:
+        output.result("\n".join(files))
+        return
+    metric, chosen = content["metric"].upper(), content["chosen"]
+    names = list(chosen["parameters"])
+    rows = [
+        [
+            row["scheme"] + (" ←" if row["scheme"] == chosen["scheme"] else ""),
+            number(row["validation"]),
+            number(row["expected"]),
+            "–" if row["coverage"] is None else f"{row['coverage']:.0%}",
+            *(f"{row['parameters'][name]:g}" for name in names),
+        ]
+        for row in content["schemes"]
+    ]
+    empty = [""] * (1 + len(names))
+    rows += [[name, "", number(error), *empty] for name, error in content["simple"].items()]
+    short = [SHORT.get(name, name) for name in names]
+    columns = ["scheme", "validation", "expected", "covered", *short]
+    output.result(f"\n{table(columns, rows)}\n")
+    _explain(content, metric, output)
+    shown = [
+        [row[0], *(number(value) for value in row[1:])]
+        for row in forecasts.iloc[picked(len(forecasts))].itertuples(index=False)
+    ]
+    output.result(f"\n{table(list(forecasts.columns), shown)}")
+    output.result(f"\n{_drawn(values, forecasts['forecast'].to_numpy())}\n")
+    output.result("\n".join(f"wrote {path}" for path in files))
+    output.result(f"{content['seconds']:.1f} s")
+
+
+def _explain(content: dict[str, Any], metric: str, output: Output) -> None:
+    """Say what the table means."""
+    units = "" if metric == "NRMSE" else f", in the units of {content['column']!r}"
+    output.explain(f"Errors are {metric} over {content['horizon']} steps{units}.")
+    if not content["origins"]:
+        return
+    output.explain(
+        f"Expected: the whole search repeated on {beginnings(content['origins'])} and scored on "
+        f"the {content['horizon']} values that followed; covered: how many of these lay inside "
+        f"their {100 * content['level']:g} % intervals."
+    )
+    if len(content["schemes"]) > 1:
+        output.explain(
+            "← is used because its expected error is the lowest; having been picked by it, expect "
+            "a little more."
+        )
+
+
+def _drawn(values: np.ndarray, ahead: np.ndarray) -> str:
+    """The end of the series and the forecast as one line of blocks."""
+    past = values[-2 * len(ahead) :]
+    both = np.concatenate([past, ahead[np.isfinite(ahead)]])
+    low, high = float(both.min()), float(both.max())
+    return (
+        f"{sparkline(past, low, high, 40)} │ {sparkline(ahead, low, high, 20)}  (past │ forecast)"
+    )
+
+
+def beginnings(count: int) -> str:
+    """How many beginnings, in words."""
+    return "a shorter beginning" if count == 1 else f"{count} shorter beginnings"

@@ -1,0 +1,53 @@
+"""Tables and small drawings for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns under a line, the first to the left and the others to the right.
+
+    Examples
+    --------
+    >>> print(table(["scheme", "error"], [["k-fold", "0.31"], ["single", "12.3"]]))
+    scheme  error
+    ──────  ─────
+    k-fold   0.31
+    single   12.3
+    """
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    lines = [columns, ["─" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def sparkline(values: np.ndarray, low: float, high: float, width: int = 60) -> str:
+    """Values as a line of blocks, between ``low`` and ``high``; neighbours are averaged to fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sparkline(np.array([0.0, 1.0, 2.0, 7.0]), 0, 7)
+    '▁▂▃█'
+    """
+    parts = np.array_split(np.asarray(values, dtype=float), min(width, len(values)))
+    means = np.array([part.mean() for part in parts])
+    if not np.isfinite(means).all():
+        return "?" * len(means)
+    places = np.clip((means - low) / ((high - low) or 1.0), 0, 1) * (len(BLOCKS) - 1)
+    return "".join(BLOCKS[int(round(place))] for place in places)
+
+
+def picked(count: int, most: int = 8) -> np.ndarray:
+    """Up to ``most`` positions spread over ``count``, with both ends."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))

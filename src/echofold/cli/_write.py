@@ -1,0 +1,59 @@
+"""Files that a forecast leaves: the values, the model and the report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from echofold.cli._series import written
+
+
+def prepare(folder: Path) -> Path:
+    """Make the folder, and find out before the work whether it can be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(f"--out {folder}: there is a file of that name; give a folder.") from None
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"--out {folder}: this folder cannot be written to; give another.")
+    return folder
+
+
+def forecast_table(forecast: Any, level: float) -> pd.DataFrame:
+    """Dates, forecast and interval as columns, ready to be written."""
+    index = forecast.mean.index
+    percent = f"{100 * level:g}"
+    return pd.DataFrame(
+        {
+            index.name or "row": written(index),
+            "forecast": forecast.mean.to_numpy(),
+            f"lower_{percent}": forecast.lower.to_numpy(),
+            f"upper_{percent}": forecast.upper.to_numpy(),
+        }
+    )
+
+
+def records(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
+    """The same for JSON, with names that do not depend on the file or the level."""
+    names = ["time", "forecast", "lower", "upper"]
+    return forecasts.set_axis(names, axis=1).to_dict("records")
+
+
+def write_all(folder: Path, search: Any, forecasts: pd.DataFrame) -> dict[str, str]:
+    """Write ``forecast.csv``, ``model.echofold`` and ``report.html``; their paths by name."""
+    from echofold._persist import save
+
+    paths = {
+        "forecast": folder / "forecast.csv",
+        "model": folder / "model.echofold",
+        "report": folder / "report.html",
+    }
+    aside = folder / ".forecast.csv.part"
+    forecasts.to_csv(aside, index=False)
+    os.replace(aside, paths["forecast"])
+    save(search.best_estimator_, paths["model"])
+    search.report(paths["report"])
+    return {name: str(path) for name, path in paths.items()}

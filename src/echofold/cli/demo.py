@@ -1,0 +1,97 @@
+"""``echofold demo``: search, comparison and forecast on a series that comes with the package."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from echofold.cli._options import FINALS, common, example
+
+HORIZON = 52
+UNITS = 50
+GRID = "medium"
+
+
+@click.command(epilog=example("echofold demo", "echofold demo --out demo-results/"))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for forecast.csv, model.echofold and report.html; nothing is written without it.",
+)
+@common()
+def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
+    """Search, compare and forecast on an embedded series.
+
+    Weekly gasoline supply in the United States, 1991 to 2017. The last year is held out: networks
+    are chosen by four validation schemes without it, made into four kinds of final model, and
+    scored on it.
+    """
+    began = time.perf_counter()
+    from echofold.cli import _write
+    from echofold.cli._compare import LEVEL, compare
+    from echofold.cli._defaults import plan
+    from echofold.cli._output import Output
+    from echofold.cli._results import comparison_content, comparison_table, held_out
+    from echofold.datasets import load_gasoline
+
+    output = Output(quiet, as_json)
+    folder = None if out is None else _write.prepare(out)
+    gasoline = load_gasoline()
+    values = gasoline.data
+    with output.warnings_as_notes(), output.resumable(None, option=False):
+        settings = plan(
+            len(values), HORIZON, output, scheme="all", k=None, units=UNITS, grid=GRID,
+            origins=1, seed=seed,
+        )  # fmt: skip
+        output.stage(f"{gasoline.description}\nsearching {settings.words}")
+        compared = compare(values, settings, FINALS, gasoline.season, output)
+        search = compared.searches[0]
+        scheme = _lowest(compared)
+        forecast = search.finalize("retrain", scheme).forecast(HORIZON, level=LEVEL)
+        content = comparison_content(compared, settings, search)
+        content |= {"source": "gasoline", "held_out": HORIZON, "shown": scheme}
+        truth = values.iloc[-HORIZON:]
+        content["forecast"] = _write.records(_write.forecast_table(forecast, LEVEL))
+        if folder is not None:
+            content["files"] = _files(folder, values, settings, scheme, output)
+    content["seconds"] = time.perf_counter() - began
+    output.result(f"\n{comparison_table(compared, settings)}\n")
+    output.explain(
+        f"Errors are RMSE in {gasoline.units}; the columns on the right are on the last {HORIZON} "
+        "weeks, which no search has seen, and * is the lowest. The lowest validation error need "
+        "not be the lowest there."
+    )
+    output.explain(f"\nThe last year as {scheme} and retrain forecast it, with 90 % intervals:")
+    output.result(held_out(forecast, truth, LEVEL))
+    _last_words(content, output)
+    output.json(content)
+
+
+def _lowest(compared: Any) -> str:
+    """The scheme that a user without the last year would trust: the lowest validation error.
+
+    Validation errors of one split are luck, so ``single`` is not asked.
+    """
+    errors = dict(zip(compared.schemes, compared.validation[0], strict=True))
+    return min((name for name in errors if name != "single"), key=lambda name: errors[name])
+
+
+def _files(folder: Path, values: Any, settings: Any, scheme: str, output: Any) -> dict[str, str]:
+    """Search on all values and write what ``echofold forecast`` would."""
+    from echofold.cli import _write
+    from echofold.cli._compare import LEVEL
+
+    output.stage("  the year after: the search on all values")
+    search = settings.search(output.progress, scheme).fit(values)
+    table = _write.forecast_table(search.forecast(HORIZON, level=LEVEL), LEVEL)
+    return _write.write_all(folder, search, table)
+
+
+def _last_words(content: dict[str, Any], output: Any) -> None:
+    """Files, time, and where to go next."""
+    for path in content.get("files", {}).values():
+        output.result(f"wrote {path}")
+    output.explain(f"\n{content['seconds']:.1f} s. Next: echofold forecast YOUR.csv --horizon 26")

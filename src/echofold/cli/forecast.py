@@ -1,0 +1,186 @@
+"""``echofold forecast``: from a file to a tuned forecast, a model and a report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from echofold.cli._options import (
+    FINALS,
+    POSITIVE,
+    READING,
+    SCHEMES,
+    common,
+    example,
+    reading,
+    searching,
+)
+from echofold.cli._options import file as file_and_column
+
+
+@click.command(
+    epilog=example(
+        "echofold forecast sales.csv --horizon 26",
+        "echofold forecast sales.csv --column units --horizon 26 --scheme walk-forward "
+        "--out results/",
+    )
+)
+@file_and_column
+@click.option("--horizon", type=POSITIVE, metavar="N", required=True, help="Values to forecast.")
+@click.option(
+    "--scheme",
+    type=click.Choice([*SCHEMES, "all"]),
+    default="all",
+    show_default=True,
+    help="How candidates are validated; 'all' keeps the scheme with the lowest expected error.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    default="echofold-results",
+    show_default=True,
+    help="Folder for forecast.csv, model.echofold and report.html.",
+)
+@click.option(
+    "--final",
+    type=click.Choice(FINALS),
+    default="retrain",
+    show_default=True,
+    help="How the final model is made of the winner.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    default=0.9,
+    show_default=True,
+    help="Share of values that intervals should cover.",
+)
+@reading
+@searching
+@click.option(
+    "--origins",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=3,
+    show_default=True,
+    help="Beginnings on which the search is repeated for the expected error; 0 for none.",
+)
+@common()
+def command(
+    file: str,
+    horizon: int,
+    out: Path,
+    season: int | None,
+    level: float,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Tune a network on a CSV or Parquet file and forecast.
+
+    FILE needs one column of numbers, and may have one of dates. Separator, decimal sign, dates
+    and their frequency are found; what was assumed is said. Writes forecast.csv (with
+    intervals), model.echofold and report.html.
+    """
+    began = time.perf_counter()
+    from echofold.cli import _write
+    from echofold.cli._defaults import plan
+    from echofold.cli._output import Output
+    from echofold.cli._series import read_series
+    from echofold.cli._shown import show_forecast
+
+    output = Output(quiet, as_json)
+    reads = {name: options.pop(name) for name in READING}
+    with output.warnings_as_notes():
+        series = read_series(file, output, season=season, **reads)
+        settings = plan(len(series.values), horizon, output, **options)
+        folder = _write.prepare(out)
+        output.stage(f"{series.headline}\nsearching {settings.words}")
+        with output.resumable(settings.checkpoint):
+            content, search = _search(series, settings, level, output)
+        forecasts = _write.forecast_table(search.forecast(horizon, level=level), level)
+        _judge(content, forecasts, output)
+        files = _write.write_all(folder, search, forecasts)
+    content |= {"seconds": time.perf_counter() - began, "files": files}
+    content["forecast"] = _write.records(forecasts)
+    show_forecast(content, series.values.to_numpy(), forecasts, output)
+    output.json(content)
+
+
+def _search(series: Any, settings: Any, level: float, output: Any) -> tuple[dict[str, Any], Any]:
+    """Find the expected errors, then search on all values; what was found, and the search."""
+    from echofold.cli._compare import compare, winner
+    from echofold.cli._shown import beginnings
+
+    compared, chosen = None, next(iter(settings.schemes))
+    if settings.origins:
+        output.stage(f"  expected error: the search on {beginnings(settings.origins)}")
+        compared = compare(series.values, settings, (settings.final,), series.season, output, level)
+        chosen, _ = compared.best()
+    elif len(settings.schemes) > 1:
+        chosen = "k-fold"  # the one that spares data
+        output.note("without an expected error schemes cannot be compared; k-fold is used.")
+    output.stage("  final model: the search on all values")
+    search = settings.search(output.progress, chosen)
+    search.set_params(checkpoint=settings.kept("all")).fit(series.values)
+    rows = []
+    for i, name in enumerate(settings.schemes):
+        error, params = winner(search, name)
+        row = {"scheme": name, "validation": error, "expected": None, "coverage": None}
+        if compared is not None:
+            row["expected"] = compared.expected(name, settings.final)
+            row["coverage"] = float(compared.coverage[:, i].mean())
+        rows.append({**row, "parameters": params})
+    simple = {}
+    if compared is not None:
+        search.evaluation_ = compared.evaluation(chosen, settings.final, settings, level)
+        simple = {name: float(errors.mean()) for name, errors in compared.simple.items()}
+    content = {
+        "source": series.source,
+        "column": series.values.name,
+        "values": len(series.values),
+        "spacing": series.spacing,
+        "horizon": settings.horizon,
+        "level": level,
+        "metric": settings.metric,
+        "units": settings.units,
+        "seed": settings.seed,
+        "splits": settings.k,
+        "validated_steps": settings.valid,
+        "origins": settings.origins,
+        "schemes": rows,
+        "simple": simple,
+        "chosen": {"scheme": chosen, "final": settings.final, "parameters": search.best_params_},
+    }
+    return content, search
+
+
+def _judge(content: dict[str, Any], forecasts: Any, output: Any) -> None:
+    """Say what is wrong with a forecast, or that a simpler one would do."""
+    import numpy as np
+
+    if not np.isfinite(forecasts["forecast"]).all():
+        raise ValueError(
+            "the forecast of the chosen network grows without bounds; try another --scheme, "
+            "--final or --seed."
+        )
+    if not np.isfinite(forecasts.iloc[:, 2:].to_numpy()).all():
+        output.note(
+            "some intervals are infinite: there are too few validation errors for --level "
+            f"{content['level']:g}; use a lower level or a larger --k."
+        )
+    if not content["simple"]:
+        return
+    chosen = content["chosen"]["scheme"]
+    own = next(row["expected"] for row in content["schemes"] if row["scheme"] == chosen)
+    name = min(content["simple"], key=lambda one: content["simple"][one])
+    if not own < content["simple"][name]:
+        output.note(
+            f"on the values after shorter beginnings a plain forecast, {name}, did better "
+            f"({content['simple'][name]:.4g} against {own:.4g}); trust it more than this one."
+        )

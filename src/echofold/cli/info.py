@@ -1,0 +1,95 @@
+"""``echofold info``: versions, devices and memory."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+
+import click
+
+from echofold import __version__
+from echofold.cli._options import common, example
+
+PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "pandas", "xarray")
+EXTRAS = {
+    "cli": ("click", "rich"), "report": ("jinja2", "matplotlib"), "parquet": ("pyarrow",),
+    "optuna": ("optuna",), "cluster": ("dask", "distributed"), "ecg": ("wfdb",),
+}  # fmt: skip
+
+
+@click.command(epilog=example("echofold info", "echofold info --json"))
+@common("Taken by every command; nothing here is random.")
+def command(seed: int, quiet: bool, as_json: bool) -> None:
+    """Show versions, devices and memory."""
+    from echofold.cli._output import Output
+
+    output = Output(quiet, as_json)
+    content = {
+        "echofold": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "packages": {name: _version(name) for name in PACKAGES},
+        "extras": {extra: _has(extra) for extra in EXTRAS},
+        "devices": _devices(),
+        "threads": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "memory": _memory(),
+    }
+    output.result(_text(content))
+    output.json(content)
+
+
+def _version(package: str) -> str | None:
+    """The version that is installed; None if none is."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _has(extra: str) -> bool:
+    return all(_version(package) is not None for package in EXTRAS[extra])
+
+
+def _devices() -> list[dict[str, object]]:
+    """The devices that JAX sees, with their memory where it tells."""
+    import jax
+
+    found: list[dict[str, object]] = []
+    for device in jax.local_devices():
+        limit = (device.memory_stats() or {}).get("bytes_limit")
+        name = f"{device.platform}:{device.id}"
+        found.append({"name": name, "kind": device.device_kind, "bytes": limit})
+    return found
+
+
+def _memory() -> dict[str, int]:
+    """Bytes of memory, and those a search takes without being asked."""
+    from echofold._memory import available, budget
+
+    return {"available": available(), "used_by_default": budget(None)}
+
+
+def _text(content: dict) -> str:
+    """The same in lines."""
+    packages = ", ".join(f"{name} {version}" for name, version in content["packages"].items())
+    lines = [
+        f"echofold   {content['echofold']}",
+        f"python     {content['python']} on {content['system']}",
+        f"packages   {packages}",
+        f"extras     installed: {_those(content, True)}; not installed: {_those(content, False)}",
+    ]
+    for device in content["devices"]:
+        size = f", {device['bytes'] / 2**30:.0f} GiB" if device["bytes"] else ""
+        lines.append(f"device     {device['name']} ({device['kind']}{size})")
+    free, used = (content["memory"][name] / 2**30 for name in ("available", "used_by_default"))
+    lines.append(f"threads    {content['threads']}")
+    lines.append(f"memory     {free:.1f} GiB available, a search takes up to {used:.1f} GiB")
+    return "\n".join(lines)
+
+
+def _those(content: dict, installed: bool) -> str:
+    names = [name for name, there in content["extras"].items() if there is installed]
+    return ", ".join(names) or "none"

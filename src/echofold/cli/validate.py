@@ -1,0 +1,107 @@
+"""``echofold validate``: schemes and final models compared on the end of a series."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from echofold.cli._options import (
+    FINALS,
+    POSITIVE,
+    READING,
+    SCHEMES,
+    common,
+    example,
+    reading,
+    searching,
+)
+from echofold.cli._options import file as file_and_column
+
+
+@click.command(
+    epilog=example(
+        "echofold validate sales.csv --test 26",
+        "echofold validate sales.csv --column units --test 26 --origins 4 --scheme all",
+    )
+)
+@file_and_column
+@click.option(
+    "--test", type=POSITIVE, metavar="N", help="Values held out at the end (a tenth of them)."
+)
+@click.option(
+    "--origins",
+    type=POSITIVE,
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Held-out stretches: the last, the one before it, and so on.",
+)
+@click.option(
+    "--scheme",
+    type=click.Choice([*SCHEMES, "all"]),
+    default="all",
+    show_default=True,
+    help="How candidates are validated.",
+)
+@click.option(
+    "--final",
+    type=click.Choice([*FINALS, "all"]),
+    default="all",
+    show_default=True,
+    help="How the final model is made of the winner.",
+)
+@reading
+@searching
+@common()
+def command(
+    file: str,
+    test: int | None,
+    season: int | None,
+    final: str,
+    origins: int,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare schemes and final models on the end of a series.
+
+    The end of FILE is held out; networks are chosen by every scheme without it, made into every
+    kind of final model, and scored on it, beside simple forecasts.
+    """
+    began = time.perf_counter()
+    from echofold.cli._compare import LEVEL, compare
+    from echofold.cli._defaults import plan
+    from echofold.cli._output import Output
+    from echofold.cli._results import comparison_content, comparison_table, held_out
+    from echofold.cli._series import read_series
+
+    output = Output(quiet, as_json)
+    reads = {name: options.pop(name) for name in READING}
+    finals = FINALS if final == "all" else (final,)
+    with output.warnings_as_notes():
+        series = read_series(file, output, season=season, **reads)
+        length = len(series.values)
+        test = test or min(max(1, length // 10), 200)
+        settings = plan(length, test, output, origins=origins, held_out=True, **options)
+        output.stage(f"{series.headline}\nsearching {settings.words}")
+        with output.resumable(settings.checkpoint):
+            compared = compare(series.values, settings, finals, series.season, output)
+        search = compared.searches[-1]
+        scheme, best = compared.best()
+        forecast = search.finalize(best, scheme).forecast(test, level=LEVEL)
+        content = comparison_content(compared, settings, search)
+    content = {"source": series.source, "column": series.values.name, "values": length} | content
+    content["seconds"] = time.perf_counter() - began
+    output.result(f"\n{comparison_table(compared, settings)}\n")
+    stretches = f"{settings.origins} stretches of" if settings.origins > 1 else "the last"
+    output.explain(
+        f"Errors are {settings.metric.upper()}; the columns on the right are on {stretches} {test} "
+        "values, which the searches have not seen.\n* is the lowest; it was picked with the "
+        "held-out values in sight, so expect a little more."
+    )
+    output.explain(f"\nThe last {test} values as {scheme} and {best} forecast them:")
+    output.result(held_out(forecast, series.values.iloc[-test:], LEVEL))
+    output.explain(f"{content['seconds']:.1f} s")
+    output.json(content)

@@ -1,0 +1,295 @@
+"""The command line: light help, exit codes, errors in one line, and what a forecast leaves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from echofold import load
+from echofold.cli._app import COMMANDS, app
+from echofold.cli._compare import simple_forecasts
+
+SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1")
+
+
+@pytest.fixture
+def run(capfd):
+    def call(*args):
+        capfd.readouterr()
+        code = app.main([str(arg) for arg in args], standalone_mode=False)
+        shown = capfd.readouterr()
+        return code, shown.out, shown.err
+
+    return call
+
+
+@pytest.fixture
+def daily(tmp_path):
+    """Sixty days without two, with a weekly cycle."""
+    values = np.sin(2 * np.pi * np.arange(60) / 7) * 10 + 50 + np.arange(60) % 5
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=60), "visits": values})
+    path = tmp_path / "daily.csv"
+    frame.drop(index=[10, 11]).to_csv(path, index=False)
+    return path
+
+
+def refused(result, code, *words):
+    assert result[0] == code
+    assert result[1] == ""
+    lines = [line for line in result[2].splitlines() if not line.startswith("note:")]
+    assert len(lines) == 1 and lines[0].startswith("Error: ")
+    for word in words:
+        assert word in lines[0]
+
+
+def test_help_is_light():
+    code = """
+import json, sys
+sys.argv = ["echofold", "--help"]
+from echofold.cli import main
+try:
+    main()
+finally:
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert all(f"  {name} " in done.stdout for name in COMMANDS)
+    loaded = set(json.loads(done.stderr))
+    assert "click" in loaded
+    assert not loaded & {"jax", "pandas", "numpy", "scipy", "sklearn", "rich", "matplotlib"}
+    assert not loaded & {f"echofold.cli.{name}" for name in COMMANDS}
+
+
+def test_without_click_one_line_names_the_extra():
+    code = "import sys; sys.modules['click'] = None; from echofold.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "echofold[cli]" in done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_helps_with_an_example(run, name):
+    code, out, _ = run(name, "--help")
+    assert code == 0
+    assert f"\n    echofold {name}" in out
+    for option in ("--seed", "--quiet", "--json", "--debug"):
+        assert option in out
+    help_of = app.get_command(None, name).get_short_help_str(80)
+    assert help_of.rstrip(".") == COMMANDS[name].rstrip(".")
+
+
+def test_usage_errors(run, daily):
+    refused(run("forcast"), 2, "forcast", "did you mean 'forecast'")
+    refused(run("forecast"), 2, "FILE", "echofold forecast --help")
+    refused(run("forecast", daily), 2, "--horizon")
+    refused(run("forecast", daily, "--horizon", "0"), 2, "--horizon", "0")
+    refused(run("forecast", daily, "--horizon", "3", "--scheme", "walk"), 2, "walk-forward")
+    refused(run("forecast", daily, "--horizon", "3", "--level", "90"), 2, "--level")
+    refused(run("schemes", "--out", "splits.png"), 2, "--scheme")
+    refused(run("schemes", "--scheme", "k-fold", "--out", "splits.doc"), 2, ".png")
+    refused(run("schemes", "--scheme", "k-fold", "--min-train", "3"), 2, "--min-train")
+    refused(run("reproduce", "everything"), 2, "everything", "generative")
+
+
+def test_data_errors(run, daily, tmp_path):
+    out = ("--out", tmp_path / "out")
+    refused(run("forecast", tmp_path / "dialy.csv", "--horizon", "3", *out), 1, "daily.csv")
+    refused(run("forecast", daily, "--column", "visit", "--horizon", "3", *out), 1, "'visits'")
+    refused(
+        run("forecast", daily, "--horizon", "3", "--fill", "none", *out), 1, "2 of 60", "--fill"
+    )
+    refused(run("forecast", daily, "--horizon", "61", *out), 1, "61", "60 values")
+    refused(run("forecast", daily, "--horizon", "5", "--k", "50", *out), 1, "--k 50")
+    refused(run("forecast", daily, "--horizon", "5", "--out", daily), 1, "--out", "folder")
+    refused(run("validate", daily, "--test", "50"), 1, "--test 50")
+    refused(run("schemes", "--n", "20", "--k", "30"), 1, "k=30", "n=20")
+    (tmp_path / "empty.csv").write_text("")
+    refused(run("forecast", tmp_path / "empty.csv", "--horizon", "3", *out), 1, "empty")
+    assert not (tmp_path / "out").exists()
+
+
+def test_debug_shows_where(daily):
+    with pytest.raises(ValueError, match="61"):
+        app.main(["forecast", str(daily), "--horizon", "61", "--debug"], standalone_mode=False)
+
+
+def test_a_forecast_its_files_and_its_json_agree(run, daily, tmp_path):
+    out = tmp_path / "results"
+    args = ("forecast", daily, "--horizon", "5", *SMALL, "--out", out, "--json")
+    code, shown, err = run(*args)
+    assert code == 0
+    content = json.loads(shown)
+    written = pd.read_csv(out / "forecast.csv")
+    assert list(written.columns) == ["day", "forecast", "lower_90", "upper_90"]
+    assert list(written["day"]) == [f"2024-03-0{d}" for d in range(1, 6)]
+    records = pd.DataFrame(content["forecast"])
+    np.testing.assert_array_equal(records["forecast"], written["forecast"])
+    np.testing.assert_array_equal(records["lower"], written["lower_90"])
+    assert (written["lower_90"] < written["forecast"]).all()
+    model = load(out / "model.echofold")
+    again = model.forecast(5, level=0.9)
+    np.testing.assert_array_equal(again.mean, written["forecast"])
+    np.testing.assert_array_equal(again.upper, written["upper_90"])
+    assert (out / "report.html").stat().st_size > 10_000
+    schemes = {row["scheme"]: row for row in content["schemes"]}
+    assert list(schemes) == ["single", "k-fold", "accumulative", "walk-forward"]
+    chosen = content["chosen"]["scheme"]
+    assert schemes[chosen]["expected"] == min(row["expected"] for row in schemes.values())
+    assert schemes[chosen]["parameters"] == content["chosen"]["parameters"]
+    assert set(content["simple"]) == {"last value", "value 7 steps ago"}
+    assert any("2 of 60 values are missing" in note for note in content["notes"])
+    assert "2 of 60 values are missing" in err
+
+    same = json.loads(run(*args, "--quiet")[1])
+    assert same["forecast"] == content["forecast"]
+    other = json.loads(run(*args, "--seed", "1")[1])
+    assert other["forecast"] != content["forecast"]
+
+
+def test_a_forecast_in_words_and_quietly(run, daily, tmp_path):
+    args = ("forecast", daily, "--horizon", "5", *SMALL, "--scheme", "k-fold", "--out", tmp_path)
+    code, out, err = run(*args, "--level", "0.8")
+    assert code == 0
+    assert "k-fold ←" in out and "last value" in out and "walk-forward" not in out
+    assert "having been picked" not in out  # one scheme, nothing to pick from
+    assert "lower_80" in out and "2024-03-05" in out
+    assert "daily.csv: column 'visits', 60 values, daily, 2024-01-01 to 2024-02-29" in err
+    code, out, err = run(*args, "--quiet", "--origins", "0")
+    assert (code, err) == (0, "")
+    assert out.split() == [str(tmp_path / f"{n}") for n in
+                           ("forecast.csv", "model.echofold", "report.html")]  # fmt: skip
+
+
+def test_thirty_rows_are_enough(run, tmp_path):
+    path = tmp_path / "thirty.csv"
+    pd.DataFrame({"x": np.sin(np.arange(30.0)) + np.arange(30) % 3}).to_csv(path, index=False)
+    args = ("forecast", path, "--horizon", "4", "--scheme", "walk-forward", "--grid", "small")
+    code, shown, err = run(*args, "--origins", "1", "--out", tmp_path, "--json")
+    assert code == 0
+    content = json.loads(shown)
+    assert [row["time"] for row in content["forecast"]] == ["31", "32", "33", "34"]
+    assert np.isfinite([row["upper"] for row in content["forecast"]]).all()
+    code, shown, err = run(*args[:3], "12", *args[4:], "--out", tmp_path, "--json")
+    assert code == 0
+    assert json.loads(shown)["validated_steps"] < 12
+    assert "validated on" in err
+
+
+def test_a_checkpoint_is_kept_and_used(run, daily, tmp_path):
+    kept = tmp_path / "kept"
+    args = ("forecast", daily, "--horizon", "5", *SMALL, "--scheme", "single", "--out", tmp_path)
+    first = json.loads(run(*args, "--json", "--checkpoint", kept)[1])
+    assert sorted(p.name for p in kept.iterdir()) == ["all", "beginning-55"]
+    second = json.loads(run(*args, "--json", "--checkpoint", kept)[1])
+    assert second["forecast"] == first["forecast"]
+    other = (*args, "--checkpoint", kept, "--metric", "mae")
+    assert run(*other)[0] == 1
+
+
+def test_an_interrupt_says_how_to_go_on(daily, tmp_path):
+    if os.name == "nt":
+        pytest.skip("signals differ")
+    command = [sys.executable, "-c", "from echofold.cli import main; main()", "forecast"]
+    command += [str(daily), "--horizon", "5", "--out", str(tmp_path), "--checkpoint", "kept"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    for line in process.stderr:
+        if line.startswith("searching"):
+            break
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130
+    assert out == ""
+    last = err.splitlines()[-1]
+    assert last.startswith("Error: interrupted") and "kept: run the same command" in last
+    assert "Traceback" not in err
+
+
+def test_validate_compares_every_scheme_and_final_model(run, daily):
+    code, shown, _ = run("validate", daily, "--test", "7", *SMALL, "--json")
+    assert code == 0
+    content = json.loads(shown)
+    results = content["results"]
+    assert len(results) == 16
+    best = min(results, key=lambda row: row["test"])
+    assert content["best"] == {"scheme": best["scheme"], "final": best["final"]}
+    single = [row["test"] for row in results if row["scheme"] == "single"]
+    assert len(set(np.round(single[1:], 9))) == 1  # one split has one readout
+    values = pd.read_csv(daily).set_index("day")["visits"].to_numpy()
+    error = np.sqrt(np.mean((values[-7:] - values[-8]) ** 2))
+    assert content["simple"]["last value"] == pytest.approx(error)
+    code, out, _ = run("validate", daily, "--test", "7", *SMALL, "--final", "best")
+    assert "best" in out and "retrain" not in out and "inside their intervals" in out
+
+
+def test_simple_forecasts_repeat_the_last_value_and_the_last_season():
+    values = np.arange(20.0)
+    found = simple_forecasts(values, 3, np.array([10, 15]), 5)
+    np.testing.assert_array_equal(found["last value"], [[9.0] * 5, [14.0] * 5])
+    np.testing.assert_array_equal(found["value 3 steps ago"][0], [7, 8, 9, 7, 8])
+    np.testing.assert_array_equal(found["value 3 steps ago"][1], [12, 13, 14, 12, 13])
+    assert list(simple_forecasts(values, 11, np.array([10]), 5)) == ["last value"]
+
+
+def test_schemes_are_drawn_in_words_in_json_and_to_files(run, tmp_path):
+    code, out, _ = run("schemes", "--n", "20", "--k", "2", "--scheme", "accumulative", "--gap", "2")
+    assert code == 0
+    assert "────────··█████·····\n─────────────··█████" in out
+    picture = tmp_path / "splits.svg"
+    args = ("--n", "20", "--k", "2", "--valid", "0.2", "--scheme", "walk-forward")
+    code, out, _ = run("schemes", *args, "--json", "--out", picture)
+    found = json.loads(out)["schemes"]["walk-forward"]
+    assert found["splits"][1] == {"train": [[6, 16]], "valid": [16, 20]}
+    assert "<svg" in picture.read_text()[:2000]
+    code, out, _ = run("schemes", "--n", "20", "--quiet")
+    assert len(out.splitlines()) == 16
+
+
+def test_info_tells_versions_devices_and_memory(run):
+    code, out, _ = run("info", "--json")
+    content = json.loads(out)
+    assert content["packages"]["numpy"] == np.__version__
+    assert content["devices"][0]["name"]
+    assert 0 < content["memory"]["used_by_default"] < content["memory"]["available"]
+    assert run("info")[1].startswith("echofold ")
+
+
+def test_demo_compares_and_forecasts(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("echofold.cli.demo.UNITS", 10)
+    monkeypatch.setattr("echofold.cli.demo.GRID", "small")
+    code, out, err = run("demo")
+    assert code == 0
+    assert list(tmp_path.iterdir()) == []
+    for word in (
+        "single",
+        "k-fold",
+        "accumulative",
+        "walk-forward",
+        "value 52 steps ago",
+        "2017-01-20",
+    ):
+        assert word in out
+    assert out.count("*") == 2  # the lowest, and its explanation
+
+
+def test_reproduce_hands_its_options_on(run, tmp_path, monkeypatch):
+    from echofold import experiments
+
+    calls = []
+    monkeypatch.setattr(
+        experiments, "run", lambda *a: calls.append(a) or [a[1] / "table.csv"], raising=False
+    )
+    args = ("--draws", "2", "--datasets", "labor, gasoline", "--schemes", "CV", "--json")
+    code, out, _ = run("reproduce", "generative", "--out", tmp_path, *args)
+    assert calls == [("generative", tmp_path, 2, ("labor", "gasoline"), ("CV",), True)]
+    assert json.loads(out)["files"] == [str(tmp_path / "table.csv")]

@@ -1,0 +1,238 @@
+"""Files that strangers have: each is read as meant, or refused in one line that says what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from echofold.cli._output import Output
+from echofold.cli._read import read_table
+from echofold.cli._series import read_series
+
+DAYS = pd.date_range("2023-01-02", periods=60, freq="D")
+VALUES = np.round(100 + 10 * np.sin(np.arange(60)), 2)
+
+
+@pytest.fixture
+def read(tmp_path):
+    def run(content, name="file.csv", **options):
+        path = tmp_path / name
+        if isinstance(content, pd.DataFrame):
+            content = content.to_csv(index=False)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        output = Output(quiet=True, as_json=False)
+        given = {
+            "column": None, "date": None, "date_format": None, "decimal": None,
+            "fill": "interpolate", "season": None, **options,
+        }  # fmt: skip
+        series = read_series(str(path), output, **given)
+        return series, output.notes
+
+    return run
+
+
+def table(days=DAYS, values=VALUES, form="%Y-%m-%d"):
+    return pd.DataFrame({"day": days.strftime(form), "visits": values})
+
+
+def refused(read, match, *given, **options):
+    with pytest.raises(ValueError, match=match) as error:
+        read(*given, **options)
+    assert "\n" not in str(error.value)
+
+
+def test_a_plain_file_needs_no_options_and_no_notes(read):
+    series, notes = read(table())
+    assert notes == []
+    np.testing.assert_array_equal(series.values, VALUES)
+    assert series.values.index.equals(DAYS)
+    assert (series.values.index.freqstr, series.spacing, series.season) == ("D", "daily", 7)
+    assert series.values.index.name == "day"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_separators_and_encodings_are_found(read, separator, encoding):
+    text = table().rename(columns={"visits": "Größe"}).to_csv(index=False, sep=separator)
+    series, notes = read(text.encode(encoding))
+    assert series.values.name == "Größe"
+    assert notes == []
+    np.testing.assert_array_equal(series.values, VALUES)
+
+
+def test_letters_of_windows_are_read_and_said(read):
+    text = table().rename(columns={"visits": "Größe in €"}).to_csv(index=False)
+    series, notes = read(text.encode("cp1252"))
+    assert series.values.name == "Größe in €"
+    assert len(notes) == 1 and "UTF-8" in notes[0]
+
+
+def test_semicolons_with_decimal_commas_and_points_for_thousands(read):
+    rows = "".join(f"{d:%d.%m.%Y};{1000 + i},5\n" for i, d in enumerate(DAYS[:30]))
+    rows += "".join(f"{d:%d.%m.%Y};1.{100 + i},25\n" for i, d in enumerate(DAYS[30:]))
+    series, notes = read("Datum;Umsatz\n" + rows)
+    expected = [*(1000.5 + np.arange(30)), *(1100.25 + np.arange(30))]
+    np.testing.assert_allclose(series.values, expected, rtol=0)
+    assert series.values.index.equals(DAYS)
+    assert any("decimal" in note for note in notes)
+
+
+def test_one_column_with_decimal_commas(read):
+    series, _ = read("umsatz\n" + "\n".join(f"{i},5" for i in range(1, 30, 1)))
+    np.testing.assert_array_equal(series.values, np.arange(1, 30) + 0.5)
+
+
+def test_a_comma_of_thousands_in_quotes_and_the_option_that_decides(read):
+    text = "day,n\n" + "\n".join(f'{d:%Y-%m-%d},"1,{100 + i}"' for i, d in enumerate(DAYS))
+    series, notes = read(text)
+    assert series.values.iloc[0] == 1100
+    assert any("thousands" in note for note in notes)
+    assert read(text, decimal=",")[0].values.iloc[0] == 1.1
+
+
+@pytest.mark.parametrize(
+    "form", ["%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d %b %Y", "%Y%m%d", "%m/%d/%Y %H:%M", "%d-%b-%y"]
+)
+def test_forms_of_dates(read, form):
+    series, _ = read(table(form=form))
+    assert series.values.index.equals(DAYS)
+
+
+@pytest.mark.parametrize(
+    ("freq", "form", "words", "season"),
+    [
+        ("W-FRI", "%Y-%m-%d", "weekly (Fridays)", 52),
+        ("MS", "%Y-%m", "monthly", 12),
+        ("ME", "%b %d, %Y", "monthly", 12),
+        ("QS", "%YQ%q", "quarterly", 4),
+        ("YS", "%Y", "yearly", None),
+        ("h", "%Y-%m-%dT%H:%M:%S", "hourly", 24),
+        ("30min", "%Y-%m-%d %H:%M", "every 30 minutes", 48),
+        ("B", "%Y-%m-%d", "on business days", 5),
+        ("10D", "%Y-%m-%d", "every 10 days", None),
+    ],
+)
+def test_frequencies_also_with_a_gap(read, freq, form, words, season):
+    days = pd.date_range("1950-01-06", periods=60, freq=freq)
+    text = [d.strftime(form.replace("%q", str(d.quarter))) for d in days]
+    data = pd.DataFrame({"when": text, "x": VALUES})
+    whole, _ = read(data)
+    assert (whole.spacing, whole.season) == (words, season)
+    assert whole.values.index.equals(days)
+    cut, notes = read(data.drop(index=[20, 33]))
+    assert cut.values.index.equals(days)
+    assert cut.values.iloc[20] == pytest.approx((VALUES[19] + VALUES[21]) / 2)
+    assert any("2 of 60 values are missing" in note for note in notes)
+
+
+def test_missing_days_are_said_filled_or_refused(read):
+    data = table().drop(index=[5, 6, 40])
+    series, notes = read(data)
+    assert "3 of 60 values are missing, the first at 2023-01-07" in notes[0]
+    np.testing.assert_allclose(series.values.iloc[5:7], np.interp([5, 6], [4, 7], VALUES[[4, 7]]))
+    assert read(data, fill="forward")[0].values.iloc[6] == VALUES[4]
+    refused(read, "3 of 60 values are missing.*--fill", data, fill="none")
+
+
+def test_empty_cells_inside_are_filled_and_at_the_ends_left_out(read):
+    values = VALUES.astype(object)
+    values[[0, 30, 58, 59]] = ["NA", "", "n/a", None]
+    series, notes = read(table(values=values))
+    assert len(series.values) == 57
+    assert series.values.index[0] == DAYS[1]
+    assert sum("left out" in note for note in notes) == 2
+    assert series.values.iloc[29] == pytest.approx((VALUES[29] + VALUES[31]) / 2)
+
+
+def test_month_ends_that_are_trading_days_move_to_the_month(read):
+    days = pd.date_range("2015-01-01", periods=60, freq="BME").delete([7])
+    series, notes = read(table(days, np.delete(VALUES, 7)))
+    assert series.values.index.equals(pd.date_range("2015-01-01", periods=60, freq="MS"))
+    assert any("start of their period" in note for note in notes)
+
+
+def test_rows_out_of_order_are_sorted_and_said(read):
+    series, notes = read(table().sample(frac=1, random_state=0))
+    np.testing.assert_array_equal(series.values, VALUES)
+    assert any("sorted" in note for note in notes)
+
+
+def test_times_with_zones_become_utc(read):
+    text = [f"{d:%Y-%m-%dT%H:%M:%S}+02:00" for d in DAYS]
+    series, notes = read(pd.DataFrame({"t": text, "x": VALUES}))
+    assert series.values.index[0] == DAYS[0] - pd.Timedelta(hours=2)
+    assert any("UTC" in note for note in notes)
+
+
+def test_numbered_rows_no_header_and_no_dates(read):
+    numbered, _ = read(pd.DataFrame({"id": range(5, 65), "x": VALUES}))
+    assert numbered.values.name == "x"
+    bare, notes = read("\n".join(map(str, VALUES)))
+    np.testing.assert_array_equal(bare.values, VALUES)
+    assert "no header" in notes[0]
+    spaced, _ = read(pd.DataFrame({"id": range(0, 120, 2), "x": VALUES}), date="id")
+    assert list(spaced.values.index[:2]) == [0, 2]
+    ignored, _ = read(table().drop(index=[5]), date="none")
+    assert len(ignored.values) == 59
+
+
+def test_parquet_and_its_index(tmp_path):
+    pytest.importorskip("pyarrow")
+    table().assign(day=DAYS).set_index("day").to_parquet(tmp_path / "a.parquet")
+    found = read_table(str(tmp_path / "a.parquet"), None, pytest.fail)
+    assert list(found.frame.columns) == ["day", "visits"]
+    np.testing.assert_array_equal(found.numbers("visits")[0], VALUES)
+
+
+def test_two_columns_of_numbers_need_a_name(read):
+    data = table().assign(price=VALUES[::-1], shop=1, city="Kaunas")
+    refused(read, "2 columns of numbers, 'visits', 'price'.*--column", data)
+    assert read(data, column="price")[0].values.iloc[0] == VALUES[-1]
+    refused(read, "no column 'Visit'.*did you mean 'visits'", data, column="Visit")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n \n", "is empty"),
+        (b"day,x\n", "no rows"),
+        (b"day,x\n2023-01-01,1\n2023-01-02,2\n", "2 values.*at least 20"),
+        (b"a,b\nx,y\nz,w\n", "no column of numbers"),
+        (b"PK\x03\x04 ...", "save the sheet as CSV"),
+        (b"\x00\x01\x02" * 20, "not a text file"),
+        (b"Sales of 2023\n\nday,x\n2023-01-01,1,5\n", "line 4 has 3 fields|not an even table"),
+        (b"x,x\n1,2\n3,4\n", "two columns named 'x'"),
+        (b"x\n" + b"7\n" * 30, "constant"),
+        (b"x\n" + b"0\n" * 30, "constant"),
+    ],
+)
+def test_files_without_a_series(read, content, message):
+    refused(read, message, content)
+
+
+def test_text_in_numbers_is_named_with_its_row(read):
+    values = VALUES.astype(object)
+    values[16] = "closed"
+    refused(read, "'visits'.*holds 'closed' in row 17,", table(values=values))
+    values[20] = "inf"
+    refused(read, "row 17 .and 1 more", table(values=values), column="visits")
+
+
+def test_dates_that_cannot_be_used(read):
+    doubled = pd.concat([table(), table().iloc[[3]]])
+    refused(read, "more than one row for 2023-01-05", doubled)
+    total = table().astype({"day": object})
+    total.loc[59, "day"] = "Total"
+    refused(read, "holds 'Total' in row 60", total)
+    uneven = DAYS[0] + pd.to_timedelta(np.cumsum(np.arange(60) ** 2 % 37 + 1), unit="h")
+    refused(read, "not evenly spaced.*--date none", table(uneven, form="%Y-%m-%d %H:%M"))
+    refused(read, "no column 'dayy'.*'day'", table(), date="dayy")
+    refused(read, "holds '2023-01-02' in row 1", table(), date="day", date_format="%d/%m/%Y")
+
+
+def test_a_missing_file_suggests_the_nearest(tmp_path):
+    (tmp_path / "sales.csv").write_text("x\n1\n")
+    with pytest.raises(ValueError, match="no file .*did you mean .*sales.csv"):
+        read_table(str(tmp_path / "sale.csv"), None, pytest.fail)
+    with pytest.raises(ValueError, match="folder"):
+        read_table(str(tmp_path), None, pytest.fail)
