@@ -17,7 +17,7 @@ from echofold._evaluator import Evaluator
 from echofold._final import FINALS, final_readout, network, single, validate_winner
 from echofold._memory import budget
 from echofold._progress import progress
-from echofold._select import Winner, select
+from echofold._select import Winner, mean_scores, select
 from echofold._space import check_space, split_ridge
 from echofold._strategies import (
     STRATEGIES,
@@ -103,7 +103,7 @@ class ESNSearchCV(BaseEstimator):
     ...     cv=KFold(5),
     ... ).fit(y)
     >>> search.best_params_
-    {'leak_rate': 0.3, 'spectral_radius': 1.0, 'ridge': 1e-08}
+    {'leak_rate': 0.3, 'spectral_radius': 0.5, 'ridge': 1e-08}
     >>> search.forecast(3).shape
     (3,)
     """
@@ -357,7 +357,7 @@ class ESNSearchCV(BaseEstimator):
         if draw is not None and self.prune and self.select == "mean" and self.n_draws > 1:
             raise ValueError(
                 f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
-                "best one of a single draw may be missing. Search with select='draw' or prune=False."
+                "best one of a single draw may be missing. Use select='draw' or prune=False."
             )
         individual = self.individual_ridge if individual_ridge is None else bool(individual_ridge)
         if individual and self.prune:
@@ -367,7 +367,9 @@ class ESNSearchCV(BaseEstimator):
             )
         winner = self._winner(scheme, draw, individual)
         if draw is None:
-            draw = self._best_draw(scheme, winner) if winner.draw is None else winner.draw
+            draw = winner.draw
+        if draw is None:
+            draw = self._best_draw(scheme, winner, individual)
         return self._make(final, scheme, winner, draw, correct_ridge, individual)
 
     def _scheme(self, name: str | None) -> str:
@@ -379,12 +381,11 @@ class ESNSearchCV(BaseEstimator):
             )
         return name
 
-    def _best_draw(self, scheme: str, winner: Winner) -> int:
+    def _best_draw(self, scheme: str, winner: Winner, individual: bool) -> int:
         """The draw in which the winner did best."""
         found = self._results[scheme]
-        scores = found[found.attrs["metric"]].values[:, winner.candidate]
-        at = scores[:, np.arange(scores.shape[1]), winner.ridge].mean(axis=1)
-        return int(np.where(np.isnan(at), np.inf, at).argmin())
+        means = mean_scores(found[found.attrs["metric"]].values, individual)[:, winner.candidate]
+        return int(means[:, 0 if individual else winner.ridge[0]].argmin())
 
     def _make(
         self, final: str, scheme: str, winner: Winner, draw: int, correct_ridge, individual: bool

@@ -1,0 +1,70 @@
+"""The same numbers on an accelerator: ``pytest -m gpu`` on a machine that has one."""
+
+import jax
+import numpy as np
+import pytest
+
+from echofold import (
+    Accumulative,
+    ESNClassifier,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+    cross_validate,
+)
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(jax.default_backend() == "cpu", reason="JAX sees no accelerator"),
+]
+
+RNG = np.random.RandomState(0)
+SERIES = np.sin(np.arange(600) / 5) + 0.1 * RNG.randn(600)
+
+
+def on(device, estimator):
+    return estimator.set_params(device=device, random_state=0)
+
+
+@pytest.mark.parametrize("connectivity", [1.0, 0.1])
+def test_forecasts_agree(connectivity):
+    y = np.column_stack([SERIES, np.roll(SERIES, 3)])
+    found = [
+        on(device, ESNForecaster(100, connectivity=connectivity)).fit(y).forecast(50)
+        for device in ("cpu", "gpu")
+    ]
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-8)
+
+
+@pytest.mark.parametrize("cv", [KFold(10), Accumulative(5, valid=20)])
+def test_cross_validation_agrees(cv):
+    found = [
+        cross_validate(on(device, ESNForecaster(60)), SERIES, cv=cv, ridge=[1e-6, 1e-2, 1.0])
+        for device in ("cpu", "gpu")
+    ]
+    np.testing.assert_allclose(found[0].nrmse, found[1].nrmse, rtol=1e-7)
+
+
+def test_regression_and_classification_agree():
+    X, sequences = SERIES[:, None], RNG.rand(40, 30)
+    labels = np.repeat(["a", "b"], 20)
+    one = [on(d, ESNRegressor(50)).fit(X, np.roll(SERIES, 1)).predict(X) for d in ("cpu", "gpu")]
+    two = [
+        on(d, ESNClassifier(50)).fit(sequences, labels).decision_function(sequences)
+        for d in ("cpu", "gpu")
+    ]
+    np.testing.assert_allclose(one[0], one[1], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(two[0], two[1], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("prune", [False, True])
+def test_searches_agree(prune):
+    space = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9], "ridge": [1e-6, 1e-2]}
+    found = [
+        ESNSearchCV(on(device, ESNForecaster(50)), space, cv=KFold(6), prune=prune).fit(SERIES)
+        for device in ("cpu", "gpu", "auto")
+    ]
+    for other in found[1:]:
+        assert other.best_params_ == found[0].best_params_
+        assert other.best_score_ == pytest.approx(found[0].best_score_, rel=1e-7)

@@ -1,0 +1,118 @@
+"""Who carries out the blocks, and in what order they end, changes nothing in the results."""
+
+import multiprocessing
+import threading
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from searches import identical, searched
+from threadpoolctl import threadpool_info
+
+OPTIONS = {"n_draws": 3, "metric": ["nrmse", "mae"]}
+
+
+@pytest.fixture(scope="module")
+def serial():
+    return searched(**OPTIONS)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr("echofold._evaluator.MOST", 2)
+
+
+class Backwards(Executor):
+    """Begins when the last of ``expected`` tasks has come, with that one."""
+
+    def __init__(self, expected):
+        self.expected, self.tasks = expected, []
+
+    def submit(self, function, /, *arguments):
+        future = Future()
+        self.tasks.append((future, function, arguments))
+        if len(self.tasks) == self.expected:
+            threading.Thread(target=self.work).start()
+        return future
+
+    def work(self):
+        while self.tasks:
+            future, function, arguments = self.tasks.pop()
+            future.set_result(function(*arguments))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, -1])
+def test_threads(serial, n_jobs):
+    identical(searched(**OPTIONS, n_jobs=n_jobs), serial)
+
+
+def test_blocks_that_end_in_another_order(serial):
+    identical(searched(**OPTIONS, executor=Backwards(3)), serial)
+
+
+def test_an_executor_of_threads_stays_open(serial):
+    with ThreadPoolExecutor(2) as executor:
+        identical(searched(**OPTIONS, executor=executor), serial)
+        assert executor.submit(int, "3").result() == 3
+
+
+def test_processes_that_start_from_nothing(serial):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        identical(searched(**OPTIONS, executor=executor), serial)
+        plain = searched("classification", n_draws=2, cv=3)
+        identical(searched("classification", n_draws=2, cv=3, executor=executor), plain)
+
+
+def test_dask(serial):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        identical(searched(**OPTIONS, executor=client.get_executor()), serial)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"task": "regression", "individual_ridge": True},
+        {"task": "classification", "metric": "error_rate"},
+        {"task": "regression", "strategy": "halving"},
+        {"task": "regression", "strategy": "optuna", "n_iter": 5},
+        {"prune": True, "select": "draw"},
+    ],
+    ids=lambda options: "-".join(map(str, options.values())),
+)
+def test_every_kind_of_search(options, small_blocks, monkeypatch):
+    monkeypatch.setattr("echofold._prune.SEGMENTS", 2)
+    identical(searched(**options, n_draws=2, n_jobs=2), searched(**options, n_draws=2))
+
+
+def test_a_worker_that_fails_is_heard():
+    def fails(y_true, y_pred):
+        raise ZeroDivisionError("no score here")
+
+    before = threading.active_count()
+    for n_jobs in (None, 2):
+        with pytest.raises(ZeroDivisionError, match="no score here"):
+            searched("regression", metric=fails, n_jobs=n_jobs, n_draws=3)
+    assert threading.active_count() <= before  # no thread is left over
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_blas_threads_are_kept_in_check(n_jobs):
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    seen, before = [], threads()
+
+    def watching(y_true, y_pred):
+        seen.append(max(threads()))
+        return float(np.abs(y_true - y_pred).mean())
+
+    searched("regression", metric=watching, n_jobs=n_jobs, n_draws=2)
+    assert len(seen) == 2 * 4 * 4 * 3
+    assert set(seen) == {1}
+    assert threads() == before

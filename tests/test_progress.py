@@ -1,0 +1,139 @@
+"""Progress is shown where someone looks, and nowhere else."""
+
+import builtins
+import io
+import re
+import sys
+
+import numpy as np
+import pytest
+from searches import RIDGE, searched
+
+from echofold import _progress
+
+LINE = r"searching: (\d+) of (\d+), best (\S+), (-?\d+) s left"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def quick(**options):
+    space = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
+    return searched("regression", **{"space": space, **options})
+
+
+@pytest.mark.parametrize("setting", ["auto", False, None])
+def test_nothing_is_printed_where_nobody_looks(capsys, setting):
+    quick(progress=setting)
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "")
+
+
+def test_lines_when_asked_to(capsys):
+    search = quick(progress=True, n_draws=2)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    lines = printed.err.splitlines()
+    found = re.fullmatch(LINE, lines[-1])
+    assert found is not None
+    assert found.groups()[:2] == ("4", "4")  # two candidates, two draws
+    best = search.results_.nrmse.mean("split").min()
+    assert found[3] == f"{float(best):.4g}"
+    assert found[4] == "0"
+
+
+def test_about_one_line_in_two_seconds(capsys, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: clock[0])
+    shown = _progress.progress(True, 100, "searching")
+    with shown:
+        for done in range(1, 101):
+            clock[0] = done * 0.25
+            shown.update(done, 1 / done)
+    found = [re.fullmatch(LINE, line).groups() for line in capsys.readouterr().err.splitlines()]
+    assert [int(done) for done, *_ in found] == [*range(8, 100, 8), 100]
+    for done, total, best, left in found:
+        assert total == "100" and best == f"{1 / int(done):.4g}"
+        assert int(left) == round(0.25 * (100 - int(done)))
+
+
+def test_the_total_of_halving_counts_every_round(capsys):
+    space = {"leak_rate": [0.1, 0.3, 0.6, 1.0], "ridge": RIDGE}
+    quick(space=space, strategy="halving", progress=True)
+    found = re.fullmatch(LINE, capsys.readouterr().err.splitlines()[-1])
+    assert found[1] == found[2] == "6"  # four, then two of them
+
+
+def test_scores_that_are_not_finite_are_not_the_best(capsys):
+    calls = []
+
+    def fails_at_first(y_true, y_pred):
+        calls.append(1)
+        return np.nan if len(calls) <= 2 else 5.0
+
+    quick(metric=fails_at_first, progress=True)
+    assert "best 5," in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("setting", ["auto", True])
+def test_a_bar_in_a_terminal(monkeypatch, setting):
+    pytest.importorskip("rich")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    search = quick(progress=setting, n_draws=2)
+    shown = terminal.getvalue()
+    best = search.results_.nrmse.mean("split").min()
+    assert "searching" in shown and "4/4" in shown
+    assert f"best {float(best):.4g}" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    assert shown.endswith("\x1b[2K") or "\x1b[?25h" in shown  # gone, and the cursor is back
+
+
+def test_no_bar_in_a_terminal_when_not_wanted(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    quick(progress=False)
+    assert sys.stderr.getvalue() == ""
+
+
+def test_a_bar_in_a_notebook(monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    assert isinstance(_progress.progress("auto", 10, "searching"), _progress._Bar)
+    assert type(_progress.progress(False, 10, "searching")) is _progress.Progress
+
+
+def test_the_bar_ends_when_the_search_fails(monkeypatch):
+    pytest.importorskip("rich")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+
+    def fails(y_true, y_pred):
+        raise ZeroDivisionError("no score")
+
+    with pytest.raises(ZeroDivisionError):
+        quick(metric=fails)
+    assert terminal.getvalue().count("\x1b[?25l") == terminal.getvalue().count("\x1b[?25h")
+
+
+def test_lines_in_a_terminal_without_rich(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    imported = builtins.__import__
+
+    def without_rich(name, *rest, **more):
+        if name.partition(".")[0] == "rich":
+            raise ImportError(name)
+        return imported(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without_rich)
+    quick()
+    assert re.search(LINE, terminal.getvalue())
+
+
+@pytest.mark.parametrize("setting", ["on", 2, "True"])
+def test_bad_values(setting):
+    with pytest.raises(ValueError, match=f"progress={setting!r} is not allowed.*'auto', True or F"):
+        quick(progress=setting)
