@@ -1,0 +1,229 @@
+"""Series with forecasts over them or after them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from echofold._frames import Table, read
+from echofold.plots._given import (
+    ValidationOutputs,
+    fitted,
+    given_series,
+    kind_of,
+    validation_outputs,
+)
+from echofold.plots._style import (
+    BLUE,
+    INK,
+    VERMILION,
+    axes,
+    legend_above,
+    note,
+    plain,
+    plain_numbers,
+    thinned,
+)
+from echofold.plots._time import continued, label_time, positions
+
+
+def forecasts(
+    search: Any,
+    scheme: str | None = None,
+    ax: Any = None,
+    *,
+    output: int = 0,
+    rows: tuple[int, int] | None = None,
+) -> Any:
+    """Draw the series and over it what every split of the winner made of its validation rows.
+
+    Parameters
+    ----------
+    search : ESNSearchCV
+        Fitted, of a forecaster (dots mark where forecasts begin) or a regressor.
+    scheme : str, optional
+        Whose winner and splits, when ``cv`` is a dict; the first by default.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+    output : int
+        Which column of ``y``.
+    rows : pair of int, optional
+        Draw the rows of ``y`` from the first to before the second only.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster, ESNSearchCV, KFold, plots
+    >>> y = np.sin(np.arange(200) / 5)
+    >>> search = ESNSearchCV(ESNForecaster(20, random_state=0), {"ridge": [1e-8]}, cv=KFold(4))
+    >>> plots.forecasts(search.fit(y)).get_legend_handles_labels()[1]
+    ['series', 'validation forecasts']
+    """
+    kind = kind_of(fitted(search).estimator)
+    if kind == "classification":
+        raise TypeError(
+            "search is of an ESNClassifier, whose validation has no series to draw; expected one "
+            "of a forecaster or a regressor."
+        )
+    table = given_series(search)
+    check_output(output, table.values.shape[1])
+    found = validation_outputs(search, scheme)
+    return outputs_over_series(kind, table, found, output, rows, ax)
+
+
+def outputs_over_series(
+    kind: str, table: Table, found: ValidationOutputs, output: int, rows: Any, ax: Any
+) -> Any:
+    """The series with validation outputs over it."""
+    start, stop = (0, len(table.values)) if rows is None else rows
+    if not 0 <= start < stop <= len(table.values):
+        raise ValueError(
+            f"rows={rows!r}: expected a pair (first, last + 1) within 0 to {len(table.values)}."
+        )
+    ax = axes(ax, 8.0, 3.4)
+    x, y = positions(table.index, len(table.values)), table.values[:, output]
+    line = {"linewidth": 0.8, "alpha": 0.7}
+    if kind == "regression":  # good predictions would hide a thin line
+        line = {"linewidth": 2.2, "alpha": 0.45}
+    ax.plot(*thinned(x[start:stop], y[start:stop]), color=INK, label="series", **line)
+    at, values = _chained(found.rows, found.outputs[:, :, output])
+    inside = (at >= start) & (at < stop)
+    at, values = at[inside], values[inside]
+    name = "validation forecasts" if kind == "forecast" else "validation predictions"
+    ax.plot(*thinned(x[at], values), color=VERMILION, linewidth=1, label=name)
+    first, begins = found.rows[:, 0], found.outputs[:, 0, output]
+    if kind == "forecast":
+        dots = np.isfinite(begins) & (first >= start) & (first < stop)
+        ax.plot(x[first[dots]], begins[dots], "o", color=VERMILION, markersize=3)
+    lost = int((~np.isfinite(found.outputs[:, :, output]) & (found.rows >= 0)).any(axis=1).sum())
+    if lost:
+        note(ax, f"{lost} of {len(begins)} diverge")
+    _limits(ax, y[start:stop], values)
+    label_time(ax, table.index)
+    ax.set_ylabel(plain(column_name(table, output)))
+    plain_numbers(ax.yaxis)
+    legend_above(ax)
+    return ax
+
+
+def forecast(
+    y: Any, forecast: Any, ax: Any = None, history: int | None = None, *, output: int = 0
+) -> Any:
+    """Draw a forecast, with its intervals if it has any, after the series it continues.
+
+    Parameters
+    ----------
+    y : array, series or frame of shape (T,) or (T, outputs)
+        The series; with pandas, its index is the horizontal axis.
+    forecast : Forecast, array, series or frame
+        What ``forecast`` of an estimator or a search returned.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+    history : int, optional
+        How many of the last values of ``y`` to show; all by default.
+    output : int
+        Which column of ``y``.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster, plots
+    >>> y = np.sin(np.arange(200) / 5)
+    >>> ax = plots.forecast(y, ESNForecaster(20, random_state=0).fit(y).forecast(30), history=60)
+    >>> [len(line.get_xdata()) for line in ax.lines]
+    [60, 30]
+    """
+    table = read(y, "y")
+    check_output(output, table.values.shape[1])
+    if history is not None and (isinstance(history, bool) or not history >= 1):
+        raise ValueError(
+            f"history={history!r}: expected a number of values of at least 1, or None."
+        )
+    parts = forecast if hasattr(forecast, "lower") else (forecast,)
+    mean, *bounds = (_column(part, output, table.values.shape[1]) for part in parts)
+    ax = axes(ax, 8.0, 3.4)
+    shown = slice(0 if history is None else max(0, len(table.values) - int(history)), None)
+    x, ahead = continued(table.index, len(table.values), len(mean))
+    ax.plot(*thinned(x[shown], table.values[shown, output]), color=INK, linewidth=1, label="series")
+    finite = np.isfinite(mean)
+    ax.plot(ahead, np.where(finite, mean, np.nan), color=BLUE, linewidth=1.6, label="forecast")
+    if bounds:
+        both = finite & np.isfinite(bounds[0]) & np.isfinite(bounds[1])
+        low, high = (np.where(both, bound, np.nan) for bound in bounds)
+        ax.fill_between(ahead, low, high, color=BLUE, alpha=0.3, linewidth=0, label="interval")
+    unbounded = bounds and not both[finite].all()
+    if not finite.all():
+        note(ax, "the forecast diverges")
+    elif unbounded:
+        note(ax, "the interval is unbounded: too few validation errors")
+    label_time(ax, table.index)
+    ax.set_ylabel(plain(column_name(table, output)))
+    plain_numbers(ax.yaxis)
+    legend_above(ax)
+    return ax
+
+
+def column_name(table: Table, output: int) -> str:
+    """The name of a column, for the vertical axis."""
+    return name_of(table.schema.names, output if table.values.shape[1] > 1 else None)
+
+
+def check_output(output: Any, outputs: int) -> None:
+    """Raise for a column that is not there."""
+    if isinstance(output, bool) or not hasattr(output, "__index__") or not 0 <= output < outputs:
+        raise ValueError(f"output={output!r}: expected an integer of 0 to {outputs - 1}.")
+
+
+def name_of(names: tuple | None, output: int | None) -> str:
+    if names is not None:
+        return str(names[output or 0])
+    return "y" if output is None else f"output {output}"
+
+
+def _column(part: Any, output: int, outputs: int) -> np.ndarray:
+    """One column of a forecast, which need not be finite."""
+    values = np.asarray(part, dtype=float)
+    values = values.reshape(len(values), -1)
+    if values.shape[1] != outputs:
+        raise ValueError(
+            f"forecast has {values.shape[1]} columns and y has {outputs}; give the forecast of "
+            "this series."
+        )
+    return values[:, output]
+
+
+def _chained(rows: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The runs of all splits one after the other, with a gap after each and where rows jump."""
+    at, out = [], []
+    for which, line in zip(rows, values, strict=True):
+        keep = which >= 0
+        which, line = which[keep], np.where(np.isfinite(line[keep]), line[keep], np.nan)
+        jumps = np.flatnonzero(np.diff(which) != 1) + 1
+        at.append(np.insert(which, [*jumps, len(which)], [*which[jumps], which[-1]]))
+        out.append(np.insert(line, [*jumps, len(line)], np.nan))
+    return np.concatenate(at), np.concatenate(out)
+
+
+def _limits(ax: Any, y: np.ndarray, outputs: np.ndarray) -> None:
+    """Keep a run that almost diverged from flattening the series."""
+    low, high = y.min(), y.max()
+    room = 0.6 * (high - low) or 1.0
+    finite = outputs[np.isfinite(outputs)]
+    if len(finite):
+        low = max(low - room, min(low, finite.min()))
+        high = min(high + room, max(high, finite.max()))
+    pad = 0.04 * (high - low) or 1.0
+    ax.set_ylim(low - pad, high + pad)

@@ -1,0 +1,137 @@
+"""What all plots share: colours, new axes, axes that are logarithmic only when they must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Okabe and Ito's colours; INK and PALE stand for what is given and what is left out.
+BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
+PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
+INK, PALE = "#4D4D4D", "#D4D4D4"
+CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+MANY = 2000  # points from which a cloud is drawn as an image inside vector graphics
+WIDE = 30.0  # ratio of the largest to the smallest value from which an axis is logarithmic
+
+
+def axes(ax: Any, width: float = 6.4, height: float = 3.6) -> Any:
+    """``ax`` itself, or the axes of a new figure."""
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "echofold.plots draws with matplotlib, which is not installed. "
+                "Install it with: pip install 'echofold[report]'"
+            ) from error
+        _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+    elif not hasattr(ax, "transAxes"):
+        raise TypeError(
+            f"ax={ax!r}: expected matplotlib axes, such as pyplot.subplots()[1], or None for a new "
+            "figure."
+        )
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def fitting(ax: Any, characters: int) -> int:
+    """How many labels of this many characters fit along the horizontal axis."""
+    inches = ax.bbox.width / ax.figure.dpi
+    return max(1, int(inches / (0.15 + 0.085 * characters)))
+
+
+def plain_numbers(axis: Any) -> None:
+    """Label a linear axis without a common factor set apart, which would run into the legend."""
+    axis.set_major_formatter(lambda value, _: short(float(value), 6))
+
+
+def whole_numbers(ax: Any) -> None:
+    """Ticks at whole numbers along the horizontal axis, no more than fit."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(
+        MaxNLocator(min(8, fitting(ax, 5)), integer=True, min_n_ticks=1, steps=[1, 2, 5, 10])
+    )
+
+
+def legend_above(ax: Any) -> None:
+    """A legend over the axes, where it hides nothing, in as many columns as fit."""
+    _, labels = ax.get_legend_handles_labels()
+    if labels:
+        columns = min(len(labels), fitting(ax, 3 + max(map(len, labels))))
+        legend = ax.legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False,
+            borderaxespad=0.1, columnspacing=1.2, handlelength=1.4, handletextpad=0.5,
+        )  # fmt: skip
+        for handle in legend.legend_handles:
+            if hasattr(handle, "set_sizes") and handle.get_sizes()[0] < 20:
+                handle.set(sizes=[20], alpha=1)  # of a cloud of faint points
+
+
+def note(ax: Any, text: str) -> None:
+    """A remark in the upper right corner of the axes."""
+    ax.annotate(
+        text, (1, 1), xycoords="axes fraction", xytext=(-3, -3), textcoords="offset points",
+        ha="right", va="top", fontsize="small", color=INK,
+    )  # fmt: skip
+
+
+def short(value: Any, digits: int = 3) -> str:
+    """A value as a label: few digits, and no leading zeros in an exponent.
+
+    Examples
+    --------
+    >>> short(1e-08), short(0.30000000000000004), short("last")
+    ('1e-8', '0.3', 'last')
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, float | int | np.number):
+        return str(value)
+    text = f"{value:.{digits}g}"
+    if "e" not in text:
+        return text
+    number, power = text.split("e")
+    return f"{number}e{int(power)}"
+
+
+def plain(name: Any) -> str:
+    """A name from the user's data as a label that is never read as a formula."""
+    return str(name).replace("$", r"\$")
+
+
+def spread_wide(values: np.ndarray) -> bool:
+    """Whether finite values ask for a logarithmic axis."""
+    finite = values[np.isfinite(values)]
+    return bool(finite.size and finite.min() > 0 and finite.max() > WIDE * finite.min())
+
+
+def logarithmic(ax: Any, which: str) -> None:
+    """Make the axis ``which`` logarithmic, labelled in plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    getattr(ax, f"set_{which}scale")("log")
+    axis = getattr(ax, f"{which}axis")
+    low, high = sorted(axis.get_view_interval())
+    decades = np.log10(high / low) if low > 0 else 10
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,), numticks=7))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short(float(value))))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def thinned(x: np.ndarray, y: np.ndarray, most: int = 4000) -> tuple[np.ndarray, np.ndarray]:
+    """At most about ``most`` points of a line, the extremes of every stretch among them."""
+    if len(y) <= most:
+        return x, y
+    stretches = np.array_split(np.arange(len(y)), most // 2)
+    kept = set()
+    for stretch in stretches:
+        part = y[stretch]
+        if np.isnan(part).any():
+            # A gap must stay one: keep its edge and the extremes of what is there.
+            kept.add(int(stretch[np.isnan(part).argmax()]))
+            if np.isnan(part).all():
+                continue
+        kept |= {int(stretch[np.nanargmin(part)]), int(stretch[np.nanargmax(part)])}
+    at = np.array(sorted(kept))
+    return x[at], y[at]

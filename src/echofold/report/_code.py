@@ -1,0 +1,161 @@
+"""The code that repeats a search."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+WIDTH = 88
+DATA = {  # positional arguments of fit
+    "forecast": ("y", "X", "sample_weight"),
+    "regression": ("X", "y", "sample_weight"),
+    "classification": ("sequences", "labels"),
+}
+
+
+class Written:
+    """Expressions for values, and the imports and remarks that they need."""
+
+    def __init__(self) -> None:
+        self.imports: dict[str, set[str]] = {"echofold": {"ESNSearchCV"}}
+        self.whole: set[str] = set()
+        self.remarks: list[str] = []
+
+    def value(self, value: Any, name: str, indent: int = 0) -> str:
+        """An expression for a value; one that has none is called ``name`` and remarked on."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | float | str):
+            return repr(value)
+        if isinstance(value, Mapping):
+            inner = indent + 4
+            pairs = [f"{k!r}: {self.value(v, str(k), inner)}" for k, v in value.items()]
+            return _bracketed("{", pairs, "}", indent)
+        if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biufU":
+            value = value.tolist()
+        if isinstance(value, list | tuple | range) and len(value) <= 200:
+            if not any(_indices(v) for v in value):
+                return self._listed(value, name, indent)
+        elif hasattr(value, "rvs") and hasattr(value, "dist"):
+            return self._distribution(value)
+        elif hasattr(value, "split") and not inspect.isclass(value) and _own_repr(value):
+            return self._imported(type(value).__module__, repr(value), type(value).__name__)
+        return self._remark(value, name)
+
+    def call(self, value: Any, indent: int) -> str:
+        """An estimator with the parameters that differ from their defaults."""
+        kind = type(value)
+        defaults = {k: p.default for k, p in inspect.signature(kind).parameters.items()}
+        given = [
+            f"{k}={self.value(v, k, indent)}"
+            for k, v in value.get_params(deep=False).items()
+            if not _same(v, defaults[k])
+            and not (k == "random_state" and not isinstance(v, Integral))
+        ]
+        module = "echofold" if kind.__module__.startswith("echofold.") else kind.__module__
+        return self._imported(
+            module, _bracketed(f"{kind.__name__}(", given, ")", indent), kind.__name__
+        )
+
+    def imported(self, module: str) -> list[str]:
+        """The lines that import what expressions use of a module."""
+        names = sorted(self.imports[module])
+        lines = [f"from {module} import {', '.join(names)}"] if names else []
+        return [f"import {module}", *lines] if module in self.whole else lines
+
+    def _listed(self, values: Any, name: str, indent: int) -> str:
+        left, right = ("(", ",)" if len(values) == 1 else ")") if type(values) is tuple else "[]"
+        return _bracketed(left, [self.value(v, name, indent + 4) for v in values], right, indent)
+
+    def _distribution(self, frozen: Any) -> str:
+        keywords = [f"{k}={self.value(v, k)}" for k, v in frozen.kwds.items()]
+        arguments = [self.value(v, "argument") for v in frozen.args] + keywords
+        expression = f"{frozen.dist.name}({', '.join(arguments)})"
+        return self._imported("scipy.stats", expression, frozen.dist.name)
+
+    def _imported(self, module: str, expression: str, name: str) -> str:
+        public = [part for part in module.split(".") if not part.startswith("_")]
+        place = "echofold" if public[0] == "echofold" else ".".join(public)
+        if any(name in names for other, names in self.imports.items() if other != place):
+            self.imports.setdefault(place, set())
+            self.whole.add(place)  # two of one name: this one in full
+            return f"{place}.{expression}"
+        self.imports.setdefault(place, set()).add(name)
+        return expression
+
+    def _remark(self, value: Any, name: str) -> str:
+        shape = f" of shape {value.shape}" if hasattr(value, "shape") else ""
+        if callable(value) and hasattr(value, "__name__"):
+            name = value.__name__ if value.__name__.isidentifier() else name
+        self.remarks.append(f"# {name}: the {type(value).__name__}{shape} that was given")
+        return name
+
+
+def code_of(search: Any, kind: str, data: str) -> str:
+    """Python that repeats the search; ``data`` describes what it was fitted on."""
+    written = Written()
+    lines = [
+        f"    {written.call(search.estimator, 4)},",
+        f"    {written.value(search.space, 'space', 4)},",
+    ]
+    defaults = {k: p.default for k, p in inspect.signature(type(search)).parameters.items()}
+    for name, value in search.get_params(deep=False).items():
+        if name in ("estimator", "space", "random_state", "executor", "progress", "checkpoint"):
+            continue
+        if not _same(value, defaults[name]):
+            lines.append(f"    {name}={written.value(value, name, 4)},")
+    own = search.estimator.random_state if search.random_state is None else search.random_state
+    if search.random_state is not None or not isinstance(own, Integral) or own != search.seed_:
+        lines.append(f"    random_state={search.seed_},")
+    arguments = [*DATA[kind][: len(search._data)], *(f"{k}={k}" for k in search._fit_params)]
+    if search._evaluator.groups is not None:
+        arguments.append("groups=groups")
+    imports = [line for module in sorted(written.imports) for line in written.imported(module)]
+    names = ", ".join(argument.split("=")[0] for argument in arguments)
+    return "\n".join(
+        [
+            *imports, "", f"# {names}: {' '.join(data.split())}",
+            *written.remarks, "search = ESNSearchCV(", *lines, f").fit({', '.join(arguments)})",
+            f"print(search.best_params_)  # {' '.join(str(search.best_params_).split())}",
+            f"print(search.best_score_)  # {search.best_score_!r}",
+        ]
+    )  # fmt: skip
+
+
+def _bracketed(left: str, parts: list[str], right: str, indent: int) -> str:
+    """Parts between brackets, on one line if they fit."""
+    line = f"{left}{', '.join(parts)}{right}"
+    if indent + len(line) <= WIDTH and "\n" not in line:
+        return line
+    pad = " " * (indent + 4)
+    if all(len(part) < 30 and "\n" not in part for part in parts):
+        body = textwrap.fill(
+            ", ".join(parts) + ",", WIDTH, initial_indent=pad, subsequent_indent=pad,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+    else:
+        body = "\n".join(f"{pad}{part}," for part in parts)
+    return f"{left}\n{body}\n{' ' * indent}{right.lstrip(',')}"
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter was left at its default."""
+    if value is default:
+        return True
+    plain = bool | int | float | str
+    return isinstance(value, plain) and type(value) is type(default) and value == default
+
+
+def _indices(value: Any) -> bool:
+    """Whether a value is a pair of index arrays."""
+    return isinstance(value, tuple) and any(hasattr(part, "shape") for part in value)
+
+
+def _own_repr(value: Any) -> bool:
+    """Whether a repr says more than where the object lies in memory."""
+    return type(value).__repr__ is not object.__repr__

@@ -1,0 +1,240 @@
+"""What a report says, gathered from a search as plain data."""
+
+from __future__ import annotations
+
+import platform
+from datetime import date
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from echofold import __version__
+from echofold._results import COLLINEAR, describe_trouble
+from echofold.plots._given import kind_of
+from echofold.plots._style import short
+from echofold.report._code import code_of
+from echofold.report._data import described, number
+
+PACKAGES = ("jax", "numpy", "pandas", "scikit-learn", "scipy", "xarray", "matplotlib")
+FINALS = {
+    "retrain": "retrained on all data",
+    "average": "average of the readouts of all splits",
+    "best": "readout of the split with the lowest error",
+    "weighted": "readouts of all splits, weighted by inverse squared error",
+}
+NATURAL_ENDS = {"leak_rate": 1, "connectivity": 1, "spectral_radius": 0, "ridge": 0}
+
+
+def gather(search: Any) -> dict[str, Any]:
+    """Everything but the pictures."""
+    kind = kind_of(search.estimator)
+    data = described(search, kind)
+    first = next(iter(search._results.values()))
+    return {
+        "title": type(search.estimator).__name__,
+        "date": date.today().isoformat(),
+        "metric": first.attrs["metric"],
+        "winner": _winner(search),
+        "evaluation": _evaluation(search),
+        "schemes": [_scheme(search, name) for name in search._results],
+        "several": isinstance(search.cv, dict),
+        "asked": _asked(search, first),
+        "data": data,
+        "best": _best(search, first),
+        "condition": _condition(search, first),
+        "warnings": _warnings(search),
+        "versions": [("echofold", __version__), ("Python", platform.python_version())]
+        + [(name, version(name)) for name in PACKAGES],
+        "no_forecast": _no_forecast(search, kind),
+        "code": code_of(search, kind, data["described"]),
+    }
+
+
+def _winner(search: Any) -> dict[str, Any]:
+    return {
+        "score": float(search.best_score_),
+        "params": [(name, number(value)) for name, value in search.best_params_.items()],
+        "final": FINALS[search.final],
+        "seed": int(search.best_estimator_.seed_),
+    }
+
+
+def _evaluation(search: Any) -> dict[str, Any] | None:
+    found = search.evaluation_
+    if found is None:
+        return None
+    errors = found[found.attrs["metric"]].values
+    return {
+        "mean": float(errors.mean()),
+        "low": float(errors.min()),
+        "high": float(errors.max()),
+        "origins": len(errors),
+        "horizon": int(found.attrs["horizon"]),
+        "level": f"{found.attrs['level']:.0%}",
+        "coverage": f"{float(found.coverage.mean()):.0%}" if "coverage" in found else None,
+    }
+
+
+def _scheme(search: Any, name: str) -> dict[str, Any]:
+    """A row of the table of schemes."""
+    found = search._results[name]
+    scores = found[found.attrs["metric"]].values
+    winner = search._winner(name, None)
+    params = dict(search.candidates_[winner.candidate])
+    params["ridge"] = float(found.ridge.values[winner.ridge].mean())
+    splits = search._schemes[name]
+    lengths = sorted({int(splits.sizes.min()), int(splits.sizes.max())})
+    return {
+        "name": name if isinstance(search.cv, dict) else splits.name,
+        "described": splits.name,
+        "splits": len(splits),
+        "rows": " to ".join(map(str, lengths)),
+        "score": winner.score,
+        "lost": int((~np.isfinite(scores)).sum()),
+        "total": scores.size,
+        "params": ", ".join(f"{k}={number(v)}" for k, v in params.items()),
+    }
+
+
+def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
+    sizes = first.sizes
+    rows = [
+        ("Estimator", repr(search.estimator)),
+        (
+            "Searched",
+            " × ".join(
+                f"{count} {what}{'s' if count > 1 else ''}"
+                for count, what in (
+                    (sizes["candidate"], "candidate"),
+                    (sizes["ridge"], "ridge value"),
+                    (sizes["draw"], "random draw"),
+                )
+            ),
+        ),
+    ]
+    spaces = [search.space] if isinstance(search.space, dict) else search.space
+    for space in spaces:
+        rows += [(name, _values(value)) for name, value in space.items()]
+    rows += [
+        ("Strategy", first.attrs["strategy"]),
+        ("Schemes", "; ".join(found.attrs["scheme"] for found in search._results.values())),
+        ("Metric", ", ".join(_metrics(first))),
+        ("Selected by", _selection(search)),
+        ("Final model", FINALS[search.final]),
+        ("Seed", str(search.seed_)),
+    ]
+    return rows
+
+
+def _metrics(found: Any) -> list[str]:
+    return [str(k) for k, v in found.items() if {"split", "ridge"} <= set(v.dims)]
+
+
+def _selection(search: Any) -> str:
+    text = "the mean over splits"
+    if search.n_draws > 1:
+        text += " and draws" if search.select == "mean" else " in the best draw"
+    return text + (", with a ridge for each split" if search.individual_ridge else "")
+
+
+def _values(value: Any) -> str:
+    """The values of one hyper-parameter, not all of them if there are many."""
+    if hasattr(value, "rvs"):
+        arguments = [*map(number, value.args), *(f"{k}={number(v)}" for k, v in value.kwds.items())]
+        return f"{value.dist.name}({', '.join(arguments)})"
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        return number(value)
+    shown = [number(v) if np.ndim(v) == 0 else f"array {np.shape(v)}" for v in value]
+    if len(shown) > 16:
+        shown = [*shown[:8], "…", *shown[-4:]]
+    return ", ".join(shown)
+
+
+def _best(search: Any, first: Any) -> dict[str, Any]:
+    """The ten best candidates by the first scheme."""
+    table = search.to_frame().head(10)
+    scores = [name for name in table if str(name).removesuffix("_std") in _metrics(first)]
+    table = table[scores + [name for name in table if name not in scores]]
+    return {
+        "head": [str(name) for name in table.columns],
+        "rows": [[number(value) for value in row] for row in table.itertuples(index=False)],
+    }
+
+
+def _condition(search: Any, first: Any) -> dict[str, Any]:
+    """How well the states can be told apart numerically, and how the numbers were computed."""
+    values = first.condition.values
+    own = float(search.best_estimator_.condition_)
+    attrs = first.attrs
+    return {
+        "own": own,
+        "low": float(np.nanmin(values)),
+        "high": float(np.nanmax(values)),
+        "collinear": int((~(values < COLLINEAR)).sum()),
+        "count": values.size,
+        "limit": short(COLLINEAR),
+        "fine": own < COLLINEAR,
+        "facts": [
+            ("Algorithm", f"{first.algorithm.values[search.best_index_]}: {attrs['reason']}"),
+            ("Memory", attrs["memory"]),
+            ("Splits solved again for accuracy", str(attrs["refitted_splits"])),
+            ("Reservoir steps driven", str(attrs["steps_driven"])),
+            ("Seconds", f"{attrs['seconds']:.1f}"),
+        ],
+    }
+
+
+def _no_forecast(search: Any, kind: str) -> str | None:
+    """Why a forecaster's forecast is not drawn, if it is not."""
+    if kind != "forecast" or search.best_estimator_.X_schema_ is None:
+        return None
+    return (
+        "It is not drawn, because it needs the future values of the inputs known in advance: "
+        "search.forecast(horizon, X=...) makes it of them."
+    )
+
+
+def _warnings(search: Any) -> list[str]:
+    """What a reader should know, in sentences."""
+    notes: list[str] = []
+    for name, found in search._results.items():
+        trouble = describe_trouble(found, found.ridge.values)
+        if "pruned" in found and found.pruned.values.any():
+            share = f"{int(found.pruned.values.sum())} of {found.pruned.size}"
+            trouble.append(
+                f"{share} mean scores are lower bounds: those candidates were dropped as soon as "
+                "they could not win any more. The winner's score is complete."
+            )
+        prefix = f"{name}: " if isinstance(search.cv, dict) and len(search._results) > 1 else ""
+        notes += [prefix + note for note in trouble]
+    score, first = search.best_score_, next(iter(search._results.values()))
+    if not np.isfinite(score):
+        notes.append("No candidate has a finite score: the winner is the first of them.")
+    elif first.attrs["metric"] == "nrmse" and score >= 1:
+        notes.append(
+            f"An NRMSE of {number(score)} is no better than guessing the mean of each validation "
+            "interval, as far as the mean over splits tells."
+        )
+    return notes + _edges(search, first)
+
+
+def _edges(search: Any, first: Any) -> list[str]:
+    """Hyper-parameters of the winner at an end of what was searched."""
+    notes = []
+    spaces = [search.space] if isinstance(search.space, dict) else search.space
+    drawn = {name for space in spaces for name, value in space.items() if hasattr(value, "rvs")}
+    for name in [*first.attrs["hyper_parameters"], "ridge"]:
+        if name in drawn:  # the ends of a distribution are not those of what it gave
+            continue
+        values = np.unique(first[name].values)
+        best = search.best_params_.get(name)
+        if len(values) < 3 or values.dtype.kind not in "iuf" or NATURAL_ENDS.get(name) == best:
+            continue
+        if best in (values[0], values[-1]):
+            end = "smallest" if best == values[0] else "largest"
+            notes.append(
+                f"The winner has the {end} {name} of those searched, {number(best)}; a wider range "
+                "may hold a better one."
+            )
+    return notes

@@ -1,0 +1,93 @@
+"""The data of a search in a few numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from echofold.plots._given import given_series
+from echofold.plots._style import short
+
+COLUMNS = 12  # columns or classes described at most
+
+
+def number(value: Any) -> str:
+    """A number in a table or a sentence: four digits, and words where there is no number.
+
+    Examples
+    --------
+    >>> number(0.123456), number(1355), number(float("inf")), number("last")
+    ('0.1235', '1355', 'not finite', 'last')
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, float | int | np.number):
+        return str(value)
+    if not np.isfinite(value):
+        return "not finite"
+    size = float(value)
+    if isinstance(value, int | np.integer) or (size.is_integer() and abs(size) < 1e6):
+        return str(int(size))
+    return short(size, 4)
+
+
+def described(search: Any, kind: str) -> dict[str, Any]:
+    """Size, range and columns of the data."""
+    problem, _ = search._evaluator.problem(search.candidates_[search.best_index_])
+    if kind == "classification":
+        return _sequences(search, problem)
+    table = given_series(search)
+    count, outputs = table.values.shape
+    facts = [("Rows", str(count)), ("Outputs", str(outputs))]
+    known = problem.known.shape[1]
+    if kind == "regression":
+        facts.insert(1, ("Inputs", str(problem.inputs.shape[1])))
+    elif known:
+        facts.append(("Inputs known in advance", str(known)))
+    facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
+    facts.append(("Split by schemes", f"{problem.rows} rows"))
+    text = f"{count} rows"
+    if table.index is not None:
+        ends = f"{_label(table.index[0])} to {_label(table.index[-1])}"
+        facts.append(("Index", ends))
+        text += f", {ends}"
+    names = table.schema.names or [f"output {i}" if outputs > 1 else "y" for i in range(outputs)]
+    columns = [
+        (str(name), *map(number, (column.min(), column.mean(), column.max())))
+        for name, column in zip(names, table.values.T[:COLUMNS], strict=False)
+    ]
+    head = ("column", "minimum", "mean", "maximum")
+    left_out = outputs - len(columns)
+    return _laid_out(facts, head, columns, left_out, text)
+
+
+def given_sequences(search: Any) -> tuple[list[np.ndarray], np.ndarray]:
+    """The sequences ``(time, inputs)`` and labels that a search of a classifier was fitted on."""
+    given, labels = (
+        search._data[i] if len(search._data) > i else search._fit_params[name]
+        for i, name in enumerate(("sequences", "y"))
+    )
+    return search.best_estimator_._sequences(given, reset=False), np.asarray(labels)
+
+
+def _sequences(search: Any, problem: Any) -> dict[str, Any]:
+    sequences, _ = given_sequences(search)
+    lengths = sorted({len(s) for s in sequences})
+    classes, counts = search.best_estimator_.classes_, np.bincount(problem.labels)
+    facts = [
+        ("Sequences", str(len(sequences))),
+        ("Steps", f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else str(lengths[0])),
+        ("Inputs", str(problem.network_inputs)),
+        ("Classes", str(len(classes))),
+    ]
+    rows = [(str(c), str(n)) for c, n in zip(classes, counts, strict=True)][:COLUMNS]
+    text = f"{len(sequences)} sequences of {len(classes)} classes"
+    return _laid_out(facts, ("class", "sequences"), rows, len(classes) - len(rows), text)
+
+
+def _laid_out(facts: list, head: tuple, rows: list, left_out: int, text: str) -> dict[str, Any]:
+    return {"facts": facts, "head": head, "rows": rows, "left_out": left_out, "described": text}
+
+
+def _label(value: Any) -> str:
+    """An index label; a date without its midnight."""
+    return str(value).removesuffix(" 00:00:00")

@@ -1,0 +1,560 @@
+"""Plots show the numbers they are given: what is drawn is read back and compared."""
+
+import subprocess
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.dates import num2date
+from scipy.stats import uniform
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import TimeSeriesSplit
+
+from echofold import (
+    Accumulative,
+    ESNClassifier,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+    LeaveOneOut,
+    SingleSplit,
+    WalkForward,
+    cross_validate,
+    plots,
+)
+from echofold._rows import complement, runs
+from echofold.plots import _style
+
+SPACE = {"leak_rate": [0.3, 0.6, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [0.0, 1e-6, 1e-2]}
+DAYS = pd.date_range("2024-01-01", periods=230, freq="D")
+
+
+def series(rows=230):
+    noise = np.random.default_rng(0).normal(size=rows)
+    return np.sin(np.arange(rows) / 5) + 0.1 * noise
+
+
+@pytest.fixture(scope="module")
+def forecaster():
+    y = pd.Series(series(), index=DAYS, name="tide")
+    return ESNSearchCV(
+        ESNForecaster(15, random_state=0),
+        SPACE,
+        cv={"CV": KFold(7), "FV": WalkForward(4, valid=12)},
+        metric="rmse",
+    ).fit(y)
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    X = series(260)[:, None]
+    y = np.column_stack([np.roll(X[:, 0], 1), np.roll(X[:, 0], 2) ** 2])
+    cv = {"shuffled": KFold(4, shuffle=True, random_state=0), "steps": KFold(5, valid=80)}
+    return ESNSearchCV(ESNRegressor(15, random_state=0), SPACE, cv=cv, metric="rmse").fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    sequences = [np.sin(np.arange(n) / (3 if n % 2 else 9)) for n in range(20, 50)]
+    labels = ["odd" if n % 2 else "even" for n in range(20, 50)]
+    return ESNSearchCV(ESNClassifier(10, random_state=0), SPACE, cv=3).fit(sequences, labels)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def draw(ax):
+    ax.figure.canvas.draw()
+    return ax
+
+
+def line(ax, label):
+    (found,) = (one for one in ax.lines if one.get_label() == label)
+    return found
+
+
+def bars(ax, label):
+    """Boxes of one kind as (first row, end, split number)."""
+    found = [c for c in ax.collections if c.get_label() == label]
+    boxes = [path.vertices for c in found for path in c.get_paths()]
+    return {
+        (b[:, 0].min(), b[:, 0].max(), round((b[:, 1].min() + b[:, 1].max()) / 2, 6)) for b in boxes
+    }
+
+
+SCHEMES = [
+    (SingleSplit(0.2, gap=3), 50),
+    (KFold(5, gap=(3, 6)), 100),
+    (KFold(4, shuffle=True, random_state=0), 40),
+    (KFold(6, valid=30), 100),
+    (Accumulative(3, min_train=20), 53),
+    (WalkForward(4, valid=10, gap=2), 100),
+    (LeaveOneOut(gap=1), 30),
+    (TimeSeriesSplit(4), 60),
+]
+
+
+@pytest.mark.parametrize(("scheme", "n"), SCHEMES, ids=lambda value: repr(value)[:30])
+def test_bars_are_the_rows_of_each_split(scheme, n):
+    ax = plots.splits(scheme, n)
+    expected = {"training": set(), "left out": set(), "validation": set()}
+    for number, (train, valid) in enumerate(scheme.split(np.zeros((n, 1))), 1):
+        used = runs(np.concatenate([train, valid]))
+        expected["training"] |= {(a, b, number) for a, b in runs(train)}
+        expected["validation"] |= {(a, b, number) for a, b in runs(valid)}
+        expected["left out"] |= {(a, b, number) for a, b in complement(used, n)}
+    for label, boxes in expected.items():
+        assert bars(ax, label) == boxes
+    assert ax.get_xlim() == (0, n)
+    bottom, top = ax.get_ylim()
+    assert bottom > top  # the first split is on top
+
+
+def test_splits_take_an_integer_and_index_pairs():
+    assert bars(plots.splits(2, 10), "validation") == {(0, 5, 1), (5, 10, 2)}
+    pairs = [(np.arange(5), np.array([6, 7, 9]))]
+    assert bars(plots.splits(pairs, 10), "validation") == {(6, 8, 1), (9, 10, 1)}
+
+
+def test_many_splits_are_sampled_and_say_so():
+    ax = plots.splits(LeaveOneOut(), 1000)
+    drawn = sorted(bars(ax, "validation"))
+    assert len(drawn) == 60
+    assert drawn[0] == (0, 1, 1) and drawn[-1] == (999, 1000, 1000)
+    assert ax.get_ylabel() == "split (60 of 1000)"
+
+
+def test_scattered_sets_of_many_rows_are_sampled_in_proportion():
+    ax = plots.splits(KFold(5, shuffle=True, random_state=0), 50_000)
+    drawn = bars(ax, "validation")
+    assert len(drawn) < 2000
+    assert sum(b - a for a, b, _ in drawn) / (5 * 50_000) == pytest.approx(0.2, abs=0.03)
+
+
+def test_series_and_forecasts_of_every_split_are_drawn_where_they_belong(forecaster):
+    y = forecaster._data[0]
+    for scheme in ("CV", "FV"):
+        ax = plots.forecasts(forecaster, scheme)
+        drawn = line(ax, "series")
+        np.testing.assert_array_equal(drawn.get_xdata(orig=True), y.index)
+        np.testing.assert_array_equal(drawn.get_ydata(), y)
+        found = forecaster.results_[scheme]
+        winner = forecaster._winner(scheme, None)
+        expected = found.rmse.values[0, winner.candidate, :, winner.ridge[0]]
+        x, values = line(ax, "validation forecasts").get_data(orig=True)
+        ends = np.flatnonzero(np.isnan(values))
+        assert len(ends) == len(expected)
+        washout = 22  # a tenth of the pairs
+        for split, (start, stop) in enumerate(zip([0, *ends[:-1] + 1], ends, strict=True)):
+            dates = pd.DatetimeIndex(x[start:stop])
+            assert dates[0] == y.index[int(found.valid_start[split]) + 1 + washout]
+            assert dates[-1] == y.index[int(found.valid_stop[split]) + washout]
+            error = np.sqrt(np.mean((y[dates].values - values[start:stop]) ** 2))
+            assert error == pytest.approx(expected[split])
+        dots = ax.lines[2]
+        assert len(dots.get_xdata()) == len(expected)
+        np.testing.assert_array_equal(dots.get_ydata(), values[[0, *ends[:-1] + 1]])
+
+
+@pytest.mark.parametrize("scheme", ["shuffled", "steps"])
+def test_predictions_of_a_regressor_have_the_errors_of_its_results(regressor, scheme):
+    found = plots._given.validation_outputs(regressor, scheme)
+    winner = regressor._winner(scheme, None)
+    expected = regressor.results_[scheme].rmse.values[0, winner.candidate, :, winner.ridge[0]]
+    y = regressor._data[1]
+    for split, rows in enumerate(found.rows):
+        keep = rows >= 0
+        np.testing.assert_allclose(found.truth[split, keep], y[rows[keep]])
+        error = np.sqrt(np.mean((y[rows[keep]] - found.outputs[split, keep]) ** 2))
+        assert error == pytest.approx(expected[split])
+    ax = plots.forecasts(regressor, scheme, output=1)
+    drawn = line(ax, "validation predictions").get_ydata()
+    assert sorted(drawn[~np.isnan(drawn)]) == sorted(found.outputs[found.rows >= 0][:, 1])
+    assert ax.get_ylabel() == "output 1"
+
+
+def test_predictions_of_an_individual_ridge_use_it():
+    X = series()[:, None]
+    search = ESNSearchCV(
+        ESNRegressor(15, random_state=0), SPACE, cv=KFold(4), metric="rmse", individual_ridge=True,
+        n_draws=2,
+    ).fit(X, np.roll(X[:, 0], 2))  # fmt: skip
+    found = plots._given.validation_outputs(search)
+    draw = search.best_estimator_.seed_
+    expected = search.results_.rmse.values[draw, search.best_index_].min(axis=1)
+    error = np.sqrt(np.nanmean((found.truth - found.outputs) ** 2, axis=(1, 2)))
+    np.testing.assert_allclose(error, expected)
+
+
+def test_an_excerpt_has_its_rows_alone(regressor):
+    ax = plots.forecasts(regressor, "steps", rows=(100, 140))
+    np.testing.assert_array_equal(line(ax, "series").get_xdata(), np.arange(100, 140))
+    drawn = line(ax, "validation predictions").get_xdata()
+    assert drawn.min() == 100 and drawn.max() == 139
+    with pytest.raises(ValueError, match=r"rows=\(100, 999\)"):
+        plots.forecasts(regressor, "steps", rows=(100, 999))
+
+
+def test_a_diverging_forecast_leaves_the_series_readable(forecaster, monkeypatch):
+    residuals = forecaster.best_estimator_.residuals_.copy()
+    residuals[2, 5:] = np.inf
+    residuals[3] = 1e30
+    monkeypatch.setattr(forecaster.best_estimator_, "residuals_", residuals)
+    ax = draw(plots.forecasts(forecaster))
+    low, high = ax.get_ylim()
+    assert -4 < low < high < 4
+    assert [t.get_text() for t in ax.texts] == ["1 of 7 diverge"]
+    ax = draw(plots.error_by_step(forecaster))
+    drawn = line(ax, "RMSE").get_ydata()
+    assert np.isfinite(drawn[:5]).all() and np.isnan(drawn[5:29]).all()
+
+
+def test_candidates_are_scattered_and_the_selected_one_circled():
+    validation = np.array([[0.5, 0.4, np.nan], [0.3, np.inf, 0.6]])
+    test = np.array([[0.7, 0.5, 0.1], [0.4, 0.2, np.inf]])
+    ax = plots.validation_test(validation, test)
+    cloud, chosen = ax.collections
+    np.testing.assert_array_equal(cloud.get_offsets(), [[0.5, 0.7], [0.4, 0.5], [0.3, 0.4]])
+    np.testing.assert_array_equal(chosen.get_offsets(), [[0.3, 0.4]])
+    assert chosen.get_facecolor().size == 0
+    assert [t.get_text() for t in ax.texts] == ["3 of 6 not finite"]
+    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "linear")
+    other = plots.validation_test(validation, test, chosen=(0, 1)).collections[1]
+    np.testing.assert_array_equal(other.get_offsets(), [[0.4, 0.5]])
+
+
+def test_a_wide_range_of_errors_gets_a_logarithmic_axis():
+    ax = plots.validation_test([0.1, 1.0, 100.0], [1.0, 2.0, 3.0], chosen=0)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
+    draw(ax)
+    assert "$" not in "".join(label.get_text() for label in ax.get_xticklabels())
+    assert plots.validation_test([-1.0, 1.0, 100.0], [1.0, 2.0, 3.0]).get_xscale() == "linear"
+
+
+def test_errors_that_do_not_match_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(2,\) and test \(3,\)"):
+        plots.validation_test([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="chosen=7"):
+        plots.validation_test([1, 2], [1, 2], chosen=7)
+
+
+def lowest(found, x, y):
+    """The lowest mean score over everything else, by hand."""
+    scores = found.rmse.mean(("draw", "split"))
+    table = scores.to_dataframe().reset_index()
+    return table.groupby([y, x]).rmse.min().unstack()
+
+
+@pytest.mark.parametrize(("x", "y"), [("leak_rate", "spectral_radius"), ("ridge", "leak_rate")])
+def test_the_surface_is_the_lowest_over_all_else(forecaster, x, y):
+    ax = draw(plots.surface(forecaster, x, y, "FV"))
+    expected = lowest(forecaster.results_["FV"], x, y)
+    mesh = ax.collections[0]
+    np.testing.assert_allclose(mesh.get_array().reshape(expected.shape), expected)
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert labels == [_style.short(float(value)) for value in expected.columns]
+    row, column = np.unravel_index(expected.values.argmin(), expected.shape)
+    best = line(ax, f"lowest: {_style.short(expected.values.min())}")
+    assert (best.get_xdata(), best.get_ydata()) == ([column], [row])
+    again = plots.surface(forecaster.results_, x, y, "FV").collections[0]
+    np.testing.assert_array_equal(again.get_array(), mesh.get_array())
+
+
+def test_scattered_candidates_are_points():
+    space = {"leak_rate": uniform(0.1, 0.9), "spectral_radius": uniform(0.1, 1), "ridge": [1e-6]}
+    search = ESNSearchCV(
+        ESNForecaster(10, random_state=0), space, strategy="random", n_iter=12, cv=KFold(3)
+    ).fit(series(100))
+    ax = draw(plots.surface(search, "leak_rate", "spectral_radius"))
+    points = max(ax.collections, key=lambda c: len(c.get_offsets()))
+    mean = search.results_.nrmse.mean(("draw", "split")).values[:, 0]
+    order = np.argsort(-mean, kind="stable")
+    found = search.results_
+    places = np.column_stack([found.leak_rate.values, found.spectral_radius.values])
+    np.testing.assert_allclose(points.get_offsets(), places[order])
+    np.testing.assert_allclose(points.get_array(), mean[order])
+
+
+def test_what_was_not_searched_has_no_surface(forecaster):
+    with pytest.raises(ValueError, match="x='units' was not searched; expected one of 'leak_rate'"):
+        plots.surface(forecaster, "units", "leak_rate")
+    with pytest.raises(ValueError, match="both 'ridge'"):
+        plots.surface(forecaster, "ridge", "ridge")
+    with pytest.raises(ValueError, match="scheme='XV' is not one of this search: CV, FV"):
+        plots.surface(forecaster, "leak_rate", "ridge", "XV")
+
+
+def test_the_ridge_path_is_the_mean_over_splits_with_its_middle_half(forecaster):
+    found = forecaster.results_["CV"]
+    winner = int(found.rmse.mean(("draw", "split")).min("ridge").values.argmin())
+    for candidate, at in ((None, winner), (3, 3)):
+        ax = draw(plots.ridge_path(forecaster, candidate))
+        scores = found.rmse.values[0, at]
+        x, y = line(ax, "mean over splits").get_data()
+        np.testing.assert_allclose(y, scores.mean(axis=0))
+        np.testing.assert_allclose(x, [-7, -6, -2])  # zero stands one step before the smallest
+        assert [label.get_text() for label in ax.get_xticklabels()][0] == "0"
+        band = ax.collections[0].get_paths()[0].vertices
+        for place, column in zip(x, scores.T, strict=True):
+            edges = band[np.isclose(band[:, 0], place), 1]
+            low, high = np.sort(column)[[1, 5]]  # of seven splits
+            assert edges.min() == pytest.approx(low) and edges.max() == pytest.approx(high)
+    with pytest.raises(ValueError, match="candidate=6: expected an integer of 0 to 5"):
+        plots.ridge_path(forecaster, 6)
+
+
+def test_the_ridge_path_of_a_cross_validation():
+    found = cross_validate(
+        ESNForecaster(10, random_state=0), series(), cv=KFold(5), ridge=[1, 1e-4]
+    )
+    x, y = line(plots.ridge_path(found), "mean over splits").get_data()
+    np.testing.assert_allclose(x, [-4, 0])
+    np.testing.assert_allclose(y, found.nrmse.mean("split").values[::-1])
+    with pytest.raises(ValueError, match="single scheme"):
+        plots.ridge_path(found, scheme="CV")
+    with pytest.raises(TypeError, match="got int, expected a fitted ESNSearchCV"):
+        plots.ridge_path(3)
+
+
+def test_lower_bounds_are_marked_and_never_lowest(forecaster):
+    found = forecaster.results_["CV"].copy(deep=True)
+    found["pruned"] = (("draw", "candidate", "ridge"), np.zeros((1, 6, 3), dtype=bool))
+    found["pruned"][0, :, 0] = True
+    found["rmse"][0, :, :, 0] = 1e-9
+    best = int(found.rmse.values[0, :, :, 1:].mean(axis=1).min(axis=1).argmin())
+    ax = draw(plots.ridge_path(found))
+    assert len(line(ax, "lower bound").get_xdata()) == 1
+    (ring,) = (one for one in ax.lines if one.get_label().startswith("lowest"))
+    assert ring.get_ydata()[0] == found.rmse.values[0, best, :, 1:].mean(axis=0).min()
+    mesh = plots.surface(found, "leak_rate", "spectral_radius").collections[0]
+    assert mesh.get_array().min() > 1e-6
+    assert plots.surface(found, "ridge", "leak_rate").collections[0].get_array().mask[:, 0].all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_that_are_not_finite_break_nothing(forecaster, bad):
+    some, none = (forecaster.results_["CV"].copy(deep=True) for _ in range(2))
+    some["rmse"][0, 1:, 2, :] = bad
+    none["rmse"][:] = bad
+    for found in (some, none):
+        draw(plots.surface(found, "leak_rate", "spectral_radius"))
+        draw(plots.surface(found, "leak_rate", "ridge"))
+        draw(plots.ridge_path(found))
+        draw(plots.ridge_path(found, 4))
+        mean = found.rmse.values.mean(axis=(0, 2))
+        draw(plots.validation_test(mean, mean))
+    mesh = plots.surface(some, "leak_rate", "spectral_radius").collections[0].get_array()
+    assert mesh.mask.sum() == 5  # all but the first candidate
+    assert plots.ridge_path(none).texts[0].get_text() == "3 of 3 not finite"
+
+
+def test_a_forecast_continues_the_dates_of_its_series(forecaster):
+    y = forecaster._data[0]
+    ahead = forecaster.forecast(20, level=0.8)
+    for given in (ahead, ahead._replace(mean=ahead.mean.to_numpy())):
+        ax = draw(plots.forecast(y, given, history=50))
+        np.testing.assert_array_equal(line(ax, "series").get_xdata(orig=True), y.index[-50:])
+        x, mean = line(ax, "forecast").get_data(orig=True)
+        np.testing.assert_array_equal(x, ahead.mean.index)
+        np.testing.assert_array_equal(mean, ahead.mean)
+    band = ax.collections[0].get_paths()[0].vertices
+    first = band[np.isclose(band[:, 0], band[:, 0].min()), 1]
+    assert first.min() == ahead.lower.iloc[0] and first.max() == ahead.upper.iloc[0]
+    assert num2date(band[:, 0].min()).date() == ahead.mean.index[0].date()
+    assert ax.get_ylabel() == "tide"
+
+
+def test_a_forecast_of_arrays_continues_the_rows():
+    y = np.column_stack([series(), 5 * series()])
+    model = ESNForecaster(15, random_state=0).fit(y)
+    ax = plots.forecast(y, model.forecast(10), output=1)
+    np.testing.assert_array_equal(line(ax, "series").get_ydata(), y[:, 1])
+    np.testing.assert_array_equal(line(ax, "forecast").get_xdata(), np.arange(230, 240))
+    np.testing.assert_array_equal(line(ax, "forecast").get_ydata(), model.forecast(10)[:, 1])
+
+
+@pytest.mark.parametrize("index", ["months", "hours", "irregular", "names", "numbers"])
+def test_any_index_can_be_drawn(index):
+    rows = 120
+    indexes = {
+        "months": pd.period_range("2000-01", periods=rows, freq="M"),
+        "hours": pd.date_range("2024-03-30", periods=rows, freq="h", tz="Europe/Vilnius"),
+        "irregular": pd.DatetimeIndex(
+            np.delete(pd.date_range("2024", periods=rows + 3), [5, 9, 50])
+        ),
+        "names": pd.Index([f"row {i}" for i in range(rows)]),
+        "numbers": pd.RangeIndex(10, 10 + 2 * rows, 2, name="step"),
+    }
+    y = pd.Series(series(rows), index=indexes[index])
+    search = ESNSearchCV(ESNForecaster(10, random_state=0), {"ridge": [1e-6]}, cv=KFold(3)).fit(y)
+    draw(plots.forecasts(search))
+    ax = draw(plots.forecast(y, search.forecast(7, level=0.5)))
+    x = line(ax, "series").get_xdata(), line(ax, "forecast").get_xdata()
+    step = (x[0][1] - x[0][0]) if index != "irregular" else None
+    assert (np.diff(np.concatenate(x)) > 0).all()
+    if index in ("names", "numbers"):
+        assert x[1][0] - x[0][-1] == step
+    assert ax.get_xlabel() == {"names": "row", "numbers": "step"}.get(index, "")
+
+
+def test_unbounded_intervals_and_diverging_forecasts_are_said():
+    from echofold._forecaster import Forecast
+
+    y, mean = series(50), np.ones(5)
+    ax = draw(plots.forecast(y, Forecast(mean, mean - np.inf, mean + np.inf)))
+    assert "unbounded" in ax.texts[0].get_text()
+    ax = draw(plots.forecast(y, np.array([1.0, 2.0, np.inf, np.nan])))
+    assert "diverges" in ax.texts[0].get_text()
+    assert np.isfinite(ax.get_ylim()).all()
+
+
+def test_a_forecast_that_does_not_fit_its_series_is_refused():
+    with pytest.raises(ValueError, match="forecast has 2 columns and y has 1"):
+        plots.forecast(series(), np.ones((5, 2)))
+    with pytest.raises(ValueError, match="output=1: expected an integer of 0 to 0"):
+        plots.forecast(series(), np.ones(5), output=1)
+    with pytest.raises(ValueError, match="history=0"):
+        plots.forecast(series(), np.ones(5), history=0)
+
+
+def test_error_by_step_is_the_rmse_over_splits(forecaster):
+    residuals = forecaster.best_estimator_.residuals_
+    assert np.isnan(residuals).any()  # folds of different lengths
+    ax = plots.error_by_step(forecaster)
+    steps, drawn = line(ax, "RMSE").get_data()
+    np.testing.assert_array_equal(steps, np.arange(1, residuals.shape[1] + 1))
+    for step, value in enumerate(drawn):
+        there = residuals[:, step, 0][~np.isnan(residuals[:, step, 0])]
+        assert value == pytest.approx(np.sqrt(np.mean(there**2)))
+    again = plots.error_by_step(forecaster.best_estimator_)
+    np.testing.assert_array_equal(line(again, "RMSE").get_ydata(), drawn)
+
+
+def test_error_by_step_has_a_line_for_each_output():
+    y = pd.DataFrame({"a": series(), "cost in $ or $": 3 * series()})
+    space = {"ridge": [1e-6]}
+    search = ESNSearchCV(ESNForecaster(15, random_state=0), space, cv=WalkForward(5, valid=6)).fit(
+        y
+    )
+    ax = draw(plots.error_by_step(search))
+    expected = np.sqrt((search.best_estimator_.residuals_**2).mean(axis=0))
+    for name, values in zip(("a", r"cost in \$ or \$"), expected.T, strict=True):
+        np.testing.assert_allclose(line(ax, f"RMSE of {name}").get_ydata(), values)
+
+
+def test_models_without_validation_errors_are_refused(regressor):
+    for model in (ESNForecaster(10, random_state=0).fit(series()), regressor):
+        with pytest.raises(ValueError, match="no validation errors by step"):
+            plots.error_by_step(model)
+
+
+def test_unfitted_and_unsuitable_searches_are_refused(classifier):
+    search = ESNSearchCV(ESNForecaster(), {})
+    for plot in (plots.forecasts, plots.ridge_path):
+        with pytest.raises(NotFittedError):
+            plot(search)
+    with pytest.raises(TypeError, match="expected a fitted ESNSearchCV"):
+        plots.forecasts(series())
+    with pytest.raises(TypeError, match="ESNClassifier"):
+        plots.forecasts(classifier)
+
+
+def every_plot(search):
+    """All plots as functions of axes."""
+    y = search._data[0]
+    return {
+        "splits": lambda ax: plots.splits(WalkForward(12, valid=9, gap=4), 230, ax),
+        "forecasts": lambda ax: plots.forecasts(search, ax=ax),
+        "validation_test": lambda ax: plots.validation_test([1e-3, 1, 2], [1, 2, 1e4], ax=ax),
+        "surface": lambda ax: plots.surface(search, "leak_rate", "spectral_radius", ax=ax),
+        "ridge_path": lambda ax: plots.ridge_path(search, ax=ax),
+        "forecast": lambda ax: plots.forecast(y, search.forecast(9, level=0.5), ax),
+        "error_by_step": lambda ax: plots.error_by_step(search, ax),
+    }
+
+
+PLOTS = tuple(name for name in plots.__all__)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_axes_given_are_drawn_on_and_returned(forecaster, name):
+    _, (left, right) = plt.subplots(1, 2)
+    plot = every_plot(forecaster)[name]
+    assert plot(right) is right
+    assert not left.has_data() and right.has_data()
+    assert right.get_ylabel() or name == "forecast"
+    assert plot(None) not in (left, right)
+    with pytest.raises(TypeError, match="ax=3: expected matplotlib axes"):
+        plot(3)
+
+
+@pytest.mark.parametrize("size", [(3.2, 2.6), (6.4, 4.8)])
+@pytest.mark.parametrize("name", PLOTS)
+def test_labels_do_not_run_into_each_other(forecaster, name, size):
+    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    every_plot(forecaster)[name](ax)
+    figure.canvas.draw()
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        shown = [
+            tick.label1.get_window_extent()
+            for tick in axis.get_major_ticks()
+            if low <= tick.get_loc() <= high and tick.label1.get_text()
+        ]
+        assert len(shown) >= 2
+        for i, one in enumerate(shown):
+            assert not any(one.overlaps(other) for other in shown[i + 1 :])
+    legend = ax.get_legend().get_window_extent()
+    assert legend.x1 <= figure.bbox.x1 + 1 and legend.y1 <= figure.bbox.y1 + 1
+    assert not legend.overlaps(ax.get_window_extent().padded(-2))
+
+
+def test_colours_are_those_of_okabe_and_ito(forecaster):
+    published = {
+        "#000000",
+        "#e69f00",
+        "#56b4e9",
+        "#009e73",
+        "#f0e442",
+        "#0072b2",
+        "#d55e00",
+        "#cc79a7",
+    }
+    assert {colour.lower() for colour in _style.CYCLE} <= published
+    ax = plots.splits(KFold(3), 30)
+    drawn = [to_hex(c.get_facecolor()[0]) for c in ax.collections]
+    assert set(drawn) <= published and len(drawn) == 2
+
+
+def test_long_lines_keep_their_extremes_and_gaps():
+    y = np.random.default_rng(0).normal(size=100_000)
+    y[12_345], y[77_777] = 50.0, -50.0
+    y[40_000:41_000] = np.nan
+    x, thin = _style.thinned(np.arange(len(y)), y, 2000)
+    assert len(thin) <= 2100
+    assert np.nanmax(thin) == 50 and np.nanmin(thin) == -50
+    np.testing.assert_array_equal(y[x], thin)
+    assert np.isnan(thin[(x >= 40_000) & (x < 41_000)]).all()
+    assert np.isnan(thin).any()
+
+
+def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r"echofold\[report\]"):
+        plots.splits(KFold(3), 30)
+
+
+def test_importing_plots_does_not_import_matplotlib():
+    code = "import sys, echofold.plots, echofold.report; assert 'matplotlib' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

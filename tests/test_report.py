@@ -1,0 +1,532 @@
+"""A report is one whole file that loads nothing, and says what the results say."""
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import loguniform
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold as ShuffledKFold
+
+from echofold import (
+    ESNClassifier,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+    LeaveOneOut,
+    WalkForward,
+    __version__,
+    evaluate,
+)
+from echofold.report import write_report
+
+SPACE = {"leak_rate": [0.3, 0.6, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [0.0, 1e-6, 1e-2]}
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def series(rows=230):
+    return np.sin(np.arange(rows) / 5) + 0.1 * np.random.default_rng(0).normal(size=rows)
+
+
+class Page(HTMLParser):
+    """Reads a page: its tags, whether they close, its ids and its text by tag."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.ids, self.words = [], [], [], []
+        self.source = text
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append((tag, attrs))
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+    def of(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+    def values(self):
+        """Numbers that the page shows, in full precision."""
+        return [float(attrs["data-value"]) for _, attrs in self.tags if "data-value" in attrs]
+
+    def code(self):
+        (found,) = re.findall(r"<pre><code>(.*?)</code></pre>", self.source, re.DOTALL)
+        return html.unescape(found)
+
+
+def page(search, folder, name="report.html"):
+    return Page(write_report(search, folder / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def forecaster():
+    y = pd.Series(series(), index=pd.date_range("2024-01-01", periods=230), name="tide")
+    search = ESNSearchCV(
+        ESNForecaster(15, random_state=3),
+        SPACE,
+        cv={"CV": KFold(4), "FV": WalkForward(3, valid=12)},
+    ).fit(y)
+    evaluate(search, y, origins=2, horizon=10)
+    return search
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    X = series(2000)[:, None]
+    y = np.column_stack([np.roll(X[:, 0], 1), np.roll(X[:, 0], 2) ** 2])
+    cv = KFold(4, shuffle=True, random_state=0)
+    return ESNSearchCV(ESNRegressor(15, random_state=0), SPACE, cv=cv).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    noise = np.random.default_rng(0)
+    sequences = [
+        np.sin(np.arange(n) / (3 if n % 2 else 4)) + noise.normal(size=n) for n in range(9, 60)
+    ]
+    labels = ['o<d & "d"' if n % 2 else "even" for n in range(9, 60)]
+    search = ESNSearchCV(ESNClassifier(10), {"ridge": [1e-3, 1]}, cv=3, metric="error_rate")
+    return search.fit(sequences, labels)
+
+
+@pytest.fixture(scope="module")
+def pages(forecaster, regressor, classifier, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    searches = {"forecaster": forecaster, "regressor": regressor, "classifier": classifier}
+    return {name: page(search, folder, f"{name}.html") for name, search in searches.items()}
+
+
+KINDS = ("forecaster", "regressor", "classifier")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_is_whole_and_its_ids_are_unique(pages, kind):
+    found = pages[kind]
+    assert found.source.startswith("<!DOCTYPE html>")
+    assert not found.open
+    assert len(found.ids) == len(set(found.ids))
+    wanted = set(re.findall(r'(?:url\(|href=")#([^")]+)', found.source))
+    assert wanted and wanted <= set(found.ids)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_loads_and_runs_nothing(pages, kind):
+    found = pages[kind]
+    assert not re.search(r"https?://|//cdn|@import", found.source)
+    assert not found.of("script") + found.of("link") + found.of("iframe") + found.of("img")
+    for _, attrs in found.tags:
+        assert not any(name.startswith("on") for name in attrs)
+        for name in ("href", "xlink:href", "src"):
+            assert attrs.get(name, "#").startswith(("#", "data:image/png;base64,"))
+    (policy,) = (m["content"] for m in found.of("meta") if m.get("http-equiv"))
+    assert policy.startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_suits_phones_dark_rooms_and_paper(pages, kind):
+    found = pages[kind]
+    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in found.of(
+        "meta"
+    )
+    for rule in (
+        "prefers-color-scheme: dark",
+        "@media print",
+        "overflow-x: auto",
+        "max-width: 700px",
+    ):
+        assert rule in found.source
+    for attrs in found.of("svg"):
+        assert attrs["role"] == "img" and attrs["aria-label"] and "width" not in attrs
+    drawings = found.source[found.source.index("<main>") :]
+    assert "#0072b2" not in drawings  # colours come from the style sheet
+    assert "var(--blue)" in drawings
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_winner_and_its_scores_are_told(pages, kind, request):
+    search, found = request.getfixturevalue(kind), pages[kind]
+    assert search.best_score_ in found.values()
+    assert f"{search.best_score_:.4g}" in found.text
+    for name, value in search.best_params_.items():
+        assert re.search(
+            rf">{name}</th><td>{re.escape(f'{value:g}'.replace('e-0', 'e-'))}<", found.source
+        )
+    for scheme in search._results:
+        assert search._winner(scheme, None).score in found.values()
+    assert search.best_estimator_.condition_ in found.values()
+    assert f"echofold {__version__}" in found.text and f"numpy {np.__version__}" in found.text
+    assert str(search.seed_) in found.text
+
+
+def titles(found):
+    return re.findall(r"<figcaption><strong>(.*?)</strong>", found.source)
+
+
+def test_a_forecaster_gets_its_pictures(pages):
+    assert titles(pages["forecaster"]) == [
+        "Forecast of tide for 10 steps",
+        "Validation forecasts of tide",
+        "Error by steps ahead",
+        "Ridge path of the winner",
+        "Error over leak_rate and spectral_radius",
+        "Candidates by CV and by FV",
+        "Validation error and error on what followed",
+        "tide",
+        "CV: KFold(k=4)",
+        "FV: WalkForward(k=3, valid=12)",
+    ]
+    wide = [f for f in pages["forecaster"].of("figure") if f.get("class") == "wide"]
+    assert len(wide) == 3
+    assert len(pages["forecaster"].of("svg")) == 10 + 3  # wide ones once more for narrow screens
+    assert "2024-01-01 to 2024-08-17" in pages["forecaster"].text
+
+
+def test_a_regressor_gets_its_pictures(pages):
+    found = titles(pages["regressor"])
+    assert found[:4] == [
+        "Validation predictions of output 0",
+        "Validation predictions of output 0, closer",
+        "Validation predictions of output 1",
+        "Validation predictions of output 1, closer",
+    ]
+    assert found[-1] == "KFold(k=4, shuffle=True, random_state=0)"
+    assert not any("Forecast" in title or "steps ahead" in title for title in found)
+
+
+def test_a_classifier_gets_its_pictures_and_a_true_count_of_errors(pages, classifier):
+    found = pages["classifier"]
+    assert titles(found)[0] == "Classes said in validation"
+    scores = classifier.results_.error_rate.values[0, 0]
+    best = scores.mean(axis=0).argmin()
+    splits = classifier._schemes["cv"]
+    wrong = round(float((scores[:, best] * splits.sizes).sum()))
+    assert 0 < wrong < 51
+    assert f"{wrong} of 51 validation sequences were given a wrong class" in found.text
+    assert "o&lt;d &amp; &#34;d&#34;" in found.source and "o<d" not in found.source
+
+
+def test_the_honest_error_stands_beside_the_flattered_one(pages, forecaster):
+    honest = float(forecaster.evaluation_.nrmse.mean())
+    assert honest in pages["forecaster"].values()
+    assert "nrmse on 10 unseen rows" in pages["forecaster"].text
+    assert f"Values inside 90% intervals {float(forecaster.evaluation_.coverage.mean()):.0%}" in (
+        pages["forecaster"].text
+    )
+    assert "not measured" in pages["regressor"].text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_code_repeats_the_search(pages, kind, request, capsys):
+    search = request.getfixturevalue(kind)
+    names = {"forecaster": "y", "regressor": "X y", "classifier": "sequences labels"}[kind].split()
+    space = dict(zip(names, search._data, strict=True))
+    exec(pages[kind].code(), space)
+    assert space["search"].best_params_ == search.best_params_
+    assert space["search"].best_score_ == search.best_score_
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [str(search.best_params_), repr(search.best_score_)]
+
+
+def test_the_code_of_an_elaborate_search(tmp_path):
+    W = np.random.default_rng(0).uniform(-0.5, 0.5, size=(8, 8))
+    search = ESNSearchCV(
+        ESNRegressor(8, W=W, random_state=np.random.RandomState(1)),
+        [{"leak_rate": loguniform(0.1, 1), "input_scaling": np.linspace(0.1, 2, 40), "ridge": [1]}],
+        cv={"ours": KFold(3, gap=(1, 2)), "theirs": ShuffledKFold(3, shuffle=True, random_state=0)},
+        strategy="random",
+        n_iter=3,
+        metric=["mae", "rmse"],
+        n_draws=2,
+    ).fit(series()[:, None], y=series())  # fmt: skip
+    code = page(search, tmp_path).code()
+    assert "import sklearn.model_selection\n" in code and "sklearn.model_selection.KFold(" in code
+    assert "# W: the ndarray of shape (8, 8) that was given" in code
+    assert max(map(len, code.splitlines()[:-2])) <= 92
+    space = {"X": series()[:, None], "y": series(), "W": W}
+    exec(code, space)
+    assert space["search"].best_params_ == search.best_params_
+    assert space["search"].best_score_ == search.best_score_
+
+
+def test_names_from_the_data_are_text_and_nothing_else(tmp_path):
+    names = ["<script>alert(1)</script>", "cost $x_ & $y^", '"quoted" 価格']
+    y = pd.DataFrame(np.column_stack([series(120)] * 3) * [1, 5, 1e9], columns=names)
+    search = ESNSearchCV(
+        ESNForecaster(8, random_state=0), {"ridge": [1e-6, 1e-3]}, cv={"<b>": LeaveOneOut()}
+    ).fit(y)
+    found = page(search, tmp_path)
+    assert not found.of("script")
+    assert len(found.of("b")) == 3  # of the cards, none from the scheme's name
+    for name in names:
+        assert name in found.text
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", found.source)
+    assert {html.escape(names[0], quote=False), html.escape(names[1], quote=False)} <= set(drawn)
+
+
+def broken(search, value, pruned=False):
+    """A copy of a search, most of whose scores are replaced."""
+    import copy
+
+    search = copy.copy(search)
+    search._results = {k: v.copy(deep=True) for k, v in search._results.items()}
+    for found in search._results.values():
+        found["nrmse"][0, 1:, 1, :] = value
+        if pruned:
+            shape = found.sizes["draw"], found.sizes["candidate"], found.sizes["ridge"]
+            found["pruned"] = (("draw", "candidate", "ridge"), np.zeros(shape, dtype=bool))
+            found["pruned"][0, 2:] = True
+    return search
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_scores_that_are_not_finite_are_counted(forecaster, tmp_path, value):
+    found = page(broken(forecaster, value), tmp_path)
+    assert "15 of 72" in found.text  # five candidates, one of four splits, three ridges
+    search = broken(forecaster, value)
+    for one in search._results.values():
+        one["nrmse"][:] = value
+    search.best_score_ = np.inf
+    found = page(search, tmp_path)
+    assert "72 of 72" in found.text and "no finite score" in found.text
+
+
+def test_lower_bounds_are_told(forecaster, tmp_path):
+    found = page(broken(forecaster, 1e-9, pruned=True), tmp_path)
+    assert "12 of 18 mean scores are lower bounds" in found.text
+
+
+def test_trouble_is_told_in_words(tmp_path):
+    y = np.sin(np.arange(150) / 5)
+    space = {"ridge": [0.0, 1e-6, 1e-3], "spectral_radius": [0.1, 0.2, 0.3]}
+    with pytest.warns(UserWarning, match="collinear"):
+        search = ESNSearchCV(ESNForecaster(40, random_state=0), space, cv=KFold(3)).fit(y)
+    found = page(search, tmp_path)
+    notes = [attrs for attrs in found.of("p") if attrs.get("class") == "warning"]
+    assert notes and "states that are collinear to working precision" in found.text
+    best = search.best_params_["spectral_radius"]
+    assert ("of those searched" in found.text) == (
+        best != 0.2 or search.best_params_["ridge"] == 1e-3
+    )
+
+
+def test_a_forecast_that_needs_future_inputs_is_not_drawn_and_says_why(tmp_path):
+    y = series(150)
+    search = ESNSearchCV(ESNForecaster(8, random_state=0), {"ridge": [1e-6]}, cv=KFold(3))
+    found = page(search.fit(y, X=np.cos(np.arange(150))), tmp_path)
+    assert "needs the future values of the inputs known in advance" in found.text
+    assert not any(title.startswith("Forecast") for title in titles(found))
+
+
+def test_a_large_search_stays_small(tmp_path):
+    import xarray as xr
+
+    y = series(120)
+    space = {"leak_rate": [0.5], "spectral_radius": [0.5], "ridge": np.logspace(-11, 0, 12)}
+    cv = {"CV": KFold(5), "FV": WalkForward(5, valid=9)}
+    search = ESNSearchCV(ESNForecaster(8, random_state=0), space, cv=cv).fit(y)
+    rng = np.random.default_rng(0)
+    values = {
+        "leak_rate": rng.uniform(0.1, 1, 2000),
+        "spectral_radius": rng.uniform(0, 1.5, 2000),
+        "input_scaling": np.tile(np.logspace(-2, 1, 10), 200),
+    }
+    search.candidates_ = [
+        {name: float(column[i]) for name, column in values.items()} for i in range(2000)
+    ]
+    for name, found in search._results.items():
+        wider = found.isel(candidate=np.zeros(2000, dtype=int)).assign_coords(
+            candidate=np.arange(2000)
+        )
+        wider = wider.assign_coords({k: ("candidate", v) for k, v in values.items()})
+        wider["nrmse"] = wider.nrmse * xr.DataArray(rng.lognormal(0, 2, 2000), dims="candidate")
+        wider.attrs["hyper_parameters"] = list(values)
+        search._results[name] = wider
+    search.best_index_ = search._winner("CV", None).candidate
+    path = write_report(search, tmp_path / "large.html")
+    assert path.stat().st_size < 3e6
+    found = Page(path.read_text(encoding="utf-8"))
+    assert "2000 candidates × 12 ridge values" in found.text
+    assert len([t for t in titles(found) if t.startswith("Error over")]) == 3
+
+
+def test_a_long_series_stays_small(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60_000, 1))
+    search = ESNSearchCV(ESNRegressor(5, random_state=0), {"ridge": [1e-3, 1]}, cv=KFold(5))
+    path = write_report(search.fit(X, np.roll(X[:, 0], 1)), tmp_path / "long.html")
+    assert path.stat().st_size < 1.5e6
+
+
+def test_the_file_is_replaced_whole_or_not_at_all(forecaster, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    assert write_report(forecaster, str(path)) == path
+    before = path.read_text(encoding="utf-8")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(forecaster, path)
+    assert path.read_text(encoding="utf-8") == before
+    assert os.listdir(tmp_path) == ["report.html"]
+    with pytest.raises(ValueError, match="folder .* does not exist"):
+        write_report(forecaster, tmp_path / "no" / "report.html")
+
+
+def test_only_fitted_searches_have_a_report(tmp_path):
+    with pytest.raises(NotFittedError):
+        write_report(ESNSearchCV(ESNForecaster(), {}), tmp_path / "a.html")
+    with pytest.raises(TypeError, match="expected a fitted ESNSearchCV"):
+        write_report(ESNForecaster(), tmp_path / "a.html")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
+def test_what_is_missing_is_named_with_the_extra(forecaster, tmp_path, monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"needs {missing}.*echofold\[report\]"):
+        write_report(forecaster, tmp_path / "report.html")
+
+
+def test_the_users_settings_are_left_alone_and_ignored(forecaster, tmp_path):
+    plain = write_report(forecaster, tmp_path / "plain.html").read_text(encoding="utf-8")
+    with matplotlib.rc_context({"axes.grid": True, "xtick.direction": "in"}):
+        before = dict(matplotlib.rcParams)
+        again = write_report(forecaster, tmp_path / "again.html").read_text(encoding="utf-8")
+        assert dict(matplotlib.rcParams) == before
+    assert again == plain
+    assert not plt.get_fignums()
+
+
+MEASURE = """
+<!doctype html><meta charset="utf-8"><body><pre id="found"></pre><script>
+addEventListener("load", () => {
+  const frame = document.querySelector("iframe"), page = frame.contentDocument;
+  const rect = e => e.getBoundingClientRect();
+  const box = e => [rect(e).left, rect(e).top, rect(e).right, rect(e).bottom];
+  const seen = e => rect(e).width > 0;
+  const all = s => [...page.querySelectorAll(s)].filter(seen);
+  document.getElementById("found").textContent = JSON.stringify({
+    width: page.documentElement.scrollWidth,
+    figures: all("figure svg").map(box),
+    boxes: all("figure, .card, .warning, h1, h2").map(box),
+    bars: [...page.querySelectorAll("[id^=splits][id$='-validation'] path")].map(box),
+    steps: [...page.querySelectorAll("[id^=steps][id$='-rmse-0'] path")].filter(seen)
+      .map(e => e.getAttribute("d"))[0],
+    scores: [...page.querySelectorAll("[data-value]")].map(e => [e.dataset.value, e.innerText]),
+    letters: Math.min(...all("figure svg text").map(e => box(e)[3] - box(e)[1])),
+    background: getComputedStyle(page.body).backgroundColor,
+  });
+});
+</script><iframe style="border:0;width:WIDTHpx;height:3000px" srcdoc="REPORT"></iframe></body>
+"""
+
+
+def chromium(tmp_path, *arguments):
+    """What headless Chromium prints."""
+    flags = [
+        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        "--enable-logging=stderr", "--v=0", "--virtual-time-budget=5000", "--hide-scrollbars",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]  # fmt: skip
+    return subprocess.run(
+        [CHROMIUM, *flags, *arguments], capture_output=True, text=True, timeout=120, check=True
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_browser_shows_what_the_results_say(forecaster, tmp_path, width, dark):
+    report = write_report(forecaster, tmp_path / "report.html")
+    frame = tmp_path / "frame.html"
+    text = html.escape(report.read_text(encoding="utf-8"))
+    frame.write_text(MEASURE.replace("WIDTH", str(width)).replace("REPORT", text), encoding="utf-8")
+    scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
+    shown = chromium(tmp_path, scheme, "--dump-dom", "--window-size=1300,1000", frame.as_uri())
+    assert "CONSOLE" not in shown.stderr
+    found = json.loads(html.unescape(re.search(r'<pre id="found">(.*?)</pre>', shown.stdout)[1]))
+
+    assert found["width"] <= width  # nothing sticks out sideways
+    assert all(0 <= left < right <= width for left, _, right, _ in found["boxes"])
+    assert len(found["figures"]) == 10
+    assert found["letters"] > 8  # pixels, of the smallest text in a drawing
+    assert found["background"] == ("rgb(21, 23, 26)" if dark else "rgb(251, 251, 250)")
+
+    for exact, written in found["scores"]:
+        assert float(written) == pytest.approx(float(exact), rel=1e-3)
+    assert forecaster.best_score_ in [float(exact) for exact, _ in found["scores"]]
+
+    # Bars lie as the validation rows do, to a pixel.
+    spans = [
+        np.ptp(np.array(found["bars"])[:4, [0, 2]]),
+        np.ptp(np.array(found["bars"])[4:, [0, 2]]),
+    ]
+    for name, bars, span in zip(("CV", "FV"), (slice(4), slice(4, None)), spans, strict=True):
+        rows = forecaster.results_[name]
+        ends = np.column_stack([rows.valid_start, rows.valid_stop])
+        drawn = np.array(found["bars"])[bars][:, [0, 2]]
+        expected = (ends - ends.min()) / np.ptp(ends) * span + drawn.min()
+        np.testing.assert_allclose(drawn, expected, atol=1)
+
+    # The line of errors is the errors, but for a shift and a scale.
+    points = np.array(re.findall(r"[-\d.]+", found["steps"]), dtype=float).reshape(-1, 2)
+    residuals = forecaster.best_estimator_.residuals_[:, :, 0]
+    error = np.sqrt(np.nanmean(residuals**2, axis=0))
+    assert len(points) == len(error)
+    assert np.corrcoef(points[:, 1], error)[0, 1] < -0.9999  # downwards on a screen
+    np.testing.assert_allclose(np.diff(points[:, 0]), np.diff(points[:, 0]).mean(), atol=0.02)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_browser_opens_the_file_without_complaint(request, tmp_path, kind):
+    report = write_report(request.getfixturevalue(kind), tmp_path / "report.html")
+    picture = tmp_path / "report.png"
+    shown = chromium(
+        tmp_path, f"--screenshot={picture}", "--window-size=1200,3000",
+        report.as_uri(),
+    )  # fmt: skip
+    assert "CONSOLE" not in shown.stderr  # the page's policy makes a request an error here
+    colours = (plt.imread(picture)[:, :, :3] * 255).round().astype(int).reshape(-1, 3)
+    blue = (np.abs(colours - [0x00, 0x72, 0xB2]).max(axis=1) <= 2).sum()
+    assert blue > 500  # lines and bars are there
+    assert (np.abs(colours - [251, 251, 250]).max(axis=1) <= 2).mean() > 0.1
