@@ -76,7 +76,8 @@ def folds(n: int, k: int) -> list:
 def windows(n: int, k: int, sliding: bool) -> list:
     """The same for accumulative (growing) and walk-forward (sliding) validation."""
     least = n // 2
-    edges = np.linspace(least, n, k + 1).astype(int)
+    sizes = (n - least) // k + (np.arange(k) < (n - least) % k)  # the first ones one longer
+    edges = least + np.concatenate([[0], np.cumsum(sizes)])
     found = []
     for a, b in zip(edges[:-1], edges[1:], strict=True):
         train = np.zeros(n, dtype=bool)

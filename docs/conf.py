@@ -1,6 +1,11 @@
-"""How the documentation is built: Markdown pages, executed examples, reference from docstrings."""
+"""How the documentation is built: Markdown pages and examples that run, reference from docstrings."""
+
+import sys
+from pathlib import Path
 
 import echofold
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "echofold"
 author = "the echofold developers"
@@ -14,18 +19,18 @@ extensions = [
     "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "blocks",
+    "results",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_results"]
 templates_path = ["_templates"]
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# The reference lists what `echofold.__all__` exports and nothing else.
 autosummary_generate = True
 autosummary_imported_members = True
-autosummary_ignore_module_all = False
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
@@ -37,10 +42,16 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "show_signature": False,
+    "capture_repr": (),
+    "image_srcset": ["2x"],
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = "echofold"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_sidebars = {"index": [], "start": []}  # pages without neighbours
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],

@@ -146,9 +146,8 @@ def describe_trouble(found, ridge: np.ndarray) -> list[str]:
             f"(condition number above {COLLINEAR:.0e}); at ridge=0 the readout of least norm is "
             "used. Add a ridge of 1e-9 or more if it should not hang on rounding."
         )
-    scores = found[found.attrs["metric"]]
-    lost = ~np.isfinite(scores).any(dim=[d for d in scores.dims if d not in ("draw", "candidate")])
-    lost = np.flatnonzero(np.atleast_1d(lost.values).ravel())
+    scores = found[found.attrs["metric"]].values.reshape(len(condition), -1)
+    lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))
     if len(lost):
         notes.append(
             f"{_some(lost, len(condition))} no finite score: all of its runs diverge. Try a larger "

@@ -56,18 +56,21 @@ class States:
             with engine(self.device):
                 return list(sequence_features(self.reservoirs, self.problem))
         rows = [np.empty((self.problem.rows, self.columns)) for _ in range(self.candidates)]
-        for start, block in self.blocks():
-            for kept, part in zip(rows, block, strict=True):
-                kept[start : start + len(part)] = part
+        for _ in self.blocks(into=rows):
+            pass
         return rows
 
     def blocks(
-        self, start: int = 0, stop: int | None = None, save: Sequence[int] = ()
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        save: Sequence[int] = (),
+        into: list[np.ndarray] | None = None,
     ) -> Iterator[tuple[int, list]]:
         """Drive over the rows ``start … stop``, yielding ``(first row, rows of every candidate)``.
 
         Starts from the nearest state saved by an earlier pass: every pass saves its last, and the
-        states before the rows ``save``.
+        states before the rows ``save``. Rows are put ``into`` arrays of all rows if there are any.
         """
         stop = self.problem.rows if stop is None else stop
         nearest, x = self._state_before(start)
@@ -81,7 +84,9 @@ class States:
                 for row in save:
                     if start + at <= row < start + at + len(states):
                         self._save(row, x if row == start + at else states[row - start - at - 1])
-                yield start + at, self._rows(inputs[start + at : start + at + len(states)], states)
+                span = slice(start + at, start + at + len(states))
+                parts = None if into is None else [kept[span] for kept in into]
+                yield start + at, self._rows(inputs[span], states, parts)
                 x = last
             self._save(stop, x)
 
@@ -144,17 +149,17 @@ class States:
         if len(self._saved) > SAVED_STATES:
             del self._saved[next(saved for saved in self._saved if saved > 0)]
 
-    def _rows(self, inputs: np.ndarray, states) -> list[np.ndarray]:
+    def _rows(self, inputs: np.ndarray, states, into: list | None = None) -> list[np.ndarray]:
         """Put inputs beside the states ``(rows, units, candidates)`` of each candidate."""
         states = np.asarray(states)
         width = inputs.shape[1]
-        found = []
-        for candidate in range(states.shape[2]):
-            rows = np.empty((len(states), width + states.shape[1]))
+        if into is None:
+            shape = (len(states), width + states.shape[1])
+            into = [np.empty(shape) for _ in range(states.shape[2])]
+        for candidate, rows in enumerate(into):
             rows[:, :width] = inputs
             rows[:, width:] = states[:, :, candidate]
-            found.append(rows)
-        return found
+        return into
 
 
 class GivenStates:
