@@ -5,8 +5,8 @@
 
 T = 1,260, 50 and 500 units, generative, every k that divides 1,260. Compared on one thread, series
 in and errors out, weights drawn and code compiled beforehand: the paper's three algorithms coded
-plainly in NumPy (naive reuses the states), and `echofold.cross_validate` as it is. Then ten outputs,
-accumulative and walk-forward validation, a path of 12 ridge values, and how well
+plainly in NumPy (naive reuses the states), and `echofold.cross_validate` as it is. Then ten
+outputs, accumulative and walk-forward validation, a path of 12 ridge values, and how well
 ``algorithm="auto"`` chooses.
 """
 
@@ -55,9 +55,7 @@ class Case:
 
     def paper(self, splits, algorithm: str):
         """Cross-validate with the paper's algorithm in NumPy."""
-        return _paper.cross_validate(
-            self.W_in, self.W, LEAK, self.y, RIDGE, splits, algorithm
-        )
+        return _paper.cross_validate(self.W_in, self.W, LEAK, self.y, RIDGE, splits, algorithm)
 
 
 def scheme(kind: str, k: int):
@@ -85,7 +83,7 @@ def curve(case: Case, kind: str, ks: list[int], naive_seconds: float) -> list[di
                 continue
             errors: list = []
             row[f"paper_{algorithm}"] = _common.once(
-                lambda: errors.append(case.paper(splits, algorithm))  # noqa: B023
+                lambda: errors.append(case.paper(splits, algorithm))
             )
             if algorithm == "naive":
                 per_split = row["paper_naive"] / k
@@ -142,9 +140,7 @@ def ridge_path(case: Case) -> dict[str, float]:
 def choices(quick: bool) -> list[dict]:
     """Time of ``auto`` over the better of small_k and large_k, over a grid of problems."""
     found = []
-    grid = itertools.product(
-        (500, 1260, 5000), (20, 50, 200), (1, 5), (1, 12), (5, 20, 100, "n")
-    )
+    grid = itertools.product((500, 1260, 5000), (20, 50, 200), (1, 5), (1, 12), (5, 20, 100, "n"))
     for n, units, outputs, ridges, k in grid:
         if quick and (units == 200 or n == 5000):
             continue
@@ -160,7 +156,7 @@ def choices(quick: bool) -> list[dict]:
         cv = LeaveOneOut() if k == "n" else KFold(k)
         took = {
             algorithm: _common.seconds(
-                lambda: cross_validate(  # noqa: B023
+                lambda: cross_validate(
                     estimator, X, Y, cv=cv, ridge=PATH[:ridges], algorithm=algorithm
                 ),
                 least=0.05,

@@ -42,7 +42,10 @@ def one_reservoir(units: int, connectivity: float, steps: int) -> dict[str, floa
     node = Reservoir(units, lr=0.3, W=scaled, Win=W_in[:, 1:], bias=W_in[:, 0])
     node.run(inputs[:10])
     node.reset()
-    ours, reference = (np.asarray(drive(reservoirs, inputs)[0])[:, :, 0], numpy_loop(W_in, scaled, inputs))
+    ours, reference = (
+        np.asarray(drive(reservoirs, inputs)[0])[:, :, 0],
+        numpy_loop(W_in, scaled, inputs),
+    )
     assert np.abs(ours - reference).max() < 1e-10
     assert np.abs(np.asarray(node.run(inputs)) - reference).max() < 1e-6
     return {
@@ -108,9 +111,7 @@ def main() -> None:
         print("\n135 candidates that share a draw, µs a reservoir-step")
         for units, steps in ((50, 1000), (500, 50)):
             us = 1e6 * many_candidates(units, steps) / steps / 135
-            alone = next(
-                r for r in results["one"] if r["units"] == units and r["W"] == "dense"
-            )
+            alone = next(r for r in results["one"] if r["units"] == units and r["W"] == "dense")
             print(
                 f"{units:>6} units: {us:.2f} ({alone['echofold'] / us:.1f}× one by one, "
                 f"{alone['reservoirpy'] / us:.1f}× reservoirpy)"

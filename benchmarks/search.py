@@ -118,7 +118,9 @@ def main() -> None:
     }
     for one in schemes.values():
         search("electricity", one, False)
-    apart = sum(_common.once(lambda s=one: search("electricity", s, False)) for one in schemes.values())
+    apart = sum(
+        _common.once(lambda s=one: search("electricity", s, False)) for one in schemes.values()
+    )
     search("electricity", schemes, False)
     together = _common.once(lambda: search("electricity", schemes, False))
     results["four_schemes"] = {"together_over_apart": together / apart}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from echofold._chain import chain
+from echofold._costs import seconds
 from echofold._large_k import large_k
 from echofold._moments import Whitening, add_pieces, solve, whitening
 from echofold._naive import naive
@@ -32,39 +33,24 @@ class Choice:
     walk: bool = False  # large k from split to split, rather than leaving rows out of everything
 
 
-def choose(splits: RowSplits, m: int, outputs: int, ridges: int, algorithm: str) -> Choice:
+def choose(
+    splits: RowSplits, m: int, outputs: int, ridges: int, algorithm: str, readouts: bool = True
+) -> Choice:
     """Pick the algorithm with the lowest estimated cost, unless one is asked for.
 
-    The constants are seconds measured on one thread of a CPU: ``product`` for each multiply-add
-    of a large matrix product, ``small`` of a small one, ``qr`` of a QR; ``svd`` for one SVD.
+    ``readouts`` says whether the readouts of splits are needed, or only their residuals.
     """
-    p, n, k = 1 + m, splits.n, len(splits)
-    product, small, qr, call = 5e-11, 1.2e-10, 8e-11, 2e-5
-    svd = 6e-8 * p**2 + 2.5e-10 * p**3
-    left = np.array([n - size for size in splits.train_sizes], dtype=float)
-    solved = k * ridges * outputs * p**2 * small
-    white = qr * min(n, 10 * p if n >= 50 * p else n) * 2 * p**2 + svd + product * n * p**2
-    out = (
-        2 * qr * n * p**2
-        + svd
-        + product * n * p**2
-        + ridges * ((small * left**2 * p + 1.5 * small * left**3).sum() + k * 5e-7)
-    )
-    first = product * splits.train_sizes[0] * p**2 + ridges * (svd + 4 * small * p**3)
-    walk = white + first + splits.changes * ridges * (4e-6 + 5e-10 * p**2)
-    possible_walk = splits.train_sizes.min() > m
-    costs = {
-        "naive": float((2 * qr * splits.train_sizes * p**2 + svd + 5 * call).sum()) + solved,
-        "small_k": white + product * n * p**2 + k * (svd + 4 * small * p**3 + 3 * call) + solved,
-        "large_k": float(min(out, walk) if possible_walk else out) + solved,
-    }
+    estimated = seconds(splits, m, outputs, ridges, readouts)
+    out, walk = estimated.pop("left_out"), estimated.pop("walk", np.inf)
+    costs = {**estimated, "large_k": min(out, walk)}
+    if algorithm != "auto":
+        return Choice(algorithm, costs, f"{algorithm} was asked for", walk < out)
     best = min(costs, key=costs.__getitem__)
-    chosen = best if algorithm == "auto" else algorithm
     reason = (
-        f"{chosen} was asked for" if algorithm != "auto" else
-        f"{chosen} has the lowest estimated cost for k={k} splits of n={n} rows with {p} columns"
-    )  # fmt: skip
-    return Choice(chosen, costs, reason, bool(possible_walk and walk < out))
+        f"{best} has the lowest estimated cost for k={len(splits)} splits of n={splits.n} rows "
+        f"with {1 + m} columns"
+    )
+    return Choice(best, costs, reason, walk < out)
 
 
 class KeptRows:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from echofold._moments import Whitening, moments, solve
+from echofold._moments import Whitening, held, moments, solve
 from echofold._scores import error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._splits import RowSplits
 from echofold._states import States
@@ -96,7 +96,7 @@ class _Training:
         self.entered = np.zeros_like(total)  # all that the window's rounding comes from
         self.at = (splits.train[0][0][0],) * 2
         self.fold: list | None = None
-        self.bases = [] if self.moving else _bases(total, 1 + source.columns)
+        self.bases = [] if self.moving else _bases(total, whites)
 
     def moments(self, split: int, keep: bool) -> np.ndarray:
         """Moments of this split's training rows; keeps the states passed over if ``keep``."""
@@ -111,7 +111,7 @@ class _Training:
         self.entered = self.entered + new
         self.window = self.window + new - self._sum(tail, a)
         self.at = (a, b)
-        if a > tail and not _sound(self.window, _bases(self.entered, 1 + self.source.columns)):
+        if a > tail and not _sound(self.window, _bases(self.entered, self.whites)):
             self.window = self.entered = self._added(split)
         return self.window
 
@@ -150,15 +150,20 @@ class _Training:
                 yield low, [X[low - first : high - first] for X in block]
 
 
-def _bases(whole: np.ndarray, p: int) -> list[np.ndarray]:
-    """Coordinates in which ``whole (candidates, a, a)`` is the identity, as far as it has rank."""
+def _bases(whole: np.ndarray, whites: list[Whitening]) -> list[np.ndarray]:
+    """Coordinates in which ``whole (candidates, a, a)`` is the identity, as far as it has rank.
+
+    Columns that hold rounding only are left out: it differs from one pass to the next.
+    """
     found = []
-    for gram in whole[:, :p, :p]:
-        d = np.sqrt(np.diag(gram))
-        d = np.where(d > 0, d, 1.0)
-        values, vectors = np.linalg.eigh(gram / np.outer(d, d))
+    for total, white in zip(whole, whites, strict=True):
+        at = held(white, total)
+        d = np.sqrt(np.diag(total)[at])
+        values, vectors = np.linalg.eigh(total[np.ix_(at, at)] / np.outer(d, d))
         keep = values > 1e-8 * values[-1]
-        found.append(vectors[:, keep] / np.sqrt(values[keep]) / d[:, None])
+        basis = np.zeros((1 + len(white.mean), keep.sum()))
+        basis[at] = vectors[:, keep] / np.sqrt(values[keep]) / d[:, None]
+        found.append(basis)
     return found
 
 

@@ -87,16 +87,18 @@ def whiten_again(before: Whitening, total: np.ndarray) -> Whitening:
     )
 
 
-def is_poor(white: Whitening, total: np.ndarray) -> bool:
-    """Whether all rows together are badly conditioned in coordinates that should whiten them.
-
-    Directions at the floor hold rounding only and do not count.
-    """
+def held(white: Whitening, total: np.ndarray) -> np.ndarray:
+    """Columns of ``[1, Z]`` that hold something; at the floor, most hold rounding only."""
     m = len(white.mean)
     real = np.append(True, white.sigma > 100 * white.sigma[0] * (1 + m) * np.finfo(float).eps)
     covered = np.append(True, np.diag(total)[1 : 1 + m] > total[0, 0] / POOR)
     missed = np.append(False, np.diag(total)[1 : 1 + m] > total[0, 0] * POOR)
-    at = np.flatnonzero((real & covered) | missed)
+    return np.flatnonzero((real & covered) | missed)
+
+
+def is_poor(white: Whitening, total: np.ndarray) -> bool:
+    """Whether all rows together are badly conditioned in coordinates that should whiten them."""
+    at = held(white, total)
     gram = total[np.ix_(at, at)]
     d = np.sqrt(np.diag(gram))
     values = np.linalg.eigvalsh(gram / np.outer(d, d))

@@ -63,7 +63,14 @@ def _plan(source, schemes: dict[str, RowSplits], settings: Settings) -> _Plan:
     problem, m = source.problem, source.columns
     outputs, ridges = problem.targets.shape[1], len(settings.ridge)
     choices = {
-        name: choose(splits, m, outputs, ridges, settings.algorithm)
+        name: choose(
+            splits,
+            m,
+            outputs,
+            ridges,
+            settings.algorithm,
+            settings.readouts or runs_closed_loop(problem, splits),
+        )
         for name, splits in schemes.items()
     }
     size = 8 * source.candidates

@@ -1,0 +1,93 @@
+"""Measure the constants of the cost model that ``algorithm="auto"`` chooses by.
+
+    python benchmarks/calibrate.py
+
+Times every algorithm on random rows over a grid of sizes and fits seconds to counts of work
+(non-negative least squares on relative errors). The result is pasted into
+``src/echofold/_costs.py``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+
+import _common  # first: it sets the number of threads
+import numpy as np
+from scipy.optimize import nnls
+
+from echofold import Accumulative, KFold, LeaveOneOut, WalkForward
+from echofold._costs import SECONDS, work
+from echofold._device import one_blas_thread
+from echofold._folds import Choice, KeptRows
+from echofold._pieces import cut
+from echofold._splits import resolve_cv
+
+MOST = 0.15  # seconds of one measurement, by the present constants
+
+
+def problems():
+    """Schemes and sizes to measure."""
+    for n, m in itertools.product((300, 1260, 4000), (20, 50, 200)):
+        for k in (2, 5, 10, 30, 100):
+            yield n, m, KFold(k)
+        for k in (5, 50):
+            if n // 2 > m:
+                yield n, m, Accumulative(k)
+                yield n, m, WalkForward(k)
+        yield n, m, LeaveOneOut()
+
+
+def measure() -> dict[str, list]:
+    """Pairs of counts of work and seconds for every algorithm."""
+    found: dict[str, list] = {name: [] for name in SECONDS}
+    rng = np.random.RandomState(0)
+    for (n, m, scheme), (ridges, outputs) in itertools.product(
+        problems(), ((1, 1), (12, 1), (6, 3))
+    ):
+        splits = resolve_cv(scheme, n)
+        X, Y = rng.standard_normal((n, m)), rng.standard_normal((n, outputs))
+        ridge = np.logspace(-6, 0, ridges)
+        for readouts in (False, True):
+            counts = work(splits, m, outputs, ridges, readouts)
+            for name, count in counts.items():
+                if name == "walk" and splits.train_sizes.min() <= m:
+                    continue
+                if name == "walk" and isinstance(scheme, KFold | LeaveOneOut):
+                    continue
+                if count @ np.array(SECONDS[name]) > MOST or (readouts and name == "naive"):
+                    continue
+                algorithm = "large_k" if name in ("left_out", "walk") else name
+                choice = Choice(algorithm, {}, "", name == "walk")
+
+                def run():
+                    pieces = None
+                    if name == "small_k":
+                        pieces = cut(n, splits.train, splits.valid)
+                    rows = KeptRows(X, Y, None, ridge, True, pieces)
+                    call = rows.readouts if readouts else rows.residuals
+                    call(splits, choice, 0)
+
+                with one_blas_thread():
+                    found[name].append((count.tolist(), _common.seconds(run, least=0.01)))
+        print(n, m, scheme, file=sys.stderr, flush=True)
+    return found
+
+
+def main() -> None:
+    """Measure, fit and print."""
+    found = measure()
+    _common.RESULTS.mkdir(exist_ok=True)
+    (_common.RESULTS / "calibrate-raw.json").write_text(json.dumps(found))
+    for name, pairs in found.items():
+        counts, took = np.array([c for c, _ in pairs]), np.array([t for _, t in pairs])
+        constants, _ = nnls(counts / took[:, None], np.ones(len(took)))
+        error = counts @ constants / took
+        low, high = np.quantile(error, [0.05, 0.95])
+        print(f'    "{name}": ({", ".join(f"{c:.1e}" for c in constants)}),')
+        print(f"    # estimate over time: 90 % between {low:.2f} and {high:.2f}")
+
+
+if __name__ == "__main__":
+    main()
