@@ -10,7 +10,6 @@ Times every algorithm on random rows over a grid of sizes and fits seconds to co
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 
 import _common  # first: it sets the number of threads
@@ -78,8 +77,6 @@ def measure() -> dict[str, list]:
 def main() -> None:
     """Measure, fit and print."""
     found = measure()
-    _common.RESULTS.mkdir(exist_ok=True)
-    (_common.RESULTS / "calibrate-raw.json").write_text(json.dumps(found))
     for name, pairs in found.items():
         counts, took = np.array([c for c, _ in pairs]), np.array([t for _, t in pairs])
         constants, _ = nnls(counts / took[:, None], np.ones(len(took)))

@@ -1,4 +1,4 @@
-"""How the documentation is built: Markdown pages and examples that run, reference from docstrings."""
+"""How the documentation is built: pages and examples that run, reference from docstrings."""
 
 import sys
 from pathlib import Path
@@ -16,12 +16,13 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "blocks",
+    "mathml",
     "results",
 ]
+html_math_renderer = "mathml"
 exclude_patterns = ["_build", "_results"]
 templates_path = ["_templates"]
 nitpicky = False
@@ -43,6 +44,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,  # that page would load scripts from elsewhere
     "capture_repr": (),
     "image_srcset": ["2x"],
 }

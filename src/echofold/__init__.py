@@ -5,11 +5,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from echofold import datasets, metrics, schemes
+    from echofold import datasets, metrics, plots, schemes
     from echofold._cross_validate import cross_validate, cross_validate_readout
     from echofold._estimators import ESNClassifier, ESNForecaster, ESNRegressor
     from echofold._evaluate import evaluate
     from echofold._persist import load, save
+    from echofold._results import EchofoldWarning
     from echofold._search import ESNSearchCV
     from echofold.schemes import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
 
@@ -19,11 +20,12 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "_estimators": ("ESNClassifier", "ESNForecaster", "ESNRegressor"),
     "_evaluate": ("evaluate",),
     "_persist": ("load", "save"),
+    "_results": ("EchofoldWarning",),
     "_search": ("ESNSearchCV",),
     "schemes": ("Accumulative", "KFold", "LeaveOneOut", "SingleSplit", "WalkForward"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
-__all__ = sorted([*_HOME, "datasets", "metrics", "schemes"])
+__all__ = sorted([*_HOME, "datasets", "metrics", "plots", "schemes"])
 
 
 def __getattr__(name: str) -> Any:

@@ -31,7 +31,7 @@ from echofold._splits import RowSplits
 
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW = 2  # ridge values up to which a QR for each is cheaper than one SVD
-SINGULAR = 1e4  # growth of a random vector under (I − dCd)⁻¹ from which a split is solved directly
+SINGULAR = 3e5  # growth of a random vector under (I − dCd)⁻¹ from which a split is solved directly
 
 
 @dataclass

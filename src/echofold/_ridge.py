@@ -96,4 +96,5 @@ def reduce_rows(X, Y, root_weights=None) -> tuple[np.ndarray, np.ndarray]:
     if root_weights is not None:
         rows *= root_weights[:, None]
     R: np.ndarray = np.linalg.qr(rows, mode="r")  # type: ignore[assignment]
-    return R[:, : X.shape[1]], R[:, X.shape[1] :]
+    p = X.shape[1]
+    return R[:p, :p], R[:p, p:]  # the rows below hold only what no readout can fit

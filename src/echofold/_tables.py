@@ -73,11 +73,16 @@ def summary(search) -> str:
     name = first.attrs["metric"]
     candidates, ridges = first.sizes["candidate"], first.sizes["ridge"]
     draws = first.sizes["draw"]
+    labels = {
+        scheme: scheme if isinstance(search.cv, dict) else found.attrs["scheme"]
+        for scheme, found in results.items()
+    }
+    width = 2 + max(6, *map(len, labels.values()))
     lines = [
         f"{candidates} candidates × {ridges} ridge values × {draws} "
         f"draw{'s' if draws > 1 else ''}, {first.attrs['rows']} rows, "
         f"{first.attrs['seconds']:.1f} s",
-        f"{'scheme':<20}{'splits':>7}  {'validation ' + name:<18}{'not finite':>11}  winner",
+        f"{'scheme':<{width}}{'splits':>6}  {'validation ' + name:<18}{'not finite':>11}  winner",
     ]
     for scheme, found in results.items():
         winner = search._winner(scheme, None)
@@ -85,9 +90,9 @@ def summary(search) -> str:
         params = dict(search.candidates_[winner.candidate])
         params["ridge"] = float(found.ridge.values[winner.ridge].mean())
         text = ", ".join(f"{k}={_short(v)}" for k, v in params.items())
-        label = scheme if isinstance(search.cv, dict) else found.attrs["scheme"]
         lines.append(
-            f"{label[:19]:<20}{found.sizes['split']:>7}  {winner.score:<18.4f}{bad:>11}  {text}"
+            f"{labels[scheme]:<{width}}{found.sizes['split']:>6}  {winner.score:<18.4f}{bad:>11}"
+            f"  {text}"
         )
         if not np.isfinite(winner.score):
             lines.append("  every candidate diverges or has no finite score by this scheme")

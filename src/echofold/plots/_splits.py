@@ -66,7 +66,7 @@ def splits(scheme: Any, n: int, ax: Any = None) -> Any:
     ax.set_ylim(len(found) + 0.5, 0.5)
     ax.set_xlabel("row")
     ax.set_ylabel("split" if len(shown) == len(found) else f"split ({len(shown)} of {len(found)})")
-    ax.yaxis.get_major_locator().set_params(integer=True, nbins=6)
+    ax.yaxis.get_major_locator().set_params(integer=True, nbins=6, min_n_ticks=1)
     whole_numbers(ax)
     legend_above(ax)
     return ax

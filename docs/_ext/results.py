@@ -1,0 +1,314 @@
+"""Stored results in pages: benchmarks as tables and curves, the tables of the paper as they are.
+
+A page says where with a comment on a line of its own: ``<!-- benchmarks -->`` takes every file in
+``benchmarks/results``, ``<!-- benchmark: coverage -->`` one of them, and ``<!-- paper -->`` every
+Markdown file in ``docs/_results``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+STORED = ROOT / "benchmarks" / "results"
+PAPER = ROOT / "docs" / "_results"
+PICTURES = "/generated/pictures"
+MARKER = re.compile(r"^<!-- (benchmarks|benchmark: (?P<name>\w+)|paper) -->$", re.MULTILINE)
+SHOWN = {  # of folds.json: name in a row, name in the picture, colour, line
+    "auto": ("echofold", "#0072B2", "-"),
+    "paper_naive": ("naive", "#4D4D4D", ":"),
+    "paper_small_k": ("paper, small k", "#E69F00", "--"),
+    "paper_large_k": ("paper, large k", "#CC79A7", "-."),
+}
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table with text on the left and numbers on the right."""
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *rows]) + "\n"
+
+
+def machine(found: dict[str, Any]) -> str:
+    """On what was measured, in a sentence."""
+    told = found["machine"]
+    versions = ", ".join(f"{k} {v}" for k, v in told.items() if k not in ("cpu", "threads", "gpu"))
+    where = f"{told['gpu']} with " if told.get("gpu") else ""
+    threads = told.get("threads")
+    on = f"{threads} thread{'s' if threads != '1' else ''} of " if threads else ""
+    return f"*Measured on {where}{on}{told['cpu']}; {versions}.*\n"
+
+
+def seconds(value: float) -> str:
+    """A time with two or three digits."""
+    if value < 1:
+        return f"{value * 1e3:.3g}\N{NO-BREAK SPACE}ms"
+    return f"{value:.3g}\N{NO-BREAK SPACE}s"
+
+
+def reservoir(found: dict[str, Any]) -> Iterator[str]:
+    """Steps of one reservoir, of many, and in a closed loop."""
+    yield "Driving one reservoir, microseconds a step:\n\n"
+    yield table(
+        ["units, W", "echofold", "reservoirpy", "NumPy loop", "reservoirpy / echofold"],
+        [
+            [f"{row['units']}, {row['W']}", f"{row['echofold']:.2f}", f"{row['reservoirpy']:.2f}",
+             f"{row['numpy']:.2f}", f"{row['reservoirpy'] / row['echofold']:.1f}"]
+            for row in found["one"]
+        ],
+    )  # fmt: skip
+    yield "\n135 candidates that share a draw, microseconds for each candidate and step:\n\n"
+    yield table(
+        ["units", "echofold"], [[str(r["units"]), f"{r['echofold']:.2f}"] for r in found["many"]]
+    )
+    yield "\nClosed-loop generation of 512 columns, against its matrix product alone:\n\n"
+    yield table(
+        ["units", "ns a neuron and step", "multiple of the product"],
+        [[str(r["units"]), f"{r['ns']:.1f}", f"{r['times_product']:.2f}"]
+         for r in found["lockstep"]],
+    )  # fmt: skip
+
+
+def folds(found: dict[str, Any], pictures: Path) -> Iterator[str]:
+    """Time against the number of folds, as a picture and a table."""
+    pictures.mkdir(parents=True, exist_ok=True)
+    fold_curves(found["curves"], pictures / "folds.png")
+    yield f"```{{image}} {PICTURES}/folds.png\n:alt: Seconds against the number of folds\n"
+    yield ":width: 538px\n```\n\n"
+    for units in ("50", "500"):
+        rows = found["curves"].get(f"cv_{units}", [])
+        shown = [row for row in rows if row["k"] in (2, 5, 10, 63, 630, rows[-1]["k"])]
+        yield f"k-fold cross-validation, {units} units:\n\n"
+        yield table(
+            ["k", *(name for name, *_ in SHOWN.values())],
+            [[str(row["k"]), *(seconds(row[key]) if key in row else "–" for key in SHOWN)]
+             for row in shown],
+        )  # fmt: skip
+        yield "\n"
+    names = {
+        "flatness_from_5": "slowest k from 5 up, as a multiple of k = 10",
+        "av_flatness_from_5": "the same for accumulative validation",
+        "fv_flatness_from_5": "the same for walk-forward validation",
+        "ten_outputs_flatness_from_5": "the same with ten outputs",
+        "large_k_paper_over_ours_at_n": "leave-one-out: the paper's large k over ours",
+        "naive_over_ours_at_n": "leave-one-out: naive over ours",
+    }
+    summary = found["summary"]
+    rows = []
+    for key, name in names.items():
+        cells = [summary.get(units, {}).get(key) for units in ("50", "500")]
+        if any(cell is not None for cell in cells):
+            rows.append([name, *("–" if c is None else f"{c:,.2f}" for c in cells)])
+    yield table(["", "50 units", "500 units"], rows)
+    if "auto_over_best" in summary:
+        told = summary["auto_over_best"]
+        yield (
+            f"\nOver {told['problems']} problems, the algorithm chosen takes {told['median']:.2f} "
+            f"times (median) and at most {told['largest']:.2f} times as long as the better of the "
+            "two.\n"
+        )
+
+
+def fold_curves(curves: dict[str, list], path: Path) -> None:
+    """Draw seconds against k, for both sizes of reservoir."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    fig, both = pyplot.subplots(
+        2, figsize=(5.6, 5.6), sharex=True, sharey=True, layout="constrained"
+    )
+    for ax, units in zip(both, ("50", "500"), strict=True):
+        rows = curves.get(f"cv_{units}", [])
+        for key, (name, colour, line) in SHOWN.items():
+            points = [(row["k"], row[key]) for row in rows if key in row]
+            if points:
+                ax.loglog(*zip(*points, strict=True), line, color=colour, label=name)
+        ax.set_title(f"{units} units", fontsize="medium")
+        ax.set_ylabel("seconds")
+        ax.grid(alpha=0.3)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+    both[1].set_xlabel("folds k")
+    both[0].legend(frameon=False, fontsize="small")
+    fig.savefig(path, dpi=192, facecolor="white")
+    pyplot.close(fig)
+
+
+def search(found: dict[str, Any]) -> Iterator[str]:
+    """A whole search against the plain way."""
+    told = found["search"]
+    yield table(
+        ["135 candidates × 12 ridge values × 18 splits", "time", "plain way / this"],
+        [
+            ["plain NumPy, scaled up from a sample", seconds(told["plain_seconds"]), "1"],
+            ["echofold", seconds(told["echofold_seconds"]), f"{told['ratio']:.0f}"],
+            ["echofold, pruned", seconds(told["pruned_seconds"]), f"{told['ratio_pruned']:.0f}"],
+        ],
+    )  # fmt: skip
+    yield (
+        f"\nCompilation is apart: {seconds(told['compilation_seconds'])}, "
+        f"{seconds(told['pruned_compilation_seconds'])} with pruning; counted in, the ratio is "
+        f"{told['ratio_with_compilation']:.0f}.\n"
+    )
+    if "four_schemes" in found:
+        share = found["four_schemes"]["together_over_apart"]
+        yield f"\nFour schemes in one search take {share:.2f} times as long as one after another.\n"
+    if "pruning" in found:
+        yield "\nSteps of closed-loop runs that pruning leaves, the winner being the same:\n\n"
+        yield table(
+            ["series", "left"],
+            [[name, f"{row['column_steps_left']:.0%}"] for name, row in found["pruning"].items()],
+        )
+
+
+def coverage(found: dict[str, Any]) -> Iterator[str]:
+    """Coverage of prediction intervals."""
+    yield table(
+        ["scheme", "network", "steps ahead", "splits", "inside 90 % intervals", "NRMSE, median",
+         "NRMSE, largest"],
+        [
+            [row["scheme"], "searched" if row["searched"] else "fixed", str(row["horizon"]),
+             str(row["splits"]), f"{row['coverage']:.1%} ± {row['standard_error']:.1%}",
+             f"{row['nrmse_median']:.2f}", f"{row['nrmse_largest']:.3g}"]
+            for row in found["coverage"]
+        ],
+    )  # fmt: skip
+
+
+def anything(found: dict[str, Any]) -> Iterator[str]:
+    """Numbers of a file that has no table of its own."""
+    rows = [[" ".join(path), told] for path, told in leaves(found) if path[0] != "machine"]
+    yield table(["measured", "value"], rows)
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every number or word of nested results with the way to it."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from leaves(one, (*path, name.replace("_", " ")))
+    elif isinstance(value, list):
+        for number, one in enumerate(value, 1):
+            yield from leaves(one, (*path, str(number)))
+    else:
+        yield path, f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+WORDS = {
+    "folds": (
+        "Time against the number of folds",
+        "The paper's speed experiment: a random series of 1,260 values, generative, one ridge. "
+        "The paper's three algorithms are coded plainly in NumPy; all four give the same errors.",
+    ),
+    "search": (
+        "A whole search",
+        "Half-hourly electricity demand, 50 units, the paper's grid, validated on 201 steps.",
+    ),
+    "reservoir": ("Running reservoirs", "The loop underneath everything, on one thread."),
+    "coverage": (
+        "Coverage of prediction intervals",
+        "Not a speed: see [Prediction intervals](explanation/intervals.md).",
+    ),
+}
+TABLES = {"reservoir": reservoir, "search": search, "coverage": coverage}
+
+
+def benchmark(name: str, pictures: Path) -> str:
+    """The tables of one stored result."""
+    found = json.loads((STORED / f"{name}.json").read_text())
+    parts = folds(found, pictures) if name == "folds" else TABLES.get(name, anything)(found)
+    return "".join(parts) + "\n" + machine(found)
+
+
+def benchmarks(pictures: Path) -> str:
+    """A section for every stored result."""
+    stored = {path.stem for path in STORED.glob("*.json")}
+    order = [name for name in WORDS if name in stored] + sorted(stored - WORDS.keys())
+    sections = []
+    for name in order:
+        title, words = WORDS.get(name, (name.replace("_", " ").capitalize(), ""))
+        script = ""
+        if (STORED.parent / f"{name}.py").exists():
+            script = f"Script: {{download}}`benchmarks/{name}.py <../benchmarks/{name}.py>`."
+        told = " ".join(filter(None, (words, script)))
+        sections.append(f"## {title}\n\n{told}\n\n{benchmark(name, pictures)}")
+    return "\n".join(sections) or "No results are stored; run the scripts in `benchmarks/`.\n"
+
+
+def paper() -> str:
+    """The stored tables of the paper, one heading level down."""
+    parts = []
+    for path in sorted(PAPER.glob("*.md")):
+        text = re.sub(r"^(#+ )", r"#\1", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        parts.append(re.sub(r"\]\((?![a-z]+:|/|#)", "](/_results/", text))
+    return "\n\n".join(parts) or (
+        "No run is stored with this build; `echofold reproduce all` makes one.\n"
+    )
+
+
+def stored(name: str) -> dict[str, Any] | None:
+    """A stored result, if it is there."""
+    path = STORED / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def speed_table() -> str:
+    """What is fast, for the README: ratios of stored results, and who measured them."""
+    rows = []
+
+    def add(script: str, what: str, against: str, ratio: float) -> None:
+        times = f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+        rows.append([what, against, f"{times} ×", f"[{script}.py](benchmarks/{script}.py)"])
+
+    if found := stored("search"):
+        told = found["search"]
+        what = "a search: 135 candidates, 12 ridge values, 18 splits of 201 steps"
+        add("search", what, "the plain way in NumPy", told["ratio"])
+        add("search", "the same, counting compilation", "the same", told["ratio_with_compilation"])
+    if found := stored("folds"):
+        for units in ("50", "500"):
+            told = found["summary"][units]
+            what = f"leave-one-out of 1,260 rows, {units} units"
+            if "naive_over_ours_at_n" in told:
+                add("folds", what, "refitting every fold", told["naive_over_ours_at_n"])
+            against = "the paper's algorithm in NumPy"
+            add("folds", what, against, told["large_k_paper_over_ours_at_n"])
+    if found := stored("reservoir"):
+        for row in found["one"]:
+            if row["units"] == 50 and row["W"] == "sparse":
+                continue
+            what = f"driving one reservoir, {row['units']} units, {row['W']}"
+            add("reservoir", what, "reservoirpy", row["reservoirpy"] / row["echofold"])
+    lines = table(["what", "against", "faster", "script"], rows)
+    machines = {machine(one).strip("*\n") for name in WORDS if (one := stored(name))}
+    return f"{lines}\n{' '.join(sorted(machines))}\n"
+
+
+SPEED = re.compile(r"(?<=<!-- speed -->\n).*?(?=<!-- /speed -->)", re.DOTALL)
+
+
+def on_source_read(app: Any, name: str, source: list[str]) -> None:
+    """Fill a page when Sphinx reads it."""
+    pictures = Path(app.srcdir) / PICTURES.strip("/")
+
+    def filled(marker: re.Match) -> str:
+        if marker["name"]:
+            return benchmark(marker["name"], pictures)
+        return benchmarks(pictures) if marker[1] == "benchmarks" else paper()
+
+    source[0] = MARKER.sub(filled, source[0])
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Tell Sphinx."""
+    app.connect("source-read", on_source_read)
+    return {"version": "1", "parallel_read_safe": True}
+
+
+if __name__ == "__main__":  # put the stored results into the README
+    readme = ROOT / "README.md"
+    readme.write_text(SPEED.sub(lambda _: f"\n{speed_table()}\n", readme.read_text()))

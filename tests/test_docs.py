@@ -1,0 +1,192 @@
+"""What README and documentation show is what happens: their code runs, their commands are valid."""
+
+import ast
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MADE = ("generated", "examples", "_build", "_results", "_templates")  # not pages, or not by hand
+PAGES = [
+    path.relative_to(ROOT).as_posix()
+    for path in sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
+    if path.relative_to(ROOT).parts[1:2] not in [(name,) for name in MADE]
+]
+EXAMPLES = sorted(path.name for path in ROOT.glob("examples/[0-9]*.py"))
+
+
+def extension(name):
+    """A module of the documentation build."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / f"docs/_ext/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+blocks, results = extension("blocks"), extension("results")
+
+
+def text_of(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def with_code(page):
+    return [block for block in blocks.blocks_of(text_of(page)) if block.runs]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if with_code(page)])
+def test_code_runs(page):
+    found = blocks.run_page(text_of(page), page)
+    for block in found:
+        assert not block.pictures or block.note.startswith("picture"), "a picture needs words"
+        assert "picture" not in block.note or block.pictures, "words for a picture that is not made"
+    if page == "README.md":
+        (block,) = (one for one in found if one.kind == "python")
+        (printed,) = re.findall(r"^```text\n(.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
+        assert_same_but_rounding(block.output, printed.rstrip())
+
+
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
+
+
+def assert_same_but_rounding(got, shown):
+    """Equal texts, in which numbers may differ by one in their last digit."""
+    assert NUMBER.sub("#", got) == NUMBER.sub("#", shown)
+    for one, other in zip(NUMBER.findall(got), NUMBER.findall(shown), strict=True):
+        digits = len(other.partition("e")[0].partition(".")[2])
+        allowed = 0 if "." not in other else 1.01 * 10.0**-digits
+        assert abs(float(one) - float(other)) <= allowed, (one, other)
+
+
+def test_comparison_of_outputs_can_fail():
+    assert_same_but_rounding("a 0.31 in 1e-08", "a 0.32 in 1e-08")
+    for other in ("a 0.33 in 1e-08", "b 0.31 in 1e-08", "a 0.31 in 1e-07", "a 0.31"):
+        with pytest.raises(AssertionError):
+            assert_same_but_rounding("a 0.31 in 1e-08", other)
+
+
+def test_few_blocks_are_not_run():
+    skipped = [
+        (page, block.note)
+        for page in PAGES
+        for block in blocks.blocks_of(text_of(page))
+        if block.kind == "python" and not block.runs
+    ]
+    assert skipped == [("docs/howto/cluster.md", "not run: needs an MPI installation")]
+
+
+def test_no_block_is_overlooked():
+    """Every fence that opens as Python or shell code is found, whatever stands around it."""
+    for page in PAGES:
+        opened = re.findall(
+            r"^\s*`{3,}\s*(?:python|py|bash|sh|console)\b", text_of(page), re.MULTILINE
+        )
+        assert len(opened) == len(blocks.blocks_of(text_of(page))), page
+
+
+COMMANDS = [
+    (page, arguments)
+    for page in PAGES
+    for block in blocks.blocks_of(text_of(page))
+    for arguments in block.commands
+]
+
+
+@pytest.mark.parametrize(("page", "arguments"), COMMANDS, ids=lambda value: str(value)[:60])
+def test_commands_are_valid(page, arguments):
+    """The parser of the command line takes every command that is shown; nothing is run."""
+    from echofold.cli._app import app
+
+    with app.make_context("echofold", list(arguments)) as context:
+        name, command, rest = app.resolve_command(context, context._protected_args + context.args)
+        command.make_context(name, rest, parent=context)
+
+
+def test_inline_commands_name_real_options():
+    """Options named in running text belong to some command."""
+    from echofold.cli._app import COMMANDS as NAMES
+    from echofold.cli._app import app
+
+    known = {"--version"}
+    with app.make_context("echofold", ["info"]) as context:
+        for name in NAMES:
+            for option in app.get_command(context, name).get_params(context):
+                known.update(option.opts)
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+        for code in re.findall(r"`((?:echofold |--)[^`]*)`", text):
+            named = set(re.findall(r"(?<!\S)--[a-z-]+", code))
+            assert named <= known | {"--help"}, (page, code)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:|#", target) or target.endswith("examples/index.rst"):
+            continue
+        assert (ROOT / page).parent.joinpath(target.partition("#")[0]).exists(), target
+
+
+def test_reference_is_complete():
+    import echofold
+    from echofold import datasets, plots
+
+    text = text_of("docs/api.md")
+    listed = set(re.findall(r"^   (\w[\w.]*)$", text, re.MULTILINE))
+    modules = {"datasets", "metrics", "schemes", "plots", "report"}
+    public = {*echofold.__all__, *datasets.__all__, *plots.__all__} - modules
+    public |= {"nrmse", "rmse", "mse", "mae", "error_rate"}
+    assert public - listed <= {"EchofoldWarning"}
+    assert "EchofoldWarning" in text
+    for module in modules - {"schemes", "report"}:
+        assert f"echofold.{module}" in text
+
+
+def test_readme_is_short_and_in_step_with_the_results():
+    text = text_of("README.md")
+    assert len(text.splitlines()) < 150
+    for command in ('pip install ".[cli]" && echofold demo', 'pip install -e ".[dev]" && pytest'):
+        assert f"    {command}\n" in text
+    (shown,) = results.SPEED.findall(text)
+    assert shown.strip() == results.speed_table().strip(), "run python docs/_ext/results.py"
+
+
+@pytest.mark.parametrize("path", sorted(results.STORED.glob("*.json")), ids=lambda path: path.stem)
+def test_stored_results_can_be_shown(path, tmp_path):
+    shown = results.benchmark(path.stem, tmp_path)
+    assert "Measured on" in shown and "| --- |" in shown
+
+
+def test_stored_results_without_a_table_of_their_own():
+    found = {"machine": {"cpu": "abacus"}, "a_b": [{"ratio": 2.0}, {"ratio": 0.33333333}]}
+    shown = "".join(results.anything(found))
+    assert "| a b 1 ratio | 2 |" in shown and "| a b 2 ratio | 0.3333 |" in shown
+    assert "abacus" not in shown and "abacus" in results.machine(found)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_are_short_and_explain_themselves(example):
+    text = text_of(f"examples/{example}")
+    assert len(text.splitlines()) < 60
+    title, rule, *words = ast.get_docstring(ast.parse(text)).splitlines()
+    assert rule == "=" * len(title) and title.startswith(f"{int(example[:2])}. ") and any(words)
+    assert text.count("plt.show()") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_run(example):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    name = f"examples/{example}"
+    exec(compile(text_of(name), name, "exec"), {"__name__": "__main__"})
+    assert pyplot.get_fignums()
+    pyplot.close("all")
