@@ -1,0 +1,113 @@
+"""Results on disk: rows of finished parts as CSV, and tables with ours beside the published."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+class Rows:
+    """Rows of finished parts in a CSV file, kept from run to run while the settings stay the same.
+
+    The first line of the file is a comment with the settings; that rows made with other settings
+    are dropped is said through ``say``. Of rows with equal ``keys`` the last one stays.
+    """
+
+    def __init__(
+        self, path: Path, settings: dict[str, Any], keys: Sequence[str], say: Callable[[str], Any]
+    ):
+        self.path, self.keys = path, list(keys)
+        self.settings = json.loads(json.dumps(settings))  # as it will be read back
+        self.frame = pd.DataFrame()
+        if path.exists():
+            with path.open(encoding="utf-8") as stream:
+                first = stream.readline()
+            if first[:1] == "#" and _parsed(first[1:]) == self.settings:
+                self.frame = pd.read_csv(path, comment="#")
+            else:
+                say(f"{path.name} was made with other settings; it is computed again")
+
+    def where(self, **part: Any) -> pd.DataFrame:
+        """Rows of a part, such as ``dataset="labor", draw=1``."""
+        found = self.frame
+        for column, value in part.items():
+            if column not in found:
+                return found.iloc[:0]
+            found = found[found[column] == value]
+        return found
+
+    def add(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Keep the rows of a part that was finished; on disk as a whole or not at all."""
+        frame = pd.concat([self.frame, pd.DataFrame(rows)], ignore_index=True)
+        self.frame = frame.drop_duplicates(self.keys, keep="last", ignore_index=True)
+        text = f"# {json.dumps(self.settings)}\n{self.frame.to_csv(index=False)}"
+        write(self.path, text)
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a file aside and move it into place, so that a kill leaves the old or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+    return path
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 2) -> str:
+    """A Markdown table; the first ``left`` columns hold text, the others numbers.
+
+    Examples
+    --------
+    >>> print(markdown(["scheme", "error"], [["SV", "0.957 (0.957)"]], left=1))
+    | scheme | error |
+    |:--|--:|
+    | SV | 0.957 (0.957) |
+    """
+    lines = [header, [":--" if i < left else "--:" for i in range(len(header))], *rows]
+    marked = [f"| {' | '.join(line)} |" for line in lines]
+    marked[1] = marked[1].replace(" ", "")
+    return "\n".join(marked)
+
+
+def beside(ours: float, published: float | None, within: float | None = None) -> str:
+    """Ours with the published number in brackets, and a star where they differ.
+
+    Examples
+    --------
+    >>> beside(1.5041, 1.504, 0.002), beside(2.1, 1.5, 0.002), beside(0.75, None)
+    ('1.504 (1.504)', '2.100 (1.500) *', '0.750')
+    """
+    if published is None or published != published:
+        return number(ours)
+    star = "" if within is None or agrees(ours, published, within) else " *"
+    return f"{number(ours)} ({number(published)}){star}"
+
+
+def agrees(ours: float, published: float, within: float) -> bool:
+    """Whether ours, rounded as the published number is, lies within a distance of it."""
+    return abs(round(ours, 3) - published) < within + 1e-9
+
+
+def number(value: float) -> str:
+    """Three digits after the point, or few significant ones for large numbers."""
+    return f"{value:.3f}" if abs(value) < 1e4 else f"{value:.1e}"
+
+
+def plus_minus(mean: float, deviation: float) -> str:
+    """A mean with its standard deviation."""
+    return f"{number(mean)} ± {number(deviation)}"
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
