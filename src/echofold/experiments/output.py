@@ -110,11 +110,14 @@ def run(
             with expecting_collinear_states():
                 found = search(missing, draws, X, y, checkpoint=path, progress=say.progress)
             say("output: searched", timed=True)
-            for scheme in missing:
-                rows.add(
-                    row for draw in range(draws) for row in final_errors(found, scheme, draw, X, y)
-                )
-                say(f"output, {scheme}: finished", timed=True)
+            # All at once: which schemes are missing also names the checkpoint.
+            rows.add(
+                row
+                for scheme in missing
+                for draw in range(draws)
+                for row in final_errors(found, scheme, draw, X, y)
+            )
+        say("output: finished", timed=True)
     else:
         say("output: finished before")
     table = summarize(rows, draws)
