@@ -202,7 +202,8 @@ WORDS = {
     "folds": (
         "Time against the number of folds",
         "The paper's speed experiment: a random series of 1,260 values, generative, one ridge. "
-        "The paper's three algorithms are coded plainly in NumPy; all four give the same errors.",
+        "The paper's three algorithms are coded plainly in NumPy; at 50 units it is checked that "
+        "naive and ours give the same errors.",
     ),
     "search": (
         "A whole search",

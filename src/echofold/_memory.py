@@ -10,6 +10,9 @@ frugal     3                    Nr²                         moments of one spli
 =========  ===================  ==========================  =========================
 
 .. [#] A second one where scores cannot come from moments: clipped outputs, other metrics.
+
+The passes of "fold" and "frugal" are those of k-fold validation without gaps; a window that grows
+takes up to 3 and one that slides up to 4.
 """
 
 from __future__ import annotations
