@@ -7,6 +7,7 @@ import reference
 from cases import CHOICES, COLUMNS, RIDGE, SCHEMES, VARIANTS, relative, splits_of
 from hypothesis import assume, event, example, given, settings
 from hypothesis import strategies as st
+from passing import Passing
 
 from echofold import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
 from echofold._folds import KeptRows, choose
@@ -203,24 +204,6 @@ def test_any_shape(problem):
 @example((WalkForward(20, min_train=10), *small(30, 3)))
 def test_any_shape_by_walking(problem):
     agree(problem, [CHOICES["large_k by walking"]])
-
-
-class Passing:
-    """Rows that come by in blocks, as from a reservoir whose states are not kept."""
-
-    candidates = 1
-
-    def __init__(self, problem, block, pilot):
-        self.problem, self.block, self._pilot = problem, block, pilot
-        self.columns = problem.inputs.shape[1]
-
-    def pilot(self, rows):
-        return [self.problem.inputs[self._pilot]]
-
-    def blocks(self, start=0, stop=None, save=()):
-        stop = self.problem.rows if stop is None else stop
-        for first in range(start, stop, self.block):
-            yield first, [self.problem.inputs[first : min(first + self.block, stop)]]
 
 
 @settings(deadline=None, max_examples=100)

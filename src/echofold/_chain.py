@@ -15,6 +15,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from echofold._device import engine
 from echofold._moments import Whitening
@@ -24,6 +25,7 @@ from echofold._rows import rows as rows_of
 from echofold._splits import RowSplits
 
 COLLINEAR = 1e13  # condition number from which a ridge of 0 means the solution of least norm
+LEAST = 1e-3  # smallest eigenvalue, of the largest, from which a start is sound
 # Taking away a row that leaves less than this share in its direction multiplies earlier rounding by
 # the square of the inverse: after an outlier of 1,000 deviations readouts were off by 1e-3.
 LEAST_LEFT = 1e-2
@@ -36,6 +38,7 @@ def chain(
     # The penalty of a penalised bias acts on unshifted targets; otherwise a shift costs nothing.
     shift = np.zeros(Y.shape[1]) if penalised else Y.mean(axis=0)
     Z = np.hstack([np.ones((len(X), 1)), white.apply(X)])
+    back, penalty = _way_back(white, penalised)
     w = np.ones(len(X)) if weights is None else weights
     first = np.zeros(len(X))
     began = rows_of(splits.train[0])
@@ -48,15 +51,14 @@ def chain(
     with engine("cpu"):
         found, trusted = _run(
             *(pad_rows(array, size) for array in (Z, Y - shift, first)),
-            rows, signed, starts, walk.counts, ridge, _penalty(white, penalised),
+            rows, signed, starts, walk.counts, ridge, penalty,
+            np.append(False, ~white.held),
         )  # fmt: skip
-    v = np.asarray(found)
-    W = np.empty((len(splits), len(ridge), Z.shape[1], Y.shape[1]))
-    W[:, :, 1:] = (white.V / white.sigma) @ v[:, :, 1:]
-    W[:, :, 0] = v[:, :, 0] + shift - white.mean @ W[:, :, 1:]
+    W = back @ np.asarray(found)
+    W[:, :, 0] += shift
     bad = ~np.asarray(trusted) | ~np.isfinite(W).all(axis=(2, 3))
     # Rows cannot be added to a solution of least norm: it drops directions, others for each split.
-    bad |= (ridge == 0) & (white.condition >= COLLINEAR)
+    bad |= (ridge == 0) & (white.held_condition >= COLLINEAR)
     redo = np.flatnonzero(bad.any(axis=1))
     for split in redo.tolist():
         at = bad[split]
@@ -64,33 +66,52 @@ def chain(
     return W, len(redo)
 
 
-def _penalty(white: Whitening, penalised: bool) -> np.ndarray:
-    """What the ridge multiplies in whitened coordinates, where the readout is ``VΣ⁻¹v``.
+def _way_back(white: Whitening, penalised: bool) -> tuple[np.ndarray, np.ndarray]:
+    """``B`` that leads from readouts ``v`` of ``[1, Z]`` to ``[1, X]``, and ``P`` of ``β vᵀPv``.
 
-    ``diag(0, σ⁻²)``, and for a penalised bias ``qqᵀ`` more, ``q = [1; −Σ⁻¹Vᵀμ]``.
+    Where directions were dropped, several readouts of ``[1, X]`` do the same, and ``B`` gives the
+    one of which the ridge penalises least. ``P`` is ``BᵀB``, without the row of a free bias.
     """
-    penalty = np.diag(np.append(0.0, white.sigma**-2.0))
-    if penalised:
-        q = np.append(1.0, -(white.mean @ white.V) / white.sigma)
-        penalty = penalty + np.outer(q, q)
-    return penalty
+    m = len(white.mean)
+    B = np.zeros((1 + m, 1 + m))
+    if penalised and not white.held.all():
+        at = np.append(0, 1 + np.flatnonzero(white.held))
+        B[:, at] = _inverse(white.frame[at])
+        return B, B.T @ B
+    inner = white.back
+    unscaled = (white.size == 1).all()
+    if not unscaled and not white.held.all():
+        inner = np.zeros((m, m))
+        inner[:, white.held] = _inverse(white.there[white.held])
+    B[0, 0], B[0, 1:], B[1:, 1:] = 1.0, -(white.mean @ inner), inner
+    P = np.zeros_like(B)
+    # V is orthogonal: the product is diagonal, and should be so to the last digit.
+    P[1:, 1:] = np.diag(white.held * white.sigma**-2.0) if unscaled else inner.T @ inner
+    return B, P + np.outer(B[0], B[0]) * penalised
+
+
+def _inverse(S: np.ndarray) -> np.ndarray:
+    """The right inverse of least norm of a matrix with fewer rows than columns."""
+    Q, R = np.linalg.qr(S.T)
+    return solve_triangular(R, Q.T, check_finite=False).T if S.size else S.T
 
 
 @jax.jit
-def _run(Z, y, present, rows, signed, starts, counts, ridge, penalty):
+def _run(Z, y, present, rows, signed, starts, counts, ridge, penalty, absent):
     """Readouts ``(splits, ridge, r, outputs)`` after each split's rows, and which can be trusted.
 
-    ``present (n,)`` are the weights of the rows in the first training set, 0 for the others.
+    ``present (n,)`` are the weights of the rows in the first training set, 0 for the others;
+    ``absent (r,)`` are columns of zeros, which get no weight.
     """
 
     def afresh(present):
         """``H``, ``v`` and whether they are sound, from the rows that are present."""
         weighted = Z * present[:, None]
-        A = weighted.T @ Z + ridge[:, None, None] * penalty
+        A = weighted.T @ Z + ridge[:, None, None] * penalty + jnp.diag(absent.astype(float))
         d = jnp.sqrt(jnp.einsum("bii->bi", A))
-        d = jnp.where(d > 0, d, 1.0)  # a column that is zero all through
+        d = jnp.where(d > 0, d, 1.0)  # a column that is zero in these rows
         values, vectors = jnp.linalg.eigh(A / (d[:, :, None] * d[:, None, :]))
-        sound = values[:, 0] > 1e-5 * values[:, -1]
+        sound = values[:, 0] > LEAST * values[:, -1]
         vectors = vectors / d[:, :, None]
         H = (vectors / jnp.where(sound[:, None], values, 1.0)[:, None]) @ vectors.swapaxes(1, 2)
         return H, H @ (weighted.T @ y), sound, jnp.ones(len(ridge))

@@ -7,6 +7,7 @@ rows out of that (`_large_k`), or walks from split to split row by row (`_chain`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from echofold._chain import chain
 from echofold._costs import seconds
 from echofold._large_k import large_k
-from echofold._moments import Whitening, add_pieces, solve, whitening
+from echofold._moments import Whitening, add_pieces, is_poor, moments, solve, whitening
 from echofold._naive import naive
 from echofold._pieces import Pieces, add_up
 from echofold._splits import RowSplits
@@ -63,20 +64,28 @@ class KeptRows:
         self._leaves: np.ndarray | None = None
         self._condition: float | None = None
 
-    @property
-    def white(self) -> Whitening:
-        """Coordinates learned from all rows, or from rows spread evenly over a long series."""
+    def _whiten(self, summed: Callable[[np.ndarray], np.ndarray]) -> Whitening:
+        """Coordinates learned from all rows, or from rows spread evenly over a long series.
+
+        ``summed`` gives the moments of all whitened rows, by which rows between those of the pilot
+        are found out.
+        """
         if self._white is None:
             n, p = len(self.X), 1 + self.X.shape[1]
             step = 1 if n < 50 * p else n // (10 * p)
-            self._white = whitening(self.X[::step])
+            white, total = whitening(self.X[::step]), None
+            if step > 1:
+                total = summed(white.apply(self.X))
+                if is_poor(white, total):
+                    white, total, self._leaves = whitening(self.X), None, None
+            self._white = white.settled(total)
         return self._white
 
     @property
     def condition(self) -> float:
         """Condition number of the centred rows, from whichever factorisation there is."""
         if self._condition is None:
-            self._condition = self.white.condition
+            self._condition = self._whiten(self._total).condition
         return self._condition
 
     @property
@@ -93,23 +102,41 @@ class KeptRows:
         if choice.algorithm == "naive":
             return naive(*data, splits.train, self.ridge, self.penalised), 0
         if choice.algorithm == "small_k":
-            return self._small_k(slice(offset, offset + len(splits))), 0
+            return self._small_k(splits, slice(offset, offset + len(splits)))
         if choice.walk:
-            return chain(*data, splits, self.ridge, self.penalised, self.white)
+            white = self._whiten(self._total)
+            return chain(*data, splits, self.ridge, self.penalised, white)
         found = large_k(*data, splits, self.ridge, self.penalised, readouts=True)
         self._condition = found.condition
         return found.W, found.direct
 
-    def _small_k(self, which: slice) -> np.ndarray:
+    def _small_k(self, splits: RowSplits, which: slice) -> tuple[np.ndarray, int]:
         """One factorisation for each split, of the moments of its pieces."""
         assert self.pieces is not None
+        white = self._whiten(self._summed)
         if self._leaves is None:
-            size = 1 + self.X.shape[1] + self.Y.shape[1]
-            self._leaves = np.zeros((self.pieces.count, size, size))
-            Z = self.white.apply(self.X)
-            add_pieces(self._leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
+            self._summed(white.apply(self.X))
+        assert self._leaves is not None
         M = add_up(self._leaves, self.pieces.train[which])
-        return solve(M, self.white, self.shift, self.ridge, self.penalised, whitened=False).W
+        found = solve(M, white, self.shift, self.ridge, self.penalised, whitened=False)
+        W, again = found.W, np.flatnonzero(~found.trusted)
+        if len(again):
+            train = [splits.train[split] for split in again]
+            data = (self.X, self.Y, self.weights)
+            W[again] = naive(*data, train, self.ridge, self.penalised)
+        return W, len(again)
+
+    def _summed(self, Z: np.ndarray) -> np.ndarray:
+        """Moments of all rows; those of the pieces are kept."""
+        assert self.pieces is not None
+        size = 1 + self.X.shape[1] + self.Y.shape[1]
+        self._leaves = np.zeros((self.pieces.count, size, size))
+        add_pieces(self._leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
+        return self._leaves.sum(axis=0)
+
+    def _total(self, Z: np.ndarray) -> np.ndarray:
+        """Moments of all rows, where no pieces are needed."""
+        return moments(Z, self.Y[:, :0], self.weights)
 
     def residuals(
         self, splits: RowSplits, choice: Choice, offset: int

@@ -3,23 +3,24 @@
 The paper's frugal implementation, in whitened coordinates. Where a split leaves out one interval
 (and its gaps), its training moments are the total less those of the interval; where it trains on a
 window, rows are added at the window's head and taken away at its tail as it moves. Where so much is
-taken away that the rest would be mostly rounding, the moments of the training rows are added up
-instead, at the price of driving over them. Keeping the states of one fold saves the pass that would
-make them again for prediction.
+taken away that rounding is felt in the rest, the split is refitted from its rows, at the price of
+driving over them. Keeping the states of one fold saves the pass that would make them again for
+prediction.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from echofold._moments import Whitening, held, moments, solve
+from echofold._moments import Whitening, moments, solve
+from echofold._refit import refit
 from echofold._scores import error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._splits import RowSplits
 from echofold._states import States
 from echofold._streamed import conditions, learn_whitening
 from echofold._validated import Settings, Validated
 
-LEAST_LEFT = 1e-6  # share of the whole, in any direction, below which a difference is not trusted
+LEAST_LEFT = 1e-3  # share of the whole, in any direction, below which a difference is not trusted
 
 
 def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: bool) -> None:
@@ -38,10 +39,7 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
     one.condition = conditions(whites, total)
     train = _Training(source, splits, whites, total, shift)
     for split, ((a, b),) in enumerate(splits.valid):
-        W = [
-            solve(M[None], white, shift, settings.ridge, settings.penalised).W[0]
-            for M, white in zip(train.moments(split, keep_fold), whites, strict=True)
-        ]
+        W = _readouts(train, split, keep_fold, one, settings)
         if one.W is not None:
             one.W[:, split] = W
         if closed:
@@ -57,6 +55,25 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
                     sums[kind][candidate, split] += value[0]
     if not closed:
         one.scores = finish_sums(problem, splits, sums, settings.metrics, lean=True)
+
+
+def _readouts(train: _Training, split: int, keep_fold: bool, one: Validated, settings: Settings):
+    """Readouts of every candidate; by a plain refit where moments cannot be trusted."""
+    path = (settings.ridge, settings.penalised)
+    moments, sound = train.moments(split, keep_fold)
+    found = [
+        solve(M[None], white, train.shift, *path, whitened=False)
+        for M, white in zip(moments, train.whites, strict=True)
+    ]
+    W = [f.W[0] for f in found]
+    again = [i for i, f in enumerate(found) if not (sound[i] and f.trusted[0])]
+    rows = one.splits.train[split]
+    for place, again_W in zip(
+        again, refit(train.source, [(i, rows) for i in again], *path), strict=True
+    ):
+        W[place] = again_W
+    one.refitted += len(again)
+    return W
 
 
 def _check(splits: RowSplits, settings: Settings) -> None:
@@ -98,32 +115,35 @@ class _Training:
         self.fold: list | None = None
         self.bases = [] if self.moving else _bases(total, whites)
 
-    def moments(self, split: int, keep: bool) -> np.ndarray:
-        """Moments of this split's training rows; keeps the states passed over if ``keep``."""
+    def moments(self, split: int, keep: bool) -> tuple[np.ndarray, list[bool]]:
+        """Moments of this split's training rows, and of which candidates they are sound.
+
+        Keeps the states passed over if ``keep``.
+        """
         if not self.moving:
             (a, b) = self.splits.left_out[split][0]
             fold: list = []
             rest = self.total - self._sum(a, b, self._next(split), fold if keep else None)
             self.fold = fold if keep else None
-            return rest if _sound(rest, self.bases) else self._added(split)
+            return rest, _sound(rest, self.bases)
         (a, b), (tail, head) = self.splits.train[split][0], self.at
         new = self._sum(head, b)
         self.entered = self.entered + new
         self.window = self.window + new - self._sum(tail, a)
         self.at = (a, b)
-        if a > tail and not _sound(self.window, _bases(self.entered, self.whites)):
-            self.window = self.entered = self._added(split)
-        return self.window
+        if a == tail:
+            return self.window, [True] * len(self.whites)
+        sound = _sound(self.window, _bases(self.entered, self.whites))
+        if not all(sound):  # from here on without what has left the window
+            self.window = self.entered = self._sum(a, b)
+            sound = [True] * len(sound)
+        return self.window, sound
 
     def _next(self, split: int) -> list[int]:
         """Rows that later passes start from: this split's validation, what the next leaves out."""
         return [self.splits.valid[split][0][0]] + [
             left[0][0] for left in self.splits.left_out[split + 1 : split + 2]
         ]
-
-    def _added(self, split: int) -> np.ndarray:
-        """Moments of this split's training rows without subtracting any."""
-        return sum((self._sum(a, b) for a, b in self.splits.train[split]), 0 * self.total)
 
     def _sum(self, a: int, b: int, save=(), fold: list | None = None) -> np.ndarray:
         """Moments of the rows ``a … b``, whose states are put into ``fold`` if there is one."""
@@ -151,25 +171,22 @@ class _Training:
 
 
 def _bases(whole: np.ndarray, whites: list[Whitening]) -> list[np.ndarray]:
-    """Coordinates in which ``whole (candidates, a, a)`` is the identity, as far as it has rank.
-
-    Columns that hold rounding only are left out: it differs from one pass to the next.
-    """
+    """Coordinates in which ``whole (candidates, a, a)`` is the identity, as far as it has rank."""
     found = []
     for total, white in zip(whole, whites, strict=True):
-        at = held(white, total)
-        d = np.sqrt(np.diag(total)[at])
+        at = np.append(0, 1 + np.flatnonzero(white.held))
+        d = np.sqrt(np.maximum(np.diag(total)[at], np.finfo(float).tiny))
         values, vectors = np.linalg.eigh(total[np.ix_(at, at)] / np.outer(d, d))
-        keep = values > 1e-8 * values[-1]
+        keep = values > 1e-14 * values[-1]
         basis = np.zeros((1 + len(white.mean), keep.sum()))
         basis[at] = vectors[:, keep] / np.sqrt(values[keep]) / d[:, None]
         found.append(basis)
     return found
 
 
-def _sound(rest: np.ndarray, bases: list[np.ndarray]) -> bool:
+def _sound(rest: np.ndarray, bases: list[np.ndarray]) -> list[bool]:
     """Whether enough of the whole is left in every direction: ``1 − λmax`` of what was taken."""
-    return all(
-        np.linalg.eigvalsh(basis.T @ M[: len(basis), : len(basis)] @ basis)[0] > LEAST_LEFT
+    return [
+        bool(np.linalg.eigvalsh(basis.T @ M[: len(basis), : len(basis)] @ basis)[0] > LEAST_LEFT)
         for M, basis in zip(rest, bases, strict=True)
-    )
+    ]

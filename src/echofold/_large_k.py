@@ -8,10 +8,14 @@ For a split that leaves out the rows ``R`` (validation and gap), with ``A = Xᵀ
     e_R = r_R + C (d∘p)              held-out residuals
     W_R = W − A⁻¹ X_Rᵀ (d∘p)         readout of the split
 
-All ridge values come from one SVD: with ``T = X Q`` (rows in the right singular basis),
-``C(β) = T_R diag(1 / (s² + β)) T_Rᵀ``, plus ``1/Σw`` in every entry for an unpenalised bias.
+All ridge values come from one SVD ``F = U s Qᵀ`` of the R factor of the rows: with
+``T = X F⁻¹ U``, orthonormal, ``C(β) = T_R diag(s² / (s² + β)) T_Rᵀ``, plus ``1/Σw`` in every entry
+for an unpenalised bias. (``X Q / s`` is the same, but orthonormal only to ``eps · cond(X)``.)
 With no more rows than columns the dual form is used, which stays exact at ``β = 0``:
-``e_R = S_RR⁻¹ (S Y)_R`` with ``S = (XXᵀ + βI)⁻¹``.
+``e_R = S_RR⁻¹ (S Y)_R`` with ``S = (XXᵀ + βI)⁻¹``, found by least squares from a root of ``S``.
+
+How much leaving rows out magnifies rounding is seen from the growth of a random vector under
+``(I − dCd)⁻¹``; splits where it is large are refitted.
 """
 
 from __future__ import annotations
@@ -25,13 +29,26 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrcon
 
 from echofold._naive import naive
-from echofold._ridge import Centre, factor, prepare_rows, reduce_rows
+from echofold._ridge import (
+    EPS,
+    Centre,
+    condition_of,
+    factor,
+    is_balanced,
+    negligible,
+    prepare_rows,
+    reduce_rows,
+    row_space,
+    triangle_of,
+    with_penalty,
+)
 from echofold._rows import runs
 from echofold._splits import RowSplits
 
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW = 2  # ridge values up to which a QR for each is cheaper than one SVD
-SINGULAR = 3e5  # growth of a random vector under (I − dCd)⁻¹ from which a split is solved directly
+GROWTH_OF_ROOT = 1e7  # condition of a root of S from which a split is solved directly
+GROWTH = 1e2  # of a vector under (I − dCd)⁻¹, from which a split is solved directly
 
 
 @dataclass
@@ -86,31 +103,48 @@ class _Basis:
     """Coordinates in which ``A = XᵀDX + βP`` is diagonal, for the ridge values at ``places``.
 
     ``T (n + 1, p)`` are all rows and one of zeros for padding, ``back`` leads from these
-    coordinates to readouts, ``inverse (ridge, p)`` is the diagonal of ``A⁻¹`` and
-    ``inverse ∘ c`` the solution on all rows.
+    coordinates to readouts, ``share (ridge, p)`` is the diagonal of ``A⁻¹`` and ``share ∘ c`` the
+    solution on all rows.
     """
 
     T: np.ndarray
     back: np.ndarray
-    inverse: np.ndarray
+    share: np.ndarray
     c: np.ndarray
     places: np.ndarray
 
 
 def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
-    """One basis for the whole ridge path, by SVD; for few values one each, by a cheaper QR."""
-    if len(ridge) > FEW or (ridge == 0).any() or F.shape[0] != F.shape[1]:
+    """One basis for the whole ridge path, by SVD; one for each value, by QR, where that is better.
+
+    It is better for few values, and for columns of unlike size, which an SVD would spoil.
+    """
+    L, h, space = row_space(F, g)
+    if space is not None:
+        A, R = A @ space, triangle_of(np.hstack([L, h]))
+        F, g = R[: len(L), : len(L)], R[: len(L), len(L) :]
+    back = np.eye(len(F)) if space is None else space
+    s = np.linalg.svd(F, compute_uv=False) if (ridge == 0).any() else None
+    least = s is not None and bool((s <= 8 * negligible(s[:1], len(F))).any())
+    if least:  # rows cannot be left out of a solution that drops directions
+        found.refitted[:, ridge == 0] = True
+    places = np.flatnonzero((ridge > 0) | (not least))
+    if is_balanced(F) and len(ridge) > FEW:
         f = factor(F, g)
-        found.condition = f.condition
-        T = _with_zero_row(A @ f.Qt.T)
-        yield _Basis(T, f.Qt.T, f.filters(ridge), f.s[:, None] * f.c, np.arange(len(ridge)))
+        found.condition = condition_of(f.s) if space is None else 1 / EPS
+        inner = solve_triangular(F, f.U, check_finite=False)
+        share = f.s**2 * f.filters(ridge[places])
+        yield _Basis(_with_zero_row(A @ inner), back @ inner, share, f.c, places)
         return
-    found.condition = _condition(F)
-    for place, beta in enumerate(ridge):
-        R = np.linalg.qr(np.vstack([F, np.sqrt(beta) * np.eye(F.shape[1])]), mode="r")
-        back = solve_triangular(R, np.eye(len(R)), check_finite=False)
-        inverse, c = np.ones((1, len(R))), back.T @ (F.T @ g)
-        yield _Basis(_with_zero_row(A @ back), back, inverse, c, np.array([place]))
+    if space is not None:
+        found.condition = 1 / EPS
+    else:
+        found.condition = _condition(F) if s is None else condition_of(s)
+    for place in places:
+        R, c = with_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
+        inner = solve_triangular(R, np.eye(len(R)), check_finite=False)
+        share = np.ones((1, len(R)))
+        yield _Basis(_with_zero_row(A @ inner), back @ inner, share, c, np.array([place]))
 
 
 def _with_zero_row(T: np.ndarray) -> np.ndarray:
@@ -119,19 +153,19 @@ def _with_zero_row(T: np.ndarray) -> np.ndarray:
 
 def _condition(F: np.ndarray) -> float:
     """Condition number (in the 1-norm, estimated) of a square R factor."""
-    return float(1 / max(dtrcon(F)[0], np.finfo(float).eps))
+    return float(1 / max(dtrcon(F)[0], EPS))
 
 
 def _primal(basis: _Basis, B, d, centre: Centre, found: LeftOut) -> None:
     """The formulas above; padding points at a row of zeros, which changes nothing."""
-    T, inverse, c, rows = basis.T, basis.inverse, basis.c, found.rows
+    T, share, c, rows = basis.T, basis.share, basis.c, found.rows
     shared = 0.0 if centre.penalised else 1 / (d @ d)
-    solution = inverse[:, :, None] * c
-    residual = np.zeros((len(inverse), len(T), B.shape[1]))
+    solution = share[:, :, None] * c
+    residual = np.zeros((len(share), len(T), B.shape[1]))
     residual[:, :-1] = B - T[:-1] @ solution
     d = np.append(d, 0.0)
     leave = _single if rows.shape[1] == 1 else _several
-    e, p, bad = leave(T, residual, d, inverse, shared, rows)
+    e, p, bad = leave(T, residual, d, share, shared, rows)
     found.residuals[:, :, basis.places] = np.moveaxis(e, 1, 2)
     found.refitted[:, basis.places] = bad
     if found.W is not None:
@@ -139,25 +173,25 @@ def _primal(basis: _Basis, B, d, centre: Centre, found: LeftOut) -> None:
             change = T[rows[:, 0]][:, None, :, None] * p
         else:
             change = T[rows].swapaxes(1, 2)[:, None] @ p
-        w = basis.back @ (solution - inverse[:, :, None] * change)
+        w = basis.back @ (solution - share[:, :, None] * change)
         less = 0.0 if centre.penalised else shared * p.sum(axis=2)
         found.W[:, basis.places] = _with_bias(w, centre, less)
 
 
-def _single(T, residual, d, inverse, shared, rows):
+def _single(T, residual, d, share, shared, rows):
     """One row left out of each split: ``C`` is a number."""
     rows = rows[:, 0]
-    C = (T[rows] ** 2) @ inverse.T + shared  # (splits, ridge)
+    C = (T[rows] ** 2) @ share.T + shared  # (splits, ridge)
     d = d[rows][:, None]
     left = 1 - d * C * d
-    bad = ~(left > 1e-6)
+    bad = ~(left > 1 / GROWTH)
     r = residual[:, rows].swapaxes(0, 1)  # (splits, ridge, outputs)
     p = d[..., None] * r / np.where(bad, 1.0, left)[..., None]
     e = r + (C * d)[..., None] * p
     return e[:, :, None], d[..., None, None] * p[:, :, None], bad
 
 
-def _several(T, residual, d, inverse, shared, rows):
+def _several(T, residual, d, share, shared, rows):
     """Blocks left out: one small system for each split and ridge, in groups that fit the cache."""
     splits, longest = rows.shape
     ridges, _, outputs = residual.shape
@@ -172,7 +206,7 @@ def _several(T, residual, d, inverse, shared, rows):
         t, dd = T[rows[part]], d[rows[part]]
         real = (dd > 0)[:, :, None]
         for j in range(ridges):
-            C = (t * inverse[j]) @ t.swapaxes(1, 2)
+            C = (t * share[j]) @ t.swapaxes(1, 2)
             if shared:
                 C += shared * (rows[part] < len(d) - 1)[:, :, None]
             r = residual[j, rows[part]]
@@ -196,35 +230,45 @@ def _solve(systems: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarr
                 found[i] = np.linalg.solve(systems[i], right[i])
             except np.linalg.LinAlgError:
                 continue
-    return found, ~(np.abs(found[:, :, -2:]).max(axis=(1, 2)) < SINGULAR)
+    return found, ~(np.abs(found[:, :, -2:]).max(axis=(1, 2)) < GROWTH)
 
 
 def _dual(A, B, d, centre: Centre, ridge, found: LeftOut) -> None:
-    """No more rows than columns: work with the ``n × n`` matrix of inner products."""
-    n = len(B)
-    U, s, Qt = np.linalg.svd(A * d[:, None], full_matrices=False)
-    if not centre.penalised:  # centred rows are orthogonal to d; that direction carries nothing
-        U, s, Qt = U[:, : n - 1], s[: n - 1], Qt[: n - 1]
+    """No more rows than columns: a root of ``S = (AAᵀ + βI)⁻¹``, ``n × n`` at most.
+
+    With ``dA = U s Qᵀ``, ``V = diag(1/√(s²+β)) Uᵀ`` is a root, ``S = VᵀV``, and the weighted
+    residuals ``q`` of the rows left out are least squares: ``‖V_R q − V dY‖`` is smallest. What is
+    left over leads to the readout. Centred rows are orthogonal to ``d``, so ``U`` spans the rest.
+    """
+    rest = np.eye(len(d))
+    if not centre.penalised:
+        rest = np.linalg.qr(np.hstack([d[:, None], rest]))[0][:, 1 : len(d)]
+    U, s, Qt = np.linalg.svd(rest.T @ (A * d[:, None]), full_matrices=False)
+    U = rest @ U
     c = U.T @ (d[:, None] * B)
-    found.condition = float(s[0] / max(s[-1], np.finfo(float).eps * s[0], np.finfo(float).tiny))
+    found.condition = condition_of(s) if len(s) else 1 / EPS
     found.residuals[:] = 0.0
+    deficient = not is_balanced(A) or (s <= 8 * negligible(s[:1], Qt.shape[1])).any()
     for j, beta in enumerate(ridge):
-        with np.errstate(divide="ignore"):
-            inverse = 1 / (s**2 + beta)
-        if beta == 0 and (s <= (1 + Qt.shape[1]) * np.finfo(float).eps * s[0]).any():
+        if not is_balanced(A) or (beta == 0 and deficient):
             found.refitted[:, j] = True
             continue
-        alpha = U @ (inverse[:, None] * c)
+        root = 1 / np.sqrt(s**2 + beta)
         for split, at in enumerate(found.rows):
-            R = at[at < n]
-            S = (U[R] * inverse) @ U[R].T
-            if len(R) >= n - (not centre.penalised) or not np.linalg.cond(S) < 1e12:
+            R = at[at < len(d)]
+            if len(R) >= U.shape[1]:
                 found.refitted[split, j] = True
                 continue
-            q = np.linalg.solve(S, alpha[R])
+            V, right = root[:, None] * U[R].T, root[:, None] * c
+            basis, T = np.linalg.qr(V)
+            size = np.abs(np.diag(T))
+            found.refitted[split, j] = not size.min() > size.max() / GROWTH_OF_ROOT
+            if found.refitted[split, j]:
+                continue
+            q = solve_triangular(T, basis.T @ right, check_finite=False)
             found.residuals[split, : len(R), j] = q / d[R, None]
             if found.W is not None:
-                w = Qt.T @ ((s * inverse)[:, None] * (c - U[R].T @ q))
+                w = Qt.T @ ((s * root)[:, None] * (right - V @ q))
                 found.W[split, j] = _with_bias(w, centre, -_mean_left(A, B, d, R, w))
 
 

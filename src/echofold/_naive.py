@@ -1,4 +1,4 @@
-"""The plain definition: refit every split from its own rows, by QR and SVD."""
+"""The plain definition: refit every split from its own rows, by QR."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from echofold._ridge import factor, prepare_rows, reduce_rows
+from echofold._ridge import prepare_rows, reduce_rows, solve_each
 from echofold._rows import Intervals
 from echofold._rows import rows as rows_of
 
@@ -28,4 +28,4 @@ def fit_rows(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
     """Readouts ``(ridge, 1 + m, outputs)`` from one set of rows."""
     A, B, centre = prepare_rows(X, Y, weights, penalised)
     root = None if weights is None else np.sqrt(weights)
-    return centre.readout(factor(*reduce_rows(A, B, root)).solve(ridge))
+    return centre.readout(solve_each(*reduce_rows(A, B, root), ridge))

@@ -2,7 +2,13 @@
 
 A training set enters as the R factor of its rows: ``F`` and ``g`` with
 ``‖X w − y‖² = ‖F w − g‖² + constant``, however they were obtained (a QR of the rows, or whitened
-moments). Factoring once (`factor`) is apart from solving for every ridge value (`Factored.solve`).
+moments). Two ways lead from there to the readouts of a ridge path:
+
+- `solve_each`, a QR for each value: the plain way. It is stable column by column: what happens to a
+  column is as small as one rounding of that column, whatever the units of the others.
+- `factor` and `Factored.solve`, one SVD for all values: quicker for long paths of small problems,
+  and stable only against the largest column, so for columns of like size.
+
 Nothing here knows about time.
 """
 
@@ -11,6 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import qr
+from scipy.linalg.lapack import dgejsv, dgeqp3, dormqr, dtpmqrt, dtpqrt, dtrcon, dtrtrs
+
+EPS = np.finfo(float).eps
+BALANCED = 100.0  # largest ratio of column norms that an SVD is used for
+QR_BLOCK = 32  # columns that LAPACK reflects together
+NEARLY = 1e-10  # reciprocal condition number, in units of the columns, from which rank is looked at
 
 
 @dataclass(frozen=True)
@@ -29,8 +42,7 @@ class Factored:
     @property
     def condition(self) -> float:
         """Condition number of ``F``, as far as it can be told from rounding."""
-        smallest = max(self.s[-1], np.finfo(float).eps * self.s[0], np.finfo(float).tiny)
-        return float(self.s[0] / smallest)
+        return condition_of(self.s)
 
     def filters(self, ridge: np.ndarray) -> np.ndarray:
         """``1 / (s² + β)``, as ``(..., ridge, p)``; at ``β = 0`` zero for negligible ``s``.
@@ -39,10 +51,10 @@ class Factored:
         norm.
         """
         s = self.s[..., None, :]
-        negligible = (1 + self.Qt.shape[-1]) * np.finfo(float).eps * s[..., :1]
-        with np.errstate(divide="ignore"):
+        limit = negligible(s[..., :1], self.Qt.shape[-1])
+        with np.errstate(divide="ignore", over="ignore"):
             inverse = 1 / (s**2 + ridge[:, None])
-        return np.where((ridge[:, None] == 0) & (s <= negligible), 0.0, inverse)
+        return np.where((ridge[:, None] == 0) & (s <= limit), 0.0, inverse)
 
     def solve(self, ridge: np.ndarray) -> np.ndarray:
         """Minimisers of ``‖F w − g‖² + β ‖w‖²``: ``Q diag(s / (s² + β)) Uᵀ g``.
@@ -57,6 +69,104 @@ def factor(F: np.ndarray, g: np.ndarray) -> Factored:
     """Decompose ``F (..., rows, columns)`` with right-hand sides ``g (..., rows, outputs)``."""
     U, s, Qt = np.linalg.svd(F, full_matrices=False)
     return Factored(U, s, Qt, np.swapaxes(U, -1, -2) @ g)
+
+
+def condition_of(s: np.ndarray) -> float:
+    """Condition number from singular values, as far as it can be told from rounding."""
+    return float(s[0] / max(s[-1], EPS * s[0], np.finfo(float).tiny))
+
+
+def column_sizes(F: np.ndarray) -> np.ndarray:
+    """Norms ``(..., columns)`` of columns."""
+    return np.sqrt(np.einsum("...ij,...ij->...j", F, F))
+
+
+def is_balanced(F: np.ndarray) -> bool:
+    """Whether columns, but for those of zeros, are so alike in size that an SVD spoils none."""
+    sizes = column_sizes(F)
+    smallest = np.where(sizes > 0, sizes, np.inf).min(axis=-1, initial=np.inf)
+    return bool((sizes.max(axis=-1, initial=0.0) <= BALANCED * smallest).all())
+
+
+def negligible(largest, columns: int):
+    """Singular values up to this are left out at a ridge of 0."""
+    return (1 + columns) * EPS * largest
+
+
+def solve_each(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    """`Factored.solve` for one upper trapezoidal ``F (rows, columns)``, by a QR for each ``β``.
+
+    The R factor of ``[√β I; F]`` comes from LAPACK's QR of a triangle on a triangle. Columns that
+    are collinear to rounding are made so exactly first, and the readout is sought in the space of
+    the rows that is left: rounding in a direction that no row has would be divided by ``β``.
+    """
+    triangle, g, space = row_space(F, g)
+    found = np.empty((len(ridge), triangle.shape[1], g.shape[1]))
+    for place, beta in enumerate(ridge if triangle.size else ()):
+        if beta > 0:
+            R, h = with_penalty(triangle, g, beta, triangular=space is None)
+            found[place] = dtrtrs(R, h, overwrite_b=True)[0]
+        else:
+            found[place] = _least_norm(triangle, g)
+    return found if space is None else space @ found
+
+
+def row_space(F: np.ndarray, g: np.ndarray):
+    """``L, h, Q`` with ``F = U L Qᵀ`` and ``h = Uᵀ g``; ``F, g, None`` where it has full rank.
+
+    The rank is that of columns in units of their size: a QR with pivoting puts what is only
+    rounding of a column last.
+    """
+    columns, size = F.shape[1], column_sizes(F)
+    if not F.any():
+        return np.zeros((0, 0)), g[:0], np.zeros((columns, 0))
+    unit = F / np.where(size > 0, size, 1.0)
+    if F.shape[0] == columns and dtrcon(unit)[0] > NEARLY:
+        return F, g, None
+    R, pivots, tau, _, _ = dgeqp3(unit)
+    pivots -= 1
+    diagonal = np.abs(np.diag(R))
+    rank = int((diagonal > (1 + columns) * EPS * diagonal[0]).sum())
+    if rank == columns:
+        return F, g, None
+    G = np.zeros((rank, columns))
+    G[:, pivots] = np.triu(R[:rank])
+    G *= size
+    h = dormqr("L", "T", R[:, : len(tau)], tau, g, lwork=max(1, 64 * g.shape[1]))[0][:rank]
+    # Columns in other units are rows of Gᵀ: large ones first, and pivots, keep small ones right.
+    down = np.argsort(-size, kind="stable")
+    Q = np.zeros((columns, rank))
+    Q[down], R, pivots = qr(G.T[down], mode="economic", pivoting=True, check_finite=False)
+    Q[size == 0] = 0.0  # exactly no weight for a column of zeros
+    return R.T, h[pivots], Q
+
+
+def with_penalty(F: np.ndarray, g: np.ndarray, beta: float, triangular: bool = True):
+    """``R, h`` with ``‖F w − g‖² + β ‖w‖² = ‖R w − h‖² + constant``, ``R`` upper triangular.
+
+    ``F`` is square or, if ``triangular``, upper trapezoidal. The penalty stands above the data,
+    because small rows keep their digits below large ones and not above.
+    """
+    columns, rows = F.shape[1], len(F) if triangular else 0
+    penalty = np.diag(np.full(columns, beta**0.5))
+    R, V, T, _ = dtpqrt(rows, min(QR_BLOCK, columns), penalty, F, overwrite_a=True)
+    h = np.zeros((columns, g.shape[1]))
+    h, _, _ = dtpmqrt(rows, V, T, h, g, side="L", trans="T", overwrite_a=True)
+    return R, h
+
+
+def _least_norm(F: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """The solution at ``β = 0``, without directions of negligible singular values."""
+    rows, columns = F.shape
+    s = np.linalg.svd(F, compute_uv=False)
+    if s[-1] > 8 * negligible(s[0], columns):
+        return np.linalg.solve(F, g)
+    # Near the limit, singular values must be right relative to themselves and not to the largest:
+    # Jacobi rotations do that, for columns in any units.
+    s, U, V, work, *_ = dgejsv(F, joba=2)
+    s = s * (work[0] / work[1])
+    keep = s > negligible(s[0], columns)
+    return V[:, keep] @ ((U[:, : len(s)].T @ g)[keep] / s[keep, None])
 
 
 @dataclass(frozen=True)
@@ -95,6 +205,11 @@ def reduce_rows(X, Y, root_weights=None) -> tuple[np.ndarray, np.ndarray]:
     rows = np.hstack([X, Y])
     if root_weights is not None:
         rows *= root_weights[:, None]
-    R: np.ndarray = np.linalg.qr(rows, mode="r")  # type: ignore[assignment]
+    R = triangle_of(rows)
     p = X.shape[1]
     return R[:p, :p], R[:p, p:]  # the rows below hold only what no readout can fit
+
+
+def triangle_of(rows: np.ndarray) -> np.ndarray:
+    """The R factor of ``(..., rows, columns)``."""
+    return np.linalg.qr(rows, mode="r")  # type: ignore[return-value]

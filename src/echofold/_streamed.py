@@ -16,6 +16,7 @@ from echofold._moments import (
     whitening,
 )
 from echofold._pieces import Pieces, add_up
+from echofold._refit import refit
 from echofold._scores import call_metric, error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._states import States
 from echofold._validated import Settings, Validated
@@ -41,10 +42,12 @@ def from_pieces(
         ]
         one.W = np.stack([s.W for s in solved])
         one.condition = conditions(whites, training.sum(axis=1))
+        again = np.argwhere(~np.stack([s.trusted for s in solved]))
+        ask_again(source, one, again, settings)
         if closed:
             one.starts = np.stack([starts[valid[0][0]] for valid in one.splits.valid], axis=1)
             continue
-        if not _quadratic(problem, settings):
+        if len(again) or not _quadratic(problem, settings):
             explicit.append(one)
             continue
         valid = [add_up(M, pieces.valid[which]) for M in plain]
@@ -57,6 +60,15 @@ def from_pieces(
         _set_scores(source, one, {"squared": errors}, settings)
     if explicit:
         predict_again(source, explicit, settings)
+
+
+def ask_again(source: States, one: Validated, again: np.ndarray, settings: Settings) -> None:
+    """Refit ``again (count, 2)``, pairs of a candidate and a split, from their rows."""
+    if not len(again):
+        return
+    todo = [(int(candidate), one.splits.train[split]) for candidate, split in again]
+    one.W[tuple(again.T)] = refit(source, todo, settings.ridge, settings.penalised)
+    one.refitted += len(again)
 
 
 def _quadratic(problem, settings: Settings) -> bool:
@@ -92,6 +104,7 @@ def _accumulate(source: States, pieces: Pieces, found: dict[str, Validated], shi
                 starts[int(row)] = np.stack([X[row - first] for X in block])
         totals = training.sum(axis=1)
         if attempt + 1 == MOST_PASSES or not any(map(is_poor, whites, totals)):
+            whites = [w.settled(total) for w, total in zip(whites, totals, strict=True)]
             return whites, training, plain, starts
         whites = [whiten_again(w, total) for w, total in zip(whites, totals, strict=True)]
     raise AssertionError
