@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from model_files import checksums
 from scipy.sparse import csr_array
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
-from echofold._archive import checksums
 
 UNITS, ROWS = 40, 80
 RNG = np.random.default_rng(0)
@@ -286,3 +286,9 @@ def test_what_cannot_be_saved(path):
     with pytest.raises(TypeError, match=r"y_schema_.names.0 holds a Timestamp"):
         save(ESNForecaster(UNITS, random_state=0).fit(named), path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_column_without_a_name(frame, path):
+    model = ESNForecaster(UNITS, random_state=0).fit(frame({"": Y}))
+    assert list(through(model, path).forecast(2).columns) == [""]

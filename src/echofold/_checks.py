@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable
 from itertools import pairwise
+from reprlib import repr as short
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,7 +29,7 @@ def refuse(name: str, value: Any, expected: str) -> NoReturn:
     elif isinstance(value, Parts):
         value = f"a {value.kind}"
     else:
-        value = f"{value!r:.100}"
+        value = short(value)
     raise ValueError(f"{name} is {value}, expected {expected}")
 
 
@@ -140,7 +141,7 @@ def floats(*axes: str, finite: bool = True) -> Check:
 def sparse(name: str, parts: dict[str, Any], sizes: dict[str, int]) -> None:
     """A sparse matrix whose indices all point inside it; nothing that reads it checks them."""
     if set(parts) != {"data", "indices", "indptr", "shape"}:
-        raise ValueError(f"{name} has the parts {sorted(parts)!r:.100}, expected those of a CSR")
+        raise ValueError(f"{name} has the parts {short(sorted(parts))}, expected those of a CSR")
     shape = parts["shape"]
     if not isinstance(shape, tuple) or len(shape) != 2 or not all(map(is_count, shape)):
         refuse(f"{name}.shape", shape, "two sizes")

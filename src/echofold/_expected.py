@@ -6,6 +6,7 @@ made into an object, before it was checked here.
 
 from __future__ import annotations
 
+from reprlib import repr as short
 from typing import Any
 
 from echofold._checks import (
@@ -116,7 +117,7 @@ def _check_names(
     unexpected = sorted(found.keys() - expected)
     missing = sorted(expected - not_always - found.keys())
     if unexpected or missing:
-        raise ValueError(f"{what}: unexpected {unexpected!r:.200}, missing {missing}")
+        raise ValueError(f"{what}: unexpected {short(unexpected)}, missing {missing}")
 
 
 def _sizes(estimator: str, params: dict[str, Any], fitted: dict[str, Any]) -> dict[str, int]:

@@ -7,6 +7,7 @@ them, numbers within what it computes with, and whatever it still raises is a `V
 from __future__ import annotations
 
 import re
+from reprlib import repr as short
 from typing import Any
 
 from echofold._timeline import Timeline
@@ -125,4 +126,4 @@ def _is_integer(value: Any, below: int) -> bool:
 def _require(fine: bool, part: str, got: Any) -> None:
     """Raise unless a part is fine."""
     if not fine:
-        raise ValueError(f"a timeline's {part} cannot be {got!r:.100}")
+        raise ValueError(f"a timeline's {part} cannot be {short(got)}")

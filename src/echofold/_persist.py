@@ -10,6 +10,7 @@ import json
 import os
 from numbers import Integral
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -122,7 +123,7 @@ def load(path: str | os.PathLike) -> Any:
     version = about.get("format") if isinstance(about, dict) else None
     if type(version) is int and version != FORMAT:
         raise ValueError(
-            f"{path} has format {version!r:.50}, this version of echofold reads format {FORMAT}. "
+            f"{path} has format {short(version)}, this version of echofold reads format {FORMAT}. "
             "Load it with the version that saved it, or upgrade echofold."
         )
     try:
@@ -134,10 +135,10 @@ def load(path: str | os.PathLike) -> Any:
 def _restore(about: Any, members: dict[str, Any]) -> Any:
     """The estimator that a file describes; ``members`` are its arrays. All of it is checked."""
     if not isinstance(about, dict) or set(about) != {"format", "class", "params", "fitted"}:
-        raise ValueError(f"{ABOUT} must hold format, class, params and fitted, got {about!r:.100}")
+        raise ValueError(f"{ABOUT} must hold format, class, params and fitted, got {short(about)}")
     name = about["class"]
     if type(about["format"]) is not int or not isinstance(name, str) or name not in CLASSES:
-        raise ValueError(f"class {name!r:.100} of format {about['format']!r:.100}")
+        raise ValueError(f"class {short(name)} of format {short(about['format'])}")
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
     check_params(params, CLASSES[name]._get_param_names())
@@ -145,7 +146,7 @@ def _restore(about: Any, members: dict[str, Any]) -> Any:
     check_parameters(params)
     check_fitted(name, params, fitted)
     if members:
-        raise ValueError(f"members {sorted(members)!r:.200} belong to no value")
+        raise ValueError(f"members {short(sorted(members))} belong to no value")
     estimator = CLASSES[name](**params)
     for attribute, value in fitted.items():
         setattr(estimator, attribute, _made(value))
