@@ -87,7 +87,5 @@ def test_rows_of_unequal_counts_are_padded():
 
 
 def test_an_empty_sparse_matrix_stays_sparse():
-    from scipy.sparse import csr_array
-
     W = prepare(np.zeros((10**6, 1)), csr_array((10**6, 10**6)), rescale=False).W
     assert W.values.shape == (10**6, 1) and not W.values.any()

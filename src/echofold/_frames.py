@@ -96,7 +96,8 @@ def write(values: np.ndarray, schema: Schema, index: Any = None) -> Any:
 
         if schema.flat:
             return pl.Series(names[0] if names else "", shaped)
-        return pl.DataFrame(shaped, schema=[""] if names is None else list(names))
+        named = zip([""] if names is None else names, shaped.T, strict=True)
+        return pl.DataFrame(dict(named))  # given a list of names, polars would replace an empty one
     return shaped
 
 
