@@ -6,6 +6,7 @@ import struct
 import tracemalloc
 import zipfile
 import zlib
+from inspect import get_annotations
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 from model_files import archive, array, members_of, npy, with_fitted, with_params
 from scipy.sparse import csr_array
 
-from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
+from echofold import ESNClassifier, ESNForecaster, ESNRegressor, _expected, load, save
 
 ROWS = 80
 RNG = np.random.default_rng(0)
@@ -307,6 +308,15 @@ def test_regressors_fit_together(path, members, message):
     arrays = {k: v for k, v in members.items() if k.endswith(".npy")}
     others = {k: v for k, v in members.items() if k not in arrays}
     assert_refused(path, with_fitted(members_of(path), **others) | arrays, message)
+
+
+@pytest.mark.parametrize("cls", [ESNForecaster, ESNRegressor, ESNClassifier])
+def test_every_parameter_and_fitted_value_has_its_check(cls):
+    """What a class declares; scikit-learn adds the two values about tables."""
+    declared = {name for base in cls.__mro__ for name in get_annotations(base) if name[-1] == "_"}
+    checked = _expected.NETWORK.keys() | _expected.FITTED[cls.__name__].keys()
+    assert declared == checked - _expected.TABLE.keys()
+    assert set(cls._get_param_names()) <= _expected.PARAMETERS.keys()
 
 
 def test_a_member_belongs_to_one_value(sparse, path):

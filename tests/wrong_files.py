@@ -152,6 +152,9 @@ def change_header(rng, members):
             header = str(rng.choice(["", "(" * 900, "{" * 300, "{'descr': '<f8'}", "[" + header]))
         else:
             data = [data[:-1], data + b"\0" * 8, b"", data * 2][rng.integers(4)]
+    if rng.integers(8):  # data where NumPy puts them
+        header = header.rstrip()
+        header += " " * (-(len(header) + 11) % 64) + "\n"
     written = header.encode()
     start = content[:8] if rng.integers(8) else rng.bytes(8)
     told = len(written) if rng.integers(8) else rng.integers(2**16)

@@ -41,7 +41,7 @@ def is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**63
 
 
-def _is_one_of(value: Any, *words: str) -> bool:
+def is_one_of(value: Any, *words: str) -> bool:
     """Whether a value is one of these words; an array would compare item by item."""
     return isinstance(value, str) and value in words
 
@@ -94,7 +94,7 @@ def leak_rate(name: str, value: Any, sizes: dict[str, int]) -> None:
 
 def states(name: str, value: Any, sizes: dict[str, int]) -> None:
     """What a classifier's readout sees of a sequence."""
-    if not _is_one_of(value, "last", "mean") and not is_count(value):
+    if not is_one_of(value, "last", "mean") and not is_count(value):
         refuse(name, value, "'last', 'mean' or a positive integer")
 
 
@@ -107,16 +107,20 @@ def device(name: str, value: Any, sizes: dict[str, int]) -> None:
 # --- arrays -------------------------------------------------------------------------------------
 
 
-def numbers(name: str, value: Any, sizes: dict[str, int]) -> None:
+def numbers(most_axes: int) -> Check:
     """A number (which may be infinite), an array of them, or a list or tuple of such."""
-    if isinstance(value, list | tuple):
-        for i, part in enumerate(value):
-            numbers(f"{name}.{i}", part, sizes)
-    elif isinstance(value, np.ndarray):
-        if value.dtype.kind not in "iuf" or value.ndim > 2:
-            refuse(name, value, "numbers")
-    elif not isinstance(value, float):
-        number(name, value, sizes)
+
+    def check(name: str, value: Any, sizes: dict[str, int], axes: int = most_axes) -> None:
+        if axes > 0 and isinstance(value, list | tuple):
+            for i, part in enumerate(value):
+                check(f"{name}.{i}", part, sizes, axes - 1)
+        elif isinstance(value, np.ndarray):
+            if value.dtype.kind not in "iuf" or value.ndim > axes:
+                refuse(name, value, "numbers")
+        elif not isinstance(value, float):
+            number(name, value, sizes)
+
+    return check
 
 
 def floats(*axes: str, finite: bool = True) -> Check:
@@ -194,11 +198,18 @@ def recurrent(name: str, value: Any, sizes: dict[str, int]) -> None:
         )
 
 
+def parts_of(name: str, value: Any, kind: str, expected: tuple[str, ...]) -> dict[str, Any]:
+    """The parts of an object of this kind."""
+    if not isinstance(value, Parts) or value.kind != kind or set(value.parts) != set(expected):
+        refuse(name, value, f"a {kind} of {', '.join(expected)}")
+    return value.parts
+
+
 def scaler(columns: str) -> Check:
     """How columns are scaled."""
 
     def check(name: str, value: Any, sizes: dict[str, int]) -> None:
-        parts = _parts(name, value, "Scaler", ("center", "unit"))
+        parts = parts_of(name, value, "Scaler", ("center", "unit"))
         for part in ("center", "unit"):
             floats(columns)(f"{name}.{part}", parts[part], sizes)
         if not (parts["unit"] > 0).all():
@@ -231,74 +242,3 @@ def names(name: str, value: Any, sizes: dict[str, int]) -> None:
     strings = isinstance(value, np.ndarray) and value.dtype.kind == "O"
     if not strings or value.shape != (sizes.get("columns"),):
         refuse(name, value, "one name for each of n_features_in_ columns")
-
-
-# --- tables and time ----------------------------------------------------------------------------
-
-
-def _parts(name: str, value: Any, kind: str, expected: tuple[str, ...]) -> dict[str, Any]:
-    """The parts of an object of this kind."""
-    if not isinstance(value, Parts) or value.kind != kind or set(value.parts) != set(expected):
-        refuse(name, value, f"a {kind} of {', '.join(expected)}")
-    return value.parts
-
-
-def _label(name: str, value: Any) -> None:
-    """What may name a column or an index: a scalar, or a tuple of such."""
-    if isinstance(value, tuple):
-        for part in value:
-            _label(name, part)
-    elif value is not None and not isinstance(value, bool | int | float | str):
-        refuse(name, value, "a name")
-
-
-def timeline(name: str, value: Any, sizes: dict[str, int]) -> None:
-    """Where an index ends; `_frozen.thaw` sees to all parts but its name."""
-    if not isinstance(value, Parts) or value.kind != "Timeline":
-        refuse(name, value, "a Timeline")
-    _label(f"{name}.name", value.parts.get("name"))
-
-
-def schema(columns: str) -> Check:
-    """What is remembered of a table with this many columns."""
-
-    def check(name: str, value: Any, sizes: dict[str, int]) -> None:
-        parts = _parts(name, value, "Schema", ("kind", "names", "holds", "flat"))
-        kind, names, holds, flat = (parts[k] for k in ("kind", "names", "holds", "flat"))
-        if not _is_one_of(kind, "numpy", "pandas", "polars") or not isinstance(flat, bool):
-            refuse(f"{name}.kind and flat", (kind, flat), "a kind of table, and whether it is flat")
-        if not isinstance(holds, tuple) or not all(
-            _is_one_of(held, "numbers", "booleans") for held in holds
-        ):
-            refuse(f"{name}.holds", holds, "'numbers' or 'booleans' for each column")
-        if len(holds) != sizes[columns] or (flat and len(holds) != 1):
-            refuse(f"{name}.holds", holds, f"{sizes[columns]} columns, one if flat")
-        if names is None:
-            if kind != "numpy" and len(holds) > 1:
-                refuse(f"{name}.names", names, "a name for each column")
-            return
-        if kind == "numpy" or not isinstance(names, tuple) or len(names) != len(holds):
-            refuse(f"{name}.names", names, "a name for each column of a table that has them")
-        _label(f"{name}.names", names)
-        _column_names(f"{name}.names", names, kind, flat)
-
-    return check
-
-
-def _column_names(name: str, names: tuple, kind: str, flat: bool) -> None:
-    """Names that the kind of table takes."""
-    if len(set(names)) != len(names):
-        refuse(name, names, "names that differ")
-    if kind == "polars":
-        if not all(isinstance(one, str) for one in names):
-            refuse(name, names, "strings")
-        "".join(names).encode()  # `UnicodeEncodeError`, a `ValueError`, for half a character
-    elif not flat:
-        import pandas as pd
-
-        try:
-            fits = len(pd.Index(names)) == len(names)
-        except Exception:  # pandas raises whatever the conversion it tries first raises
-            fits = False
-        if not fits:
-            refuse(name, names, "names that pandas takes")

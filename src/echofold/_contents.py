@@ -33,6 +33,7 @@ HEADER = re.compile(
     rb"\{'descr': '([<>|])([biufUS])([1-9]\d{0,9})', 'fortran_order': (True|False), "
     rb"'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18}){1,7})\), \} *\n"
 )
+ALIGNED = 64  # bytes; an array elsewhere would have to be copied
 SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8, 16)}  # bytes
 
 
@@ -155,7 +156,7 @@ def _array(member: Any, name: str) -> np.ndarray:
     """A view of an ``.npy`` member, which holds exactly what its header says."""
     length = int.from_bytes(member[8:10], "little")
     header = HEADER.fullmatch(member[10 : 10 + length])
-    if bytes(member[:8]) != b"\x93NUMPY\1\0" or header is None:
+    if bytes(member[:8]) != b"\x93NUMPY\1\0" or header is None or (10 + length) % ALIGNED:
         raise ValueError(f"{name} is not an array of plain numbers or strings as NumPy saves it")
     order, kind, width, fortran, sizes = (part.decode() for part in header.groups())
     shape = tuple(int(size) for size in re.findall(r"\d+", sizes))

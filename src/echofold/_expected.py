@@ -9,6 +9,7 @@ from __future__ import annotations
 from reprlib import repr as short
 from typing import Any
 
+from echofold._check_tables import schema, timeline
 from echofold._checks import (
     Check,
     classes,
@@ -27,9 +28,7 @@ from echofold._checks import (
     recurrent,
     refuse,
     scaler,
-    schema,
     states,
-    timeline,
     word_or_count,
 )
 
@@ -41,8 +40,8 @@ PARAMETERS: dict[str, Check] = {
     "scale": optional(of_type(str)),
     "device": device,
     "random_state": optional(integer),
-    "input_scaling": numbers,
-    "output_range": optional(numbers),
+    "input_scaling": numbers(1),
+    "output_range": optional(numbers(2)),
     "W": optional(given_matrix),
     "W_in": optional(given_matrix),
 }
