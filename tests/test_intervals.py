@@ -153,3 +153,9 @@ def test_levels_that_make_no_sense(search, level):
 def test_a_plain_fit_has_no_intervals():
     with pytest.raises(ValueError, match="intervals come from ESNSearchCV"):
         ESNForecaster(12, random_state=0).fit(SERIES).forecast(3, level=0.9)
+
+
+def test_a_single_residual_far_away_is_found():
+    found = np.full((1, 10**6, 1), np.nan)
+    found[0, -1] = -3.0
+    assert half_widths(found, 2, 0.5).tolist() == [[3.0], [3.0]]

@@ -84,3 +84,8 @@ def test_rows_of_unequal_counts_are_padded():
     back = np.zeros((40, 40))
     np.add.at(back, (np.arange(40)[:, None], held.columns), held.values)
     assert np.array_equal(back, W)
+
+
+def test_an_empty_sparse_matrix_stays_sparse():
+    W = prepare(np.zeros((10**6, 1)), csr_array((10**6, 10**6)), rescale=False).W
+    assert W.values.shape == (10**6, 1) and not W.values.any()

@@ -89,13 +89,15 @@ def write(values: np.ndarray, schema: Schema, index: Any = None) -> Any:
 
         if schema.flat:
             return pd.Series(shaped, index=index, name=names[0] if names else None)
-        return pd.DataFrame(shaped, index=index, columns=pd.Index(names))
+        columns = pd.Index([""] if names is None else names)
+        return pd.DataFrame(shaped, index=index, columns=columns)
     if schema.kind == "polars":
         import polars as pl
 
         if schema.flat:
             return pl.Series(names[0] if names else "", shaped)
-        return pl.DataFrame(shaped, schema=list(names or ()))
+        named = zip([""] if names is None else names, shaped.T, strict=True)
+        return pl.DataFrame(dict(named))  # given a list of names, polars would replace an empty one
     return shaped
 
 

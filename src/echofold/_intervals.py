@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 
@@ -27,21 +28,33 @@ def half_widths(residuals: np.ndarray, horizon: int, level: float) -> np.ndarray
     found = np.empty((horizon, size.shape[2]))
     needed = _ceil(1 / (1 - level)) - 1  # fewer residuals than this cannot reach the level
     for output in range(size.shape[2]):
+        upto = np.r_[0, np.cumsum((~np.isnan(size[:, :, output])).sum(axis=0))]
         for step in range(steps):
-            found[step, output] = _quantile(size[:, :, output], step, needed, level)
+            reach = _reach(upto, step, needed)
+            near = size[:, max(0, step - reach) : step + reach + 1, output]
+            found[step, output] = _quantile(near[~np.isnan(near)], level)
     found[steps:] = found[:steps].max(axis=0)
     return found
 
 
-def _quantile(size: np.ndarray, step: int, needed: int, level: float) -> float:
-    """The conformal quantile of the residuals at ``step``, with neighbours if they are few."""
-    for reach in range(size.shape[1]):
-        near = size[:, max(0, step - reach) : step + reach + 1]
-        near = near[~np.isnan(near)]
-        if len(near) >= needed:
-            break
-    rank = _ceil((len(near) + 1) * level)
-    return float(np.sort(near)[rank - 1]) if rank <= len(near) else math.inf
+def _reach(upto: np.ndarray, step: int, needed: int) -> int:
+    """How many steps to either side of ``step`` hold enough residuals, or all steps.
+
+    ``upto[i]`` residuals belong to the first ``i`` steps. Looked up by halving, because there may
+    be many steps and almost no residuals.
+    """
+    steps = len(upto) - 1
+
+    def held(reach: int) -> int:
+        return upto[min(steps, step + reach + 1)] - upto[max(0, step - reach)]
+
+    return min(bisect_left(range(steps), needed, key=held), steps - 1)
+
+
+def _quantile(size: np.ndarray, level: float) -> float:
+    """The conformal quantile of these sizes."""
+    rank = _ceil((len(size) + 1) * level)
+    return float(np.sort(size)[rank - 1]) if rank <= len(size) else math.inf
 
 
 def _ceil(value: float) -> int:

@@ -6,30 +6,27 @@ array, and ``sha256.txt`` with the checksum of every other member.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
-import secrets
-import zipfile
-from inspect import get_annotations
 from numbers import Integral
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from echofold._archive import MOST_MEMBERS, read_members, write_members
 from echofold._candidates import check_parameters
+from echofold._contents import Parts, decode_parts, encode_parts, parse
 from echofold._estimators import ESNClassifier, ESNForecaster, ESNRegressor
+from echofold._expected import check_fitted, check_params
 from echofold._frames import Schema
+from echofold._frozen import thaw
 from echofold._scaling import Scaler
-from echofold._timeline import Timeline, freeze, thaw
 
 FORMAT = 1
-ABOUT, SUMS = "echofold.json", "sha256.txt"
+ABOUT = "echofold.json"
 CLASSES = {cls.__name__: cls for cls in (ESNForecaster, ESNRegressor, ESNClassifier)}
-DATE = (1980, 1, 1, 0, 0, 0)  # of all members: equal estimators make equal files
 
 
 def save(estimator: Any, path: str | os.PathLike) -> None:
@@ -75,16 +72,28 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     about = {
         "format": FORMAT,
         "class": name,
-        "params": _encode_parts(params, "", members),
-        "fitted": _encode_parts(fitted, "", members),
+        "params": encode_parts(params, "", members),
+        "fitted": encode_parts(fitted, "", members),
     }
-    members[ABOUT] = json.dumps(about, indent=1, allow_nan=False).encode()
-    members[SUMS] = _checksums(members)
-    _write_whole(Path(path), members)
+    text = json.dumps(about, indent=1, allow_nan=False).encode()
+    try:
+        _restore(parse(text), dict(members))
+        if len(members) > MOST_MEMBERS - 2:
+            raise ValueError(f"{len(members)} arrays, expected at most {MOST_MEMBERS - 2}")
+    except ValueError as error:
+        raise ValueError(
+            f"{name} was changed since it was fitted, or is too large, and could not be loaded "
+            f"again: {error}. Fit it again and save it then."
+        ) from error
+    write_members(Path(path), {**members, ABOUT: text})
 
 
 def load(path: str | os.PathLike) -> Any:
     """Load an estimator saved with `save`.
+
+    Nothing in the file is executed, and all it says is checked before it is used, so a file from
+    a stranger can be loaded: it does no harm, though it may predict nonsense. Reading takes at
+    most about twice as much memory as the file is long.
 
     Parameters
     ----------
@@ -95,174 +104,75 @@ def load(path: str | os.PathLike) -> Any:
     -------
     estimator : ESNForecaster, ESNRegressor or ESNClassifier
         It predicts bit for bit what the saved one did on the same machine.
+
+    Raises
+    ------
+    ValueError
+        If the file was not written by `save`, is damaged, or does not fit together.
+    OSError
+        If it cannot be opened.
     """
-    members = _read_members(path)
-    try:
-        about = json.loads(members[ABOUT])
-        version = about["format"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise _refusal(path, f"{ABOUT} cannot be read ({error!r})") from error
-    if version != FORMAT:
+    with open(path, "rb") as file:
+        try:
+            members = read_members(file)
+            if ABOUT not in members:
+                raise ValueError(f"{ABOUT} is missing")
+            about = parse(members.pop(ABOUT))
+        except Exception as error:  # what no check foresaw is a bad file too
+            raise _refusal(path, "it cannot be read", error) from error
+    version = about.get("format") if isinstance(about, dict) else None
+    if type(version) is int and version != FORMAT:
         raise ValueError(
-            f"{path} has format {version!r}, this version of echofold reads format {FORMAT}. "
+            f"{path} has format {short(version)}, this version of echofold reads format {FORMAT}. "
             "Load it with the version that saved it, or upgrade echofold."
         )
     try:
-        cls = CLASSES[about["class"]]
-        params = _decode_parts(about["params"], members)
-        fitted = _decode_parts(about["fitted"], members)
-        estimator = cls(**params)
-        check_parameters(params)
-        _check_fitted(cls, fitted)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise _refusal(path, f"its contents do not fit together ({error!r})") from error
-    for name, value in fitted.items():
-        setattr(estimator, name, value)
+        return _restore(about, members)
+    except Exception as error:  # as above
+        raise _refusal(path, "its contents do not fit together", error) from error
+
+
+def _restore(about: Any, members: dict[str, Any]) -> Any:
+    """The estimator that a file describes; ``members`` are its arrays. All of it is checked."""
+    if not isinstance(about, dict) or set(about) != {"format", "class", "params", "fitted"}:
+        raise ValueError(f"{ABOUT} must hold format, class, params and fitted, got {short(about)}")
+    name = about["class"]
+    if type(about["format"]) is not int or not isinstance(name, str) or name not in CLASSES:
+        raise ValueError(f"class {short(name)} of format {short(about['format'])}")
+    params = decode_parts(about["params"], "params", members)
+    fitted = decode_parts(about["fitted"], "fitted", members)
+    check_params(params, CLASSES[name]._get_param_names())
+    params = {name: _made(value) for name, value in params.items()}
+    check_parameters(params)
+    check_fitted(name, params, fitted)
+    if members:
+        raise ValueError(f"members {short(sorted(members))} belong to no value")
+    estimator = CLASSES[name](**params)
+    for attribute, value in fitted.items():
+        setattr(estimator, attribute, _made(value))
     return estimator
 
 
-# --- values -------------------------------------------------------------------------------------
-
-
-def _encode(value: Any, name: str, members: dict[str, bytes]) -> Any:
-    """JSON for a value: itself, or ``{kind: parts}``; arrays become ``members``."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
+def _made(value: Any) -> Any:
+    """The object that checked parts belong to; any other value is what it is."""
+    if not isinstance(value, Parts):
         return value
-    if isinstance(value, float):
-        return value if np.isfinite(value) else {"float": str(value)}
-    if isinstance(value, list | tuple):
-        held = [_encode(part, f"{name}.{i}", members) for i, part in enumerate(value)]
-        return {type(value).__name__: held}
-    if isinstance(value, np.ndarray):
-        return _encode_array(value, name, members)
-    if hasattr(value, "tocsr"):
-        csr = value.tocsr()
-        parts = {k: getattr(csr, k) for k in ("data", "indices", "indptr", "shape")}
-        return {"csr": _encode_parts(parts, name, members)}
-    if isinstance(value, Timeline):
-        return {"Timeline": _encode_parts(freeze(value), name, members)}
-    if isinstance(value, Schema | Scaler):
-        return {type(value).__name__: _encode_parts(vars(value), name, members)}
-    raise TypeError(
-        f"{name} holds a {type(value).__name__}, which cannot be saved without pickle: numbers, "
-        "strings, arrays and sparse matrices can. Change it and fit again."
-    )
-
-
-def _encode_parts(parts: dict[str, Any], name: str, members: dict[str, bytes]) -> dict[str, Any]:
-    """JSON for named values; ``name`` is of what they are parts of."""
-    return {k: _encode(v, f"{name}.{k}".lstrip("."), members) for k, v in parts.items()}
-
-
-def _encode_array(array: np.ndarray, name: str, members: dict[str, bytes]) -> dict[str, Any]:
-    """An array as a member, or as a list of strings if NumPy holds them as objects."""
-    if array.dtype.kind in "OT":
-        strings = array.tolist()
-        if array.ndim != 1 or not all(isinstance(value, str) for value in strings):
-            raise TypeError(
-                f"{name} is an array of Python objects, which cannot be saved without pickle. "
-                "Give labels that are all strings, or all numbers."
-            )
-        return {"strings": strings}
-    member = io.BytesIO()
-    np.save(member, array, allow_pickle=False)
-    members[f"{name}.npy"] = member.getvalue()
-    return {"array": f"{name}.npy"}
-
-
-def _decode(value: Any, members: dict[str, bytes]) -> Any:
-    """The value that JSON stands for."""
-    if not isinstance(value, dict):
-        return value
-    ((kind, held),) = value.items()
-    if kind == "float":
-        return {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}[held]
-    if kind in ("list", "tuple"):
-        parts = [_decode(part, members) for part in held]
-        return parts if kind == "list" else tuple(parts)
-    if kind == "strings":
-        return np.array(held, dtype=object)
-    if kind == "array":
-        return np.load(io.BytesIO(members[held]), allow_pickle=False)
-    named = _decode_parts(held, members)
-    if kind == "csr":
+    if value.kind == "Timeline":
+        return thaw(value.parts)
+    if value.kind == "csr":
         from scipy.sparse import csr_array
 
-        shape = named.pop("shape")
-        return csr_array((named["data"], named["indices"], named["indptr"]), shape=shape)
-    if kind == "Timeline":
-        return thaw(named)
-    return {"Schema": Schema, "Scaler": Scaler}[kind](**named)
+        data, indices, starts, shape = (
+            value.parts[part] for part in ("data", "indices", "indptr", "shape")
+        )
+        return csr_array((data, indices, starts), shape=shape)
+    return {"Schema": Schema, "Scaler": Scaler}[value.kind](**value.parts)
 
 
-def _decode_parts(parts: dict[str, Any], members: dict[str, bytes]) -> dict[str, Any]:
-    """The named values that JSON stands for."""
-    return {k: _decode(v, members) for k, v in parts.items()}
-
-
-def _check_fitted(cls: type, fitted: dict[str, Any]) -> None:
-    """Raise unless all fitted values of the class are there and the arrays fit each other."""
-    expected = {name for base in cls.__mro__ for name in get_annotations(base) if name[-1] == "_"}
-    strangers = [name for name in fitted if not name.endswith("_") or name.startswith("_")]
-    if strangers or expected - fitted.keys():
-        raise ValueError(f"unexpected {strangers}, missing {sorted(expected - fitted.keys())}")
-    units, inputs = fitted["W_in_"].shape
-    shapes = [fitted[name].shape for name in ("W_", "state_")]
-    readout = fitted["readout_"]
-    if shapes != [(units, units), (units,)] or len(readout) < inputs or readout.ndim != 2:
-        raise ValueError(f"shapes {shapes} and {readout.shape} for {units} units")
-
-
-# --- the file -----------------------------------------------------------------------------------
-
-
-def _checksums(members: dict[str, bytes]) -> bytes:
-    """One line for each member: its SHA-256 and its name."""
-    lines = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
-    return "".join(lines).encode()
-
-
-def _write_whole(path: Path, members: dict[str, bytes]) -> None:
-    """Write the file beside ``path``, then put it in its place in one step."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                for name, content in members.items():
-                    archive.writestr(zipfile.ZipInfo(name, DATE), content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _read_members(path: str | os.PathLike) -> dict[str, bytes]:
-    """All members but the checksums, which they were checked against."""
-    with open(path, "rb") as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                found = archive.infolist()
-                # Only stored members are read: nothing can unpack to more than the file's size.
-                if any(member.compress_type != zipfile.ZIP_STORED for member in found):
-                    raise zipfile.BadZipFile("compressed members")
-                members = {member.filename: archive.read(member) for member in found}
-        # Damage shows as any of these, depending on the byte.
-        except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError) as error:
-            raise _refusal(path, f"it cannot be read ({error})") from error
-    sums = members.pop(SUMS, None)
-    if sums is None or ABOUT not in members or len(found) != len(members) + 1:
-        raise _refusal(path, f"{ABOUT} or {SUMS} is missing or doubled")
-    if sums != _checksums(members):
-        raise _refusal(path, "its checksums do not match: it was changed after it was saved")
-    return members
-
-
-def _refusal(path: str | os.PathLike, why: str) -> ValueError:
+def _refusal(path: str | os.PathLike, why: str, error: Exception) -> ValueError:
     """The error for a file that `save` did not write, or not all of it."""
+    cause = str(error) if isinstance(error, ValueError) else repr(error)
     return ValueError(
-        f"{path} is not a file saved by echofold, or it is damaged: {why}. Save the estimator "
-        "again, or restore the file from a copy."
+        f"{path} is not a file saved by echofold, or it is damaged: {why} ({cause:.500}). Save "
+        "the estimator again, or restore the file from a copy."
     )

@@ -31,13 +31,20 @@ class Timeline:
         """The pandas index of the next ``rows`` rows."""
         import pandas as pd
 
-        if self.kind == "dates":
-            ahead = pd.date_range(self.last, periods=rows + 1, freq=self.step, name=self.name)
-            return ahead[1:].as_unit(self.last.unit)
-        if self.kind == "periods":
-            return pd.period_range(
-                self.last + self.step, periods=rows, freq=self.step, name=self.name
-            )
+        try:
+            if self.kind == "dates":
+                ahead = pd.date_range(self.last, periods=rows + 1, freq=self.step, name=self.name)
+                return ahead[1:].as_unit(self.last.unit)
+            if self.kind == "periods":
+                return pd.period_range(
+                    self.last + self.step, periods=rows, freq=self.step, name=self.name
+                )
+        # At the end of the calendar pandas raises any of these.
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"the index cannot be continued by {rows} rows of {self.step.freqstr} after "
+                f"{self.last!s}: {error}. Ask for fewer rows, or fit without an index."
+            ) from error
         if self.kind == "integers":
             first = self.last + self.step
             return pd.RangeIndex(first, first + rows * self.step, self.step, name=self.name)
@@ -119,41 +126,3 @@ def _check_order(index: Any, argument: str) -> None:
             f"the index of {argument} goes back in time at row {row}: {index[row]!s} comes after "
             f"{index[row - 1]!s}. Rows must be in time order; use {argument}.sort_index()."
         )
-
-
-def freeze(ends: Timeline) -> dict[str, Any]:
-    """A timeline as plain strings and numbers."""
-    parts = {"kind": ends.kind, "last": ends.last, "step": ends.step, "rows": ends.rows}
-    parts["name"] = ends.name
-    if ends.kind == "dates":
-        tz = ends.last.tz
-        parts |= {"last": ends.last.isoformat(), "step": ends.step.freqstr}
-        parts |= {"unit": ends.last.unit, "tz": None if tz is None else str(tz)}
-    elif ends.kind == "periods":
-        parts |= {"last": ends.last.ordinal, "step": ends.last.freqstr}
-    try:
-        same = thaw(parts) == ends
-    except (ValueError, KeyError):
-        same = False
-    if not same:
-        raise ValueError(
-            f"the index of y, with frequency {ends.step!r} from {ends.last!s}, cannot be stored: "
-            "its frequency or time zone has no name that pandas reads back. Use a frequency and "
-            "time zone that have one, or fit without an index."
-        )
-    return parts
-
-
-def thaw(parts: dict[str, Any]) -> Timeline:
-    """The timeline that `freeze` took apart."""
-    import pandas as pd
-
-    kind, last, step = parts["kind"], parts["last"], parts["step"]
-    if kind == "dates":
-        last = pd.Timestamp(last).as_unit(parts["unit"])
-        last = last if parts["tz"] is None else last.tz_convert(parts["tz"])
-        step = pd.tseries.frequencies.to_offset(step)
-    elif kind == "periods":
-        last = pd.Period(ordinal=last, freq=step)
-        step = last.freq
-    return Timeline(kind, last, step, parts["rows"], parts["name"])

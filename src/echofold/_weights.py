@@ -123,8 +123,9 @@ def _engine_form(W) -> np.ndarray | Sparse:
         counts = (W != 0).sum(axis=1)
     else:
         counts = np.diff(W.indptr)
-    units, connections = W.shape[0], int(counts.max(initial=0))
-    if connections == 0 or 10 * connections > units:
+    # At least one, a zero: an empty sparse matrix of many units must not become a dense one.
+    units, connections = W.shape[0], int(counts.max(initial=1))
+    if 10 * connections > units:
         return np.ascontiguousarray(W.toarray(), dtype=float) if issparse(W) else W
     if not issparse(W):
         from scipy.sparse import csr_array

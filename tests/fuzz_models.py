@@ -1,0 +1,149 @@
+"""Load wrong model files, use what loads, and say what happened.
+
+``python tests/fuzz_models.py FIRST COUNT [FILE]`` does so for the files of these seeds and prints
+the outcome as JSON; FILE always holds the seed under way. This is a program because a file that
+gets past the checks may end the process. A seed always makes the same file.
+"""
+
+import io
+import json
+import sys
+import tempfile
+import tracemalloc
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from model_files import archive, members_of
+from wrong_files import made
+
+from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
+
+ALLOWANCE = 50_000_000  # bytes of memory beyond twice the size of the file
+ROWS, UNITS = 60, 20
+
+
+def models():
+    """One of each kind of value that a file can hold."""
+    rng = np.random.default_rng(0)
+    y, X = rng.normal(size=(ROWS, 2)), rng.normal(size=(ROWS, 2))
+    sequences = [rng.normal(size=(n, 2)) for n in range(3, 15)]
+    frame = pd.DataFrame(X, columns=["wind", "sun"])
+    hours = pd.date_range("2024-03-01", periods=ROWS, freq="h", tz="Europe/Vilnius")
+    sparse = ESNForecaster(UNITS, connectivity=0.1, random_state=1)
+    yield sparse.fit(pd.Series(y[:, 0], index=hours, name="load"))
+    months = pd.period_range("2000-01", periods=ROWS, freq="M", name="month")
+    intervals = ESNForecaster(UNITS, random_state=1)
+    intervals.fit(pd.DataFrame(y, index=months, columns=["a", ("b", 1)]))
+    intervals.residuals_ = rng.normal(size=(4, 3, 2))
+    yield intervals
+    given = {"W": sparse.W_, "input_scaling": [1, 0.5, 2, 1], "random_state": 1}
+    yield ESNForecaster(UNITS, **given).fit(pd.DataFrame(y), frame)
+    yield ESNForecaster(UNITS, W_in=rng.normal(size=(UNITS, 2)), random_state=1).fit(y[:, 0])
+    yield ESNRegressor(UNITS, random_state=1, output_range=(-0.5, np.inf)).fit(frame, y)
+    yield ESNRegressor(UNITS, connectivity=0.1, random_state=1).fit(X, y[:, 0])
+    for labels, states in ((["yes", "no", "é"] * 4, 2), ([True, False] * 6, "mean")):
+        yield ESNClassifier(UNITS, states=states, random_state=1).fit(sequences, labels)
+    table = pd.DataFrame(rng.normal(size=(12, 5)), columns=list("abcde"))
+    yield ESNClassifier(UNITS, random_state=1).fit(table, np.array(["x", "y"] * 6, dtype=object))
+
+
+def bases_in(folder):
+    """The members of the files to begin with."""
+    for model in models():
+        save(model, folder / "model")
+        yield members_of(folder / "model")
+
+
+def use(model, folder):
+    """All that a loaded model is for; what loads must also save."""
+    repr(model)
+    inputs = model.W_in_.shape[1] - 1
+    if isinstance(model, ESNForecaster):
+        outputs = model.readout_.shape[1]
+        known = np.zeros((3, inputs - outputs)) if model.X_schema_ is not None else None
+        model.forecast(3, known)
+        if model.residuals_ is not None:
+            model.forecast(3, known, level=0.5)
+        model.update(np.zeros((3, outputs)), known).forecast(3, known)
+    elif isinstance(model, ESNRegressor):
+        for start in ("zero", "last"):
+            model.predict(np.zeros((4, inputs)), start)
+    else:
+        table = getattr(model, "n_features_in_", None)
+        model.predict(np.zeros((2, min(table, 100))) if table else [np.zeros((5, inputs))] * 2)
+    save(model, folder / "again")
+    load(folder / "again")
+
+
+class Outcome:
+    """What happened, how often; what should not have; and the most memory beyond twice a file."""
+
+    def __init__(self):
+        self.happened, self.wrong, self.memory = Counter(), [], 0
+
+    def loaded(self, seed, path):
+        """The model in a file; None if it is refused."""
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        model = None
+        try:
+            model = load(path)
+        except Exception as error:
+            # The cause tells whether a check spoke, or the net below all of them.
+            foreseen = isinstance(error.__cause__, ValueError | None)
+            if type(error) is not ValueError or not foreseen:
+                self.wrong.append(f"{seed}: load {error!r} from {error.__cause__!r}")
+        self.happened["refused" if model is None else "loaded"] += 1
+        taken = tracemalloc.get_traced_memory()[1] - before - 2 * path.stat().st_size
+        self.memory = max(self.memory, taken)
+        if taken > ALLOWANCE:
+            self.wrong.append(f"{seed}: {taken} bytes of memory beyond twice the file")
+        return model
+
+    def used(self, seed, model, folder):
+        """Use a model, which works or says why it does not."""
+        try:
+            use(model, folder)
+            self.happened["used"] += 1
+        except Exception as error:
+            self.happened[f"use: {error!r:.60}"] += 1
+            if not isinstance(error, ValueError | TypeError) or not str(error):
+                self.wrong.append(f"{seed}: use {error!r}")
+
+
+def run(first, count, report=lambda seed: None):
+    """Load and use the files of ``count`` seeds."""
+    warnings.simplefilter("ignore")
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory() as name:
+        folder, path = Path(name), Path(name) / "file"
+        bases = list(bases_in(folder))
+        tracemalloc.start()
+        for members in bases:
+            path.write_bytes(archive(members))
+            outcome.used("none", outcome.loaded("none", path), folder)
+        assert outcome.happened == {"loaded": len(bases), "used": len(bases)}
+        outcome.happened.clear()
+        for seed in range(first, first + count):
+            report(seed)
+            path.write_bytes(made(seed, bases))
+            model = outcome.loaded(seed, path)
+            if model is not None:
+                outcome.used(seed, model, folder)
+        tracemalloc.stop()
+    return vars(outcome)
+
+
+if __name__ == "__main__":
+    first, count = int(sys.argv[1]), int(sys.argv[2])
+    with open(sys.argv[3], "w") if len(sys.argv) > 3 else io.StringIO() as file:
+
+        def note(seed):
+            file.seek(0)
+            file.write(f"{seed}\n")
+            file.flush()
+
+        print(json.dumps(run(first, count, note), indent=1))
