@@ -14,7 +14,9 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_array
 from searches import CV, INPUTS, OUTPUTS, RIDGE, SEED, SERIES, TASKS, identical, searched
+from threadpoolctl import threadpool_limits
 
+import echofold._candidates as candidates
 import echofold._checkpoint as checkpoints
 import echofold._work as work
 from echofold import (
@@ -223,6 +225,31 @@ def test_other_workers_may_go_on(tmp_path, interrupted):
         "regression", n_draws=3, checkpoint=str(tmp_path), n_jobs=2, progress=False, final="average"
     )
     identical(resumed, plain)
+
+
+def test_complete_blocks_of_large_networks_give_the_same_bits(tmp_path, computed):
+    estimator = ESNForecaster(320, random_state=SEED)
+
+    def run(**options):
+        return ESNSearchCV(estimator, {"ridge": RIDGE}, cv=CV, n_draws=3, **options).fit(SERIES)
+
+    def forget():  # as in another process
+        getattr(candidates._drawn, "cache_clear", lambda: None)()
+
+    run(checkpoint=tmp_path)
+    forget()
+    with threadpool_limits(1, user_api="blas"):
+        plain = run()
+    forget()
+    computed.clear()
+    with threadpool_limits(4, user_api="blas"):
+        resumed = run(checkpoint=tmp_path)
+    assert computed == []
+    identical(resumed, plain)
+    for name in ("W_", "W_in_", "readout_", "state_"):
+        one, other = (getattr(search.best_estimator_, name) for search in (resumed, plain))
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(resumed.forecast(20), plain.forecast(20))
 
 
 # --- whole files only -----------------------------------------------------------------------------
