@@ -431,6 +431,21 @@ def test_the_estimator_and_the_arguments_stay_as_they_were():
     np.testing.assert_array_equal(search.fit(SERIES).results_.nrmse, copy.results_.nrmse)
 
 
+def test_a_failed_refit_leaves_the_earlier_search(monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError("in the search")
+
+    search = searched("regression")
+    expected = search.predict(INPUTS)
+    with monkeypatch.context() as patch:
+        patch.setattr("echofold._search.evaluate_all", fails)
+        with pytest.raises(MemoryError, match="in the search"):
+            search.fit(9 * INPUTS[:100, :1], 9 * OUTPUTS[:100, 0])
+    np.testing.assert_array_equal(search.predict(INPUTS), expected)
+    again = search.finalize("retrain")  # from the data of the earlier search
+    np.testing.assert_array_equal(again.readout_, search.best_estimator_.readout_)
+
+
 def test_numpy_values_and_single_values_are_lists_too():
     space = {"leak_rate": np.array([0.3, 1.0]), "spectral_radius": 0.5, "ridge": np.array(RIDGE)}
     search = ESNSearchCV(TASKS["forecast"][0], space, cv=CV).fit(SERIES)

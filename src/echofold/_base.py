@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,6 +16,28 @@ from echofold._final import Network, train
 from echofold._reservoir import Reservoirs, reservoirs
 from echofold._tasks import Problem
 from echofold._weights import prepare
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def whole_or_not_at_all(method: Method) -> Method:
+    """Make a method that raises, or is interrupted, leave its object as it was.
+
+    A readout must never stand beside the scaler of other data. Fitted values are replaced and
+    never changed in place, so the old ones are kept by name alone.
+    """
+
+    @wraps(method)
+    def guarded(self, *data, **options):
+        before = dict(vars(self))
+        try:
+            return method(self, *data, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded  # type: ignore[return-value]
 
 
 class ESN(BaseEstimator):

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from echofold import _results, _tables
+from echofold._base import whole_or_not_at_all
 from echofold._candidates import check_count, seed_of
 from echofold._checkpoint import Checkpoint, described, fingerprint
 from echofold._cross_validate import check_metrics
@@ -149,6 +150,7 @@ class ESNSearchCV(FinalModels, BaseEstimator):
         self.checkpoint = checkpoint
         self.progress = progress
 
+    @whole_or_not_at_all
     def fit(self, *data, groups=None, **fit_params):
         """Search, select and make the final model.
 
