@@ -191,6 +191,35 @@ def test_random_state_of_the_search_comes_before_the_estimators():
     )
 
 
+def test_none_as_the_seed_of_a_candidate_is_the_seed_of_the_search():
+    space = {"random_state": [None, 11], "leak_rate": [0.3, 1.0], "ridge": RIDGE}
+    search = searched("regression", space, n_draws=2)
+    plain = searched("regression", {"leak_rate": [0.3, 1.0], "ridge": RIDGE}, n_draws=2)
+    other = searched(
+        "regression", {"leak_rate": [0.3, 1.0], "ridge": RIDGE}, n_draws=2, random_state=11
+    )
+    np.testing.assert_array_equal(search.results_.nrmse[:, :2], plain.results_.nrmse)
+    np.testing.assert_array_equal(search.results_.nrmse[:, 2:], other.results_.nrmse)
+    only = searched("regression", {"random_state": [None]})
+    assert only.best_params_["random_state"] is None
+    assert only.best_estimator_.seed_ == SEED
+    assert "random_state" in only.to_frame()
+
+
+@pytest.mark.parametrize("seed", [np.random.RandomState(0), 1.5, "3", True])
+def test_other_seeds_of_candidates_are_refused(seed):
+    with pytest.raises(TypeError, match=r"space\['random_state'\] has .*an integer, or None"):
+        searched("regression", {"random_state": [seed]})
+
+
+def test_candidates_with_and_without_a_seed_of_their_own_do_not_share_draws():
+    spaces = [{"random_state": [SEED], "leak_rate": [0.3]}, {"leak_rate": [0.3]}]
+    found = searched("regression", spaces, random_state=8).results_.nrmse
+    for place, seed in enumerate((SEED, 8)):
+        alone = searched("regression", {"leak_rate": [0.3]}, random_state=seed).results_.nrmse
+        np.testing.assert_array_equal(found[:, place], alone[:, 0])
+
+
 def test_without_a_seed_one_is_drawn_and_kept():
     space = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
     search = ESNSearchCV(ESNForecaster(12), space, cv=CV).fit(SERIES)

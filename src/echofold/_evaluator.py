@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._candidates import check_parameters, draw_key
+from echofold._candidates import candidate_seed, check_parameters, draw_key
 from echofold._checkpoint import Checkpoint
 from echofold._cross_validate import resolve_schemes
 from echofold._device import one_blas_thread
@@ -92,7 +92,8 @@ class Evaluator:
             params = self.params(candidate)
             check_parameters(params)
             problem, _ = self.problem(candidate)
-            key = (id(problem), bool(params["penalize_bias"]), params["device"], draw_key(params))
+            draw = draw_key(params, candidate_seed(candidate, self.seeds[0]))
+            key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
             groups.setdefault(key, []).append(place)
         found = []
         for places in groups.values():
@@ -101,9 +102,8 @@ class Evaluator:
                 schemes = {name: splits.part(only) for name, splits in schemes.items()}
             first = self.params(candidates[places[0]])
             settings = replace(self.settings, penalised=bool(first["penalize_bias"]))
-            seeds = self.seeds
-            if "random_state" in candidates[places[0]]:
-                seeds = tuple(int(first["random_state"]) + d for d in range(len(seeds)))
+            seed = candidate_seed(candidates[places[0]], self.seeds[0])
+            seeds = tuple(seed + d for d in range(len(self.seeds)))
             width = len(places) if self.prune else MOST
             numbers = [tuple(range(len(seeds)))] if self.together else [
                 (d,) for d in range(len(seeds))

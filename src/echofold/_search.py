@@ -46,6 +46,7 @@ class ESNSearchCV(FinalModels, BaseEstimator):
     space : dict, or list of dicts
         Parameter names to lists of values, or to ``scipy.stats`` distributions for
         ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
+        ``random_state`` takes integers, and None for the seed of the search.
     cv : scheme, splitter, int, or dict of these, default KFold(10)
         With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
         a dict and ``best_*`` refer to the first.
