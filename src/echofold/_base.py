@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from echofold import _device
 from echofold._candidates import check_parameters, seed_of
 from echofold._final import Network, train
+from echofold._fork import check_process
 from echofold._reservoir import Reservoirs, reservoirs
 from echofold._tasks import Problem
 from echofold._weights import prepare
@@ -90,6 +91,7 @@ class ESN(BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Raise for a parameter that is not allowed, or a device that is not there."""
+        check_process()
         check_parameters(self.get_params(deep=False))
         _device.resolve(self.device, 1)
 
@@ -113,6 +115,7 @@ class ESN(BaseEstimator):
 
     def _reservoirs(self) -> Reservoirs:
         """The reservoir carried, ready to run."""
+        check_process()
         check_is_fitted(self, "readout_")
         raw = prepare(self.W_in_, self.W_, rescale=False)
         return reservoirs(raw, [self.leak_rate_], [1.0], np.ones((self.W_in_.shape[1], 1)))
