@@ -1,7 +1,13 @@
 """A whole search: its scores are those of each candidate alone, and what is made of them."""
 
+import copy
+import io
+import multiprocessing
+import pickle
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +23,7 @@ from searches import (
     SERIES,
     TASKS,
     exploding,
+    identical,
     one_by_one,
     searched,
 )
@@ -35,6 +42,7 @@ from echofold import (
     cross_validate,
     datasets,
 )
+from echofold._final import FINALS
 from echofold._results import EchofoldWarning
 from echofold._select import mean_scores, select
 
@@ -458,6 +466,62 @@ def test_the_estimator_and_the_arguments_stay_as_they_were():
     assert space == {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
     np.testing.assert_array_equal(copy.fit(SERIES).results_.nrmse, search.results_.nrmse)
     np.testing.assert_array_equal(search.fit(SERIES).results_.nrmse, copy.results_.nrmse)
+
+
+COPIES = {
+    "pickle": lambda search: pickle.loads(pickle.dumps(search)),
+    "deepcopy": copy.deepcopy,
+    "joblib": lambda search: joblib.load(_dumped(search)),
+}
+
+
+def _dumped(search):
+    file = io.BytesIO()
+    joblib.dump(search, file)
+    file.seek(0)
+    return file
+
+
+@pytest.fixture(scope="module")
+def spawned():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        yield executor
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("worker", ["bar", "pool"])
+def test_a_fitted_search_can_be_copied(way, worker, spawned, monkeypatch, tmp_path):
+    pytest.importorskip("rich")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    options = {"progress": True} if worker == "bar" else {"executor": spawned}
+    search = searched(n_draws=2, cv={"a": CV, "b": KFold(3)}, **options, checkpoint=tmp_path / "c")
+    again = COPIES[way](search)
+    identical(again, search)
+    assert again.executor is None
+    assert search.executor is options.get("executor")
+    np.testing.assert_array_equal(again.forecast(5), search.forecast(5))
+    for final in FINALS:
+        for scheme in "ab":
+            one, other = (s.finalize(final, scheme=scheme) for s in (again, search))
+            np.testing.assert_array_equal(one.readout_, other.readout_)
+    pd.testing.assert_frame_equal(again.to_frame(), search.to_frame())
+    assert again.summary() == search.summary()
+    again.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    identical(again.fit(SERIES), search)
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_a_clone_of_a_search_has_the_same_executor(spawned, fitted):
+    estimator, data = TASKS["regression"]
+    search = ESNSearchCV(estimator, GRID, cv=CV, executor=spawned)
+    if fitted:
+        search.fit(*data)
+    again = clone(search)
+    assert again.executor is spawned
+    assert again.estimator is not estimator and again.space is not GRID
+    assert not hasattr(again, "results_")
+    assert again.get_params(deep=False).keys() == search.get_params(deep=False).keys()
 
 
 def test_a_failed_refit_leaves_the_earlier_search(monkeypatch):

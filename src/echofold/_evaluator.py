@@ -63,6 +63,10 @@ class Evaluator:
     _blocks: int = 0
     _own: dict[str, Any] | None = None
 
+    def release(self) -> None:
+        """Let go of what serves a running search only and cannot be copied or pickled."""
+        self.progress, self.executor, self.checkpoint = Progress(), None, None
+
     def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
         """All parameters of a candidate."""
         if self._own is None:

@@ -77,7 +77,9 @@ class ESNSearchCV(FinalModels, BaseEstimator):
     n_jobs : int, optional
         Worker threads.
     executor : concurrent.futures.Executor, optional
-        Who carries out blocks of candidates instead, such as Dask's ``client.get_executor()``.
+        Who carries out blocks of candidates instead, such as Dask's ``client.get_executor()``. A
+        pool of processes must spawn them. Copies and pickles of the search have None in its place;
+        ``sklearn.base.clone`` passes it on.
     checkpoint : path, optional
         Directory for finished blocks: the same search started again goes on from them.
     progress : {"auto", True, False}
@@ -151,6 +153,14 @@ class ESNSearchCV(FinalModels, BaseEstimator):
         self.checkpoint = checkpoint
         self.progress = progress
 
+    def __getstate__(self):
+        return {**super().__getstate__(), "executor": None}  # threads and sockets do not travel
+
+    def __sklearn_clone__(self):
+        params = self.get_params(deep=False)
+        copies = {k: v if k == "executor" else clone(v, safe=False) for k, v in params.items()}
+        return type(self)(**copies)
+
     @whole_or_not_at_all
     def fit(self, *data, groups=None, **fit_params):
         """Search, select and make the final model.
@@ -190,6 +200,8 @@ class ESNSearchCV(FinalModels, BaseEstimator):
                 self.candidates_, scores = self._evaluate(evaluator, candidates, spaces)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self._interrupted(evaluator, total)) from None
+        finally:
+            evaluator.release()
         attrs = {"strategy": self.strategy, "seed": self.seed_}
         attrs["seconds"] = time.perf_counter() - began
         self._schemes = schemes
