@@ -13,6 +13,7 @@ from echofold._candidates import candidate_seed, check_parameters, draw_key
 from echofold._checkpoint import Checkpoint
 from echofold._cross_validate import resolve_schemes
 from echofold._device import one_blas_thread
+from echofold._kept import expected
 from echofold._progress import Progress
 from echofold._splits import RowSplits
 from echofold._tasks import Problem
@@ -133,10 +134,11 @@ class Evaluator:
         """Evaluate candidates, on some of the splits if ``only`` names them."""
         blocks = self.blocks(candidates, only)
         first, self._blocks = self._blocks, self._blocks + len(blocks)
+        wanted = expected(blocks, candidates) if self.checkpoint else []
         found: dict[int, Outcome] = {}
         waiting = []
         for place, block in enumerate(blocks):
-            kept = self.checkpoint.load(first + place) if self.checkpoint else None
+            kept = self.checkpoint.load(first + place, wanted[place]) if self.checkpoint else None
             if kept is None:
                 waiting.append((place, block))
             else:
@@ -144,7 +146,7 @@ class Evaluator:
         with one_blas_thread():  # outermost, so that worker threads find it set already
             for place, outcome in carry_out(waiting, self.n_jobs, self.executor):
                 if self.checkpoint is not None:
-                    self.checkpoint.save(first + place, outcome)
+                    self.checkpoint.save(first + place, outcome, wanted[place])
                 found[place] = self._count(blocks[place], outcome)
         return _assemble(blocks, [found[i] for i in range(len(blocks))], len(candidates))
 

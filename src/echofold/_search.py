@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from echofold import _results, _tables
 from echofold._base import whole_or_not_at_all
 from echofold._candidates import check_count, seed_of
-from echofold._checkpoint import Checkpoint, described, fingerprint
+from echofold._checkpoint import Checkpoint
 from echofold._cross_validate import check_metrics
 from echofold._evaluator import Evaluator
 from echofold._final import FINALS
+from echofold._fingerprint import described, described_function
+from echofold._kept import data_of, splits_of
 from echofold._memory import budget
 from echofold._progress import progress
 from echofold._space import check_space, split_ridge
@@ -81,7 +82,9 @@ class ESNSearchCV(FinalModels, BaseEstimator):
         pool of processes must spawn them. Copies and pickles of the search have None in its place;
         ``sklearn.base.clone`` passes it on.
     checkpoint : path, optional
-        Directory for finished blocks: the same search started again goes on from them.
+        Directory for finished blocks: the same search started again goes on from them. Functions
+        given as ``metric`` are compared by their code and what it refers to; one that holds what
+        has no lasting description, as a generator of random numbers, is refused.
     progress : {"auto", True, False}
         A bar in a terminal or notebook, or always, or never.
 
@@ -282,29 +285,31 @@ class ESNSearchCV(FinalModels, BaseEstimator):
             "version": __version__,
             "estimator": type(self.estimator).__name__,
             "parameters": {
-                name: described(value)
+                name: described(value, name)
                 for name, value in self.estimator.get_params(deep=False).items()
                 if name != "random_state"
             },
-            "space": [{name: described(v) for name, v in one.items()} for one in spaces],
+            "space": [
+                {name: described(v, f"space[{name!r}]") for name, v in one.items()}
+                for one in spaces
+            ],
             "ridge": evaluator.settings.ridge.tolist(),
-            "cv": {
-                name: [splits.name, fingerprint(np.array(repr((splits.train, splits.valid))))]
-                for name, splits in schemes.items()
-            },
+            "cv": {name: [splits.name, splits_of(splits)] for name, splits in schemes.items()},
             "metric": [metric.name for metric in evaluator.settings.metrics],
+            "functions": {
+                metric.name: described_function(metric.function, "metric")
+                for metric in evaluator.settings.metrics
+                if metric.needs == "predictions"
+            },
             "algorithm": self.algorithm,
             **{
                 name: getattr(self, name)
                 for name in ("strategy", "n_iter", "n_draws", "select", "individual_ridge")
             },
             "prune": bool(self.prune),
-            "data": fingerprint(
-                problem.targets, problem.inputs, problem.washout, problem.weights,
-                problem.sequences, problem.take, problem.unit, problem.offset,
-            ),
+            "data": data_of(problem),
             "seed": None if given is None else seed,
-        }  # fmt: skip
+        }
         evaluator.checkpoint = Checkpoint(self.checkpoint, identity, seed)
         return evaluator.checkpoint.identity["seed"]
 
