@@ -35,6 +35,7 @@ from echofold._fingerprint import fingerprint, hashed
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented))
 RANDOM = (np.random.RandomState, np.random.Generator, np.random.BitGenerator, random.Random)
 DYNAMIC = ("eval", "exec", "globals", "__import__")
+GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 # What Python itself enters into a class, which says where it stands or repeats what it does.
 OF_A_CLASS = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
@@ -158,7 +159,7 @@ class Contents:
                 if level != 0 or not self._installed(name):
                     raise Opaque(f"it imports {name!r} while it runs; import it at the top")
                 found[f"import {name}"] = "module"
-            elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            elif step.opname in GLOBAL:
                 name = step.argval
                 if name in scope:
                     name, value = self._attribute(name, scope[name], steps[at + 1 :])
