@@ -52,7 +52,7 @@ def described_function(value: Any, argument: str) -> dict[str, Any]:
 
     Raises a TypeError that names ``argument`` if it holds something that has no description.
     """
-    from echofold._contents import Contents, Opaque
+    from echofold._made_of import Contents, Opaque
 
     contents = Contents()
     try:

@@ -134,7 +134,7 @@ def check_columns(data: Any, argument: str) -> None:
     """Raise for a pandas or polars column that does not hold numbers, by its name."""
     kind = kind_of(data)
     if kind != "numpy":
-        _column_contents(data, kind, argument)
+        _column_made_of(data, kind, argument)
 
 
 def require_finite(values: np.ndarray, argument: str, names: tuple | None = None) -> None:
@@ -184,7 +184,7 @@ def _read_array(data: Any, argument: str) -> Table:
 
 def _read_frame(data: Any, kind: str, argument: str) -> Table:
     """Read a pandas or polars series or frame."""
-    names, holds = _column_contents(data, kind, argument)
+    names, holds = _column_made_of(data, kind, argument)
     flat = data.ndim == 1 if kind == "pandas" else not hasattr(data, "columns")
     if kind == "pandas":
         values = data.to_numpy(dtype=float, na_value=np.nan)
@@ -196,7 +196,7 @@ def _read_frame(data: Any, kind: str, argument: str) -> Table:
     return Table(values, Schema(kind, names, holds, flat), getattr(data, "index", None))
 
 
-def _column_contents(data: Any, kind: str, argument: str) -> tuple[tuple | None, tuple[str, ...]]:
+def _column_made_of(data: Any, kind: str, argument: str) -> tuple[tuple | None, tuple[str, ...]]:
     """Names of the columns of a frame and what they hold; raise for anything but numbers."""
     if hasattr(data, "columns"):
         names = tuple(data.columns)
