@@ -1,30 +1,38 @@
 """A search that is killed, interrupted or runs out of disk goes on where it was."""
 
 import errno
+import hashlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+import searches
 from scipy import stats
 from scipy.sparse import csr_array
-from searches import CV, INPUTS, OUTPUTS, RIDGE, SEED, SERIES, TASKS, identical, searched
+from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SEED, SERIES, TASKS, identical, searched
+from threadpoolctl import threadpool_limits
 
+import echofold._candidates as candidates
 import echofold._checkpoint as checkpoints
 import echofold._work as work
 from echofold import (
     Accumulative,
+    EchofoldWarning,
     ESNForecaster,
     ESNRegressor,
     ESNSearchCV,
     KFold,
 )
-from echofold._checkpoint import Checkpoint, described, fingerprint
+from echofold._checkpoint import Checkpoint
+from echofold._kept import Expected
 from echofold._progress import Progress
 
 SPACE = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
@@ -39,7 +47,7 @@ from searches import searched
 path, moment, at = sys.argv[1], sys.argv[2], int(sys.argv[3])
 write, count = Checkpoint._write, 0
 
-def watched(self, file, data):
+def watched(self, file, data, *first, **firsts):
     global count
     if file.name.startswith("block"):
         count += 1
@@ -53,7 +61,7 @@ def watched(self, file, data):
             if moment == "after":
                 write(self, file, data)
             os.kill(os.getpid(), signal.SIGKILL)
-    write(self, file, data)
+    write(self, file, data, *first, **firsts)
 
 Checkpoint._write = watched
 searched(n_draws=6, checkpoint=path)
@@ -225,6 +233,31 @@ def test_other_workers_may_go_on(tmp_path, interrupted):
     identical(resumed, plain)
 
 
+def test_complete_blocks_of_large_networks_give_the_same_bits(tmp_path, computed):
+    estimator = ESNForecaster(320, random_state=SEED)
+
+    def run(**options):
+        return ESNSearchCV(estimator, {"ridge": RIDGE}, cv=CV, n_draws=3, **options).fit(SERIES)
+
+    def forget():  # as in another process
+        getattr(candidates._drawn, "cache_clear", lambda: None)()
+
+    run(checkpoint=tmp_path)
+    forget()
+    with threadpool_limits(1, user_api="blas"):
+        plain = run()
+    forget()
+    computed.clear()
+    with threadpool_limits(4, user_api="blas"):
+        resumed = run(checkpoint=tmp_path)
+    assert computed == []
+    identical(resumed, plain)
+    for name in ("W_", "W_in_", "readout_", "state_"):
+        one, other = (getattr(search.best_estimator_, name) for search in (resumed, plain))
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(resumed.forecast(20), plain.forecast(20))
+
+
 # --- whole files only -----------------------------------------------------------------------------
 
 
@@ -266,10 +299,12 @@ def test_a_block_comes_back_as_it_was(tmp_path):
         7,
         2**40,
     )
+    wanted = Expected("these", {"a/b": 4, "c": 4}, ("nrmse", "é"), (2, 3, 5), True)
+    outcome.pruned["a/b"] = arrays[:, :, 1] > 0
     kept = Checkpoint(tmp_path, {"seed": 1}, 0)
-    assert kept.load(3) is None
-    kept.save(3, outcome)
-    found = Checkpoint(tmp_path, {"seed": 1}, 0).load(3)
+    assert kept.load(3, wanted) is None
+    kept.save(3, outcome, wanted)
+    found = Checkpoint(tmp_path, {"seed": 1}, 0).load(3, wanted)
     for scheme, metrics in outcome.scores.items():
         assert list(found.scores[scheme]) == list(metrics)
         for metric, values in metrics.items():
@@ -278,6 +313,245 @@ def test_a_block_comes_back_as_it_was(tmp_path):
     np.testing.assert_array_equal(found.pruned["c"], outcome.pruned["c"])
     for name in ("algorithm", "notes", "seconds", "steps", "column_steps"):
         assert getattr(found, name) == getattr(outcome, name)
+
+
+# --- blocks that belong elsewhere -----------------------------------------------------------------
+
+
+def packed(meta, arrays, save=np.savez):
+    """A block as a file, with the hash in front."""
+    buffer = io.BytesIO()
+    save(buffer, meta=json.dumps(meta), **arrays)
+    return hashlib.sha256(buffer.getvalue()).hexdigest().encode() + buffer.getvalue()
+
+
+def unpacked(file):
+    with np.load(io.BytesIO(file.read_bytes()[64:])) as found:
+        arrays = dict(found)
+    return json.loads(str(arrays.pop("meta"))), arrays
+
+
+@pytest.fixture
+def goes_on(tmp_path, computed):
+    """Run a search with damaged blocks; assert a warning for each, and the right results."""
+
+    def run(plain, names, why, **options):
+        computed.clear()
+        with pytest.warns(EchofoldWarning, match=why) as caught:
+            resumed = searched("regression", checkpoint=tmp_path, **options)
+        ours = [one for one in caught if issubclass(one.category, EchofoldWarning)]
+        assert [Path(str(one.message).split()[0]).name for one in ours] == names
+        assert all("is computed again and the file replaced" in str(o.message) for o in ours)
+        assert all(one.filename == searches.__file__ for one in ours)  # where fit is called
+        identical(resumed, plain)
+        assert len(computed) == len(names)
+        computed.clear()
+        identical(searched("regression", checkpoint=tmp_path, **options), plain)
+        assert computed == []
+
+    return run
+
+
+@pytest.mark.parametrize("space", [{"leak_rate": [0.3, 1.0, 0.5]}, GRID], ids=["unequal", "equal"])
+def test_swapped_blocks_are_not_used(tmp_path, goes_on, monkeypatch, space):
+    monkeypatch.setattr("echofold._evaluator.MOST", 2)  # three candidates are blocks of 2 and 1
+    plain = searched("regression", space, checkpoint=tmp_path)
+    names = blocks(tmp_path)
+    one, other = (tmp_path / name for name in names)
+    data = one.read_bytes(), other.read_bytes()
+    one.write_bytes(data[1])
+    other.write_bytes(data[0])
+    goes_on(plain, names, "is block [01] of this search under another name", space=space)
+
+
+def test_blocks_of_another_search_are_not_used(tmp_path, goes_on, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("other")
+    plain = searched("regression", n_draws=2, checkpoint=tmp_path)
+    searched("regression", n_draws=2, checkpoint=elsewhere, random_state=9)
+    name = blocks(tmp_path)[1]
+    (tmp_path / name).write_bytes((elsewhere / name).read_bytes())
+    goes_on(plain, [name], "belongs to another search", n_draws=2)
+
+
+def test_inputs_in_another_unit_are_noticed_where_they_matter(tmp_path, computed):
+    space = {"scale": ["standard", None], "ridge": RIDGE}
+    options = {"cv": CV, "metric": "rmse", "checkpoint": tmp_path}
+    ESNSearchCV(TASKS["regression"][0], space, **options).fit(INPUTS, OUTPUTS)
+    computed.clear()
+    with pytest.warns(EchofoldWarning, match="block-000001.npz holds other candidates, draws, dat"):
+        found = ESNSearchCV(TASKS["regression"][0], space, **options).fit(2 * INPUTS, OUTPUTS)
+    assert len(computed) == 1  # the same once scaled, but not where they are not
+    options["checkpoint"] = None
+    identical(found, ESNSearchCV(TASKS["regression"][0], space, **options).fit(2 * INPUTS, OUTPUTS))
+
+
+def _header(shape="(1, 4, 4, 3)", kind="'<f8'"):
+    """The beginning of an array that claims to be large."""
+    text = f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+def _archive(members, compression=zipfile.ZIP_STORED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return hashlib.sha256(buffer.getvalue()).hexdigest().encode() + buffer.getvalue()
+
+
+def _members(data):
+    with zipfile.ZipFile(io.BytesIO(data[64:])) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+HOSTILE = {
+    "compressed": (lambda m, a, d: packed(m, a, np.savez_compressed), "is compressed"),
+    "a bomb": (
+        lambda m, a, d: _archive(
+            _members(d) | {"score0.npy": _header("(8000000,)") + bytes(64_000_000)},
+            zipfile.ZIP_DEFLATED,
+        ),
+        "is compressed",
+    ),
+    "a large claim": (
+        lambda m, a, d: _archive(_members(d) | {"score0.npy": _header("(1000000000000, 9)")}),
+        "of another size than it says",
+    ),
+    "a negative length": (
+        lambda m, a, d: _archive(_members(d) | {"score0.npy": _header("(-1, -1)") + bytes(8)}),
+        "none of numbers",
+    ),
+    "objects": (
+        lambda m, a, d: _archive(_members(d) | {"score0.npy": _header("(1,)", "'|O'") + bytes(8)}),
+        "none of numbers",
+    ),
+    "too large": (lambda m, a, d: d + bytes(2**24), "is too large"),
+    "no archive": (
+        lambda m, a, d: hashlib.sha256(b"zip").hexdigest().encode() + b"zip",
+        "is not a block of a search",
+    ),
+    "no array": (lambda m, a, d: _archive(_members(d) | {"score0.npy": b"x"}), "is not a block"),
+    "a missing array": (
+        lambda m, a, d: packed(m, {k: v for k, v in a.items() if k != "score0"}),
+        "is not a block",
+    ),
+    "another shape": (lambda m, a, d: packed(m, a | {"score0": a["score0"][:, 1:]}), "or shapes"),
+    "another type": (
+        lambda m, a, d: packed(m, a | {"score0": a["score0"].astype("f4")}),
+        "or shapes",
+    ),
+    "another metric": (lambda m, a, d: packed(m | {"scores": [["cv", "mse"]]}, a), "or shapes"),
+    "nested words": (lambda m, a, d: packed(m | {"scores": [[["cv"], ["nrmse"]]]}, a), "is not a"),
+    "a list": (lambda m, a, d: packed([m], a), "is not a block"),
+    "deep words": (
+        lambda m, a, d: _archive(_members(d) | {"meta.npy": _text("[" * 9000 + "]" * 9000)}),
+        "is not a block",
+    ),
+    "no seconds": (
+        lambda m, a, d: packed({k: v for k, v in m.items() if k != "seconds"}, a),
+        "does not say how",
+    ),
+    "no place": (
+        lambda m, a, d: packed({k: v for k, v in m.items() if k != "belongs"}, a),
+        "belongs to another search",
+    ),
+    "other contents": (
+        lambda m, a, d: packed(m | {"belongs": m["belongs"] | {"content": "0"}}, a),
+        "holds other candidates, draws, data or splits",
+    ),
+}
+
+
+def _text(text):
+    buffer = io.BytesIO()
+    np.save(buffer, np.array(text))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+def test_blocks_made_to_do_harm_are_not_used(how, tmp_path, goes_on):
+    plain = searched("regression", n_draws=2, checkpoint=tmp_path)
+    file = tmp_path / blocks(tmp_path)[1]
+    make, why = HOSTILE[how]
+    file.write_bytes(make(*unpacked(file), file.read_bytes()))
+    goes_on(plain, [file.name], why, n_draws=2)
+
+
+def test_a_directory_in_the_place_of_a_block(tmp_path, computed):
+    searched("regression", n_draws=2, checkpoint=tmp_path)
+    file = tmp_path / blocks(tmp_path)[1]
+    file.unlink()
+    file.mkdir()
+    computed.clear()
+    with pytest.raises(
+        OSError, match=rf"block 1 cannot be read \(a directory.*Remove {file}, or give"
+    ):
+        searched("regression", n_draws=2, checkpoint=tmp_path)
+    assert computed == []
+    file.rmdir()
+    searched("regression", n_draws=2, checkpoint=tmp_path)
+    assert len(computed) == 1
+
+
+# --- checkpoints of version 0.1.0 -----------------------------------------------------------------
+
+
+def as_before(path):
+    """Bring a checkpoint into the form of version 0.1.0."""
+    file = path / "search.json"
+    search = json.loads(file.read_text())
+    del search["functions"]
+    file.write_text(json.dumps({**search, "format": 1, "version": "0.1.0"}, indent=1))
+    for name in blocks(path):
+        meta, arrays = unpacked(path / name)
+        del meta["belongs"]
+        (path / name).write_bytes(packed(meta, arrays))
+
+
+def test_checkpoints_of_version_0_1_0_go_on(tmp_path, computed):
+    options = {"n_draws": 4, "metric": ["rmse", "mae"], "cv": {"a": CV, "b": KFold(3)}}
+    plain = searched("regression", checkpoint=tmp_path, **options)
+    as_before(tmp_path)
+    described = (tmp_path / "search.json").read_bytes()
+    first, *_, last = blocks(tmp_path)
+    (tmp_path / last).unlink()
+    meta, arrays = unpacked(tmp_path / first)  # of another shape, and in the place of a block
+    (tmp_path / first).write_bytes(packed(meta, arrays | {"score0": arrays["score0"][:, :2]}))
+    computed.clear()
+    with pytest.warns(EchofoldWarning, match=f"{first} holds scores of other schemes, metrics or"):
+        identical(searched("regression", checkpoint=tmp_path, **options), plain)
+    assert [draws for (draws,) in computed] == [0, 3]
+    computed.clear()
+    identical(searched("regression", checkpoint=tmp_path, **options), plain)
+    assert computed == []
+    assert (tmp_path / "search.json").read_bytes() == described
+    bound = [("belongs" in unpacked(tmp_path / name)[0]) for name in blocks(tmp_path)]
+    assert bound == [True, False, False, True]
+    (tmp_path / first).write_bytes((tmp_path / last).read_bytes())
+    with pytest.warns(EchofoldWarning, match="is block 3 of this search under another name"):
+        identical(searched("regression", checkpoint=tmp_path, **options), plain)
+    with pytest.raises(ValueError, match=r"different are: n_draws \(was 4, is 5\)"):
+        searched("regression", checkpoint=tmp_path, **options | {"n_draws": 5})
+
+
+def test_functions_of_which_version_0_1_0_kept_the_name_are_refused(tmp_path, computed):
+    def mine(y_true, y_pred):
+        return float(np.abs(y_true - y_pred).max())
+
+    searched("regression", metric=["rmse", mine], checkpoint=tmp_path)
+    as_before(tmp_path)
+    computed.clear()
+    with pytest.raises(ValueError, match=r"begun by echofold 0\.1\.0, which kept only.*'mine' st"):
+        searched("regression", metric=["rmse", mine], checkpoint=tmp_path)
+    assert computed == []
+
+
+def test_another_version_goes_on(tmp_path, computed, monkeypatch):
+    plain = searched("regression", checkpoint=tmp_path)
+    computed.clear()
+    monkeypatch.setattr("echofold.__version__", "99.0")
+    identical(searched("regression", checkpoint=tmp_path), plain)
+    assert computed == []
 
 
 # --- a disk that is full or not there -------------------------------------------------------------
@@ -321,7 +595,7 @@ def test_a_disk_that_fills_up(tmp_path, monkeypatch, computed):
 
 
 def test_a_disk_that_is_full_from_the_start(tmp_path, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Checkpoint, "_write", full)
@@ -423,6 +697,34 @@ def test_another_task_is_noticed(old):
         ESNSearchCV(**options, checkpoint=old).fit(SERIES)
 
 
+def test_a_metric_of_the_same_name_and_another_body_is_noticed(tmp_path, computed):
+    def run(scale, power=1):
+        def mine(y_true, y_pred):
+            return float((np.abs(y_true - y_pred) ** power).mean() * scale)
+
+        return searched("regression", metric=["rmse", mine], checkpoint=tmp_path)
+
+    first = run(1.0)
+    computed.clear()
+    identical(run(1.0), first)
+    assert computed == []
+    for other in ({"scale": 2.0}, {"scale": 1.0, "power": 2}):
+        with pytest.raises(ValueError, match=r"different are: functions\['mine'\]\['code'\] \(was"):
+            run(**other)
+    assert computed == []
+
+
+def test_a_metric_that_cannot_be_described_is_refused(tmp_path, computed):
+    generator = np.random.default_rng(0)
+
+    def noisy(y_true, y_pred):
+        return float(np.abs(y_true - y_pred).mean() + generator.normal())
+
+    with pytest.raises(TypeError, match=r"metric=<function .*a Generator.* or search without chec"):
+        searched("regression", metric=noisy, checkpoint=tmp_path / "kept")
+    assert computed == [] and not (tmp_path / "kept").exists()
+
+
 def test_splits_of_the_same_sizes_are_told_apart(tmp_path):
     one = [(np.arange(0, 40), np.arange(100, 144))]
     two = [(np.arange(50, 90), np.arange(100, 144))]
@@ -441,8 +743,34 @@ def test_a_seed_that_was_drawn_is_kept(tmp_path):
     assert json.loads((tmp_path / "kept" / "search.json").read_text())["seed"] == first.seed_
 
 
-def test_a_description_that_is_none(tmp_path):
-    (tmp_path / "search.json").write_text("not json")
+def test_the_seed_of_the_process_that_was_quicker_is_taken(tmp_path, monkeypatch):
+    write, quicker = Checkpoint._write, {}
+
+    def overtaken(self, file, data, *options, **more):
+        if file.name == "search.json" and not quicker:
+            quicker.update(json.loads(data) | {"seed": 77})
+            write(self, file, json.dumps(quicker).encode(), *options, **more)
+        write(self, file, data, *options, **more)
+
+    monkeypatch.setattr(Checkpoint, "_write", overtaken)
+    search = ESNSearchCV(ESNForecaster(12), SPACE, cv=CV, checkpoint=tmp_path).fit(SERIES)
+    assert search.seed_ == 77
+    assert json.loads((tmp_path / "search.json").read_text())["seed"] == 77
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_disk_without_links(tmp_path, monkeypatch):
+    def refused(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refused)
+    first = searched("regression", checkpoint=tmp_path)
+    identical(searched("regression", checkpoint=tmp_path), first)
+
+
+@pytest.mark.parametrize("text", ["not json", "[]", "{}", '{"seed": "a"}', "[" * 99_999])
+def test_a_description_that_is_none(tmp_path, text):
+    (tmp_path / "search.json").write_text(text)
     with pytest.raises(ValueError, match="search.json is not the description of a search"):
         searched("regression", checkpoint=tmp_path)
 
@@ -465,18 +793,3 @@ def test_distributions_and_matrices_are_recognised(tmp_path, computed):
         run(high=0.7)
     with pytest.raises(ValueError, match=r"different are: space\[0\]\['W'\]"):
         run(W=W + 1e-12)
-
-
-def test_descriptions_tell_values_apart():
-    W = np.eye(40)
-    other = W.copy()
-    other[20, 20] = 2  # where a printed array shows dots
-    values = [
-        None, 1, 1.0, "1", W, other, csr_array(W), csr_array(other), [W, other], [other, W],
-        stats.uniform(0, 1), stats.uniform(0, 2), stats.loguniform(0.1, 1), stats.randint(0, 5),
-    ]  # fmt: skip
-    texts = [json.dumps(described(value)) for value in values]
-    assert len(set(texts)) == len(texts)
-    assert json.dumps(described(stats.uniform(0, 1))) in texts
-    assert " at 0x" not in "".join(texts)
-    assert fingerprint(W, None) != fingerprint(None, W) != fingerprint(W.astype(int), None)

@@ -376,3 +376,52 @@ def test_refit_forgets_the_earlier_data():
     forecast = model.fit(y).forecast(5)
     assert model.residuals_ is None
     assert np.array_equal(forecast, ESNForecaster(UNITS, random_state=0).fit(y).forecast(5))
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("cls", [ESNForecaster, ESNRegressor, ESNClassifier])
+def test_a_failed_refit_leaves_the_earlier_fit(cls, error, monkeypatch):
+    def fails(*_):
+        raise error("in training")
+
+    sequences = [pd.DataFrame({"a": np.sin(np.arange(9) * (1 + i % 2))}) for i in range(12)]
+    X, y = known_inputs(ROWS), series(2)
+    first, second, use = {
+        ESNForecaster: ((y, X), (pd.Series(9 * y[:, 0]),), lambda m: m.forecast(3, X=X[:3])),
+        ESNRegressor: ((X, y), (pd.DataFrame(X[:, :1], columns=["a"]), 9 * y[:, 0]),
+                       lambda m: m.predict(X)),
+        ESNClassifier: ((sequences, [0, 1] * 6), (9 * X.T, ["b", "c"]),
+                        lambda m: m.predict(sequences)),
+    }[cls]  # fmt: skip
+    model = cls(20, random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr("echofold._base.train", fails)
+        with pytest.raises(error, match="in training"):
+            model.fit(*first)
+        assert vars(model) == vars(cls(20, random_state=0))  # not half fitted
+    before = use(model.fit(*first))
+    known = dict(vars(model))
+    with monkeypatch.context() as patch:
+        patch.setattr("echofold._base.train", fails)
+        with pytest.raises(error, match="in training"):
+            model.fit(*second)
+    np.testing.assert_array_equal(use(model), before)
+    assert vars(model).keys() == known.keys()
+    assert all(vars(model)[name] is value for name, value in known.items())
+    model.fit(*second)  # and it can still be fitted
+
+
+def test_a_failed_update_leaves_the_state(monkeypatch):
+    index = pd.date_range("2024-01-01", periods=ROWS, freq="D")
+    y = pd.Series(series(1)[:, 0], index=index)
+    model = ESNForecaster(20, random_state=0).fit(y[:100])
+    before = model.forecast(3)
+
+    def fails(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("echofold._timeline.Timeline.moved", fails)
+        with pytest.raises(KeyboardInterrupt):
+            model.update(y[100:110])
+    pd.testing.assert_series_equal(model.forecast(3), before)

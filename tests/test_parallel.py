@@ -1,13 +1,23 @@
 """Who carries out the blocks, and in what order they end, changes nothing in the results."""
 
 import multiprocessing
+import os
+import signal
+import subprocess
+import sys
 import threading
+import warnings
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
-from searches import identical, searched
+from searches import TASKS, identical, searched
+from sklearn.base import clone
 from threadpoolctl import threadpool_info
+
+from echofold import cross_validate
+from echofold._work import run_block
 
 OPTIONS = {"n_draws": 3, "metric": ["nrmse", "mae"]}
 
@@ -61,6 +71,74 @@ def test_processes_that_start_from_nothing(serial):
         identical(searched(**OPTIONS, executor=executor), serial)
         plain = searched("classification", n_draws=2, cv=3)
         identical(searched("classification", n_draws=2, cv=3, executor=executor), plain)
+
+
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+
+
+@FORKS
+def test_a_pool_that_forks_is_refused_once_jax_runs(serial):
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(1, mp_context=context) as executor:
+        with pytest.raises(ValueError, match=r"executor=.* forks its workers.*\('spawn'\)"):
+            searched(**OPTIONS, executor=executor)
+        assert not executor._processes
+
+
+@FORKS
+@pytest.mark.parametrize("what", ["forecast", "fit", "search", "cross_validate", "submitted"])
+def test_a_forked_process_says_that_it_cannot_compute(serial, what):
+    model, y = serial.best_estimator_, TASKS["forecast"][1][0]
+    act = {
+        "forecast": lambda: model.forecast(3),
+        "fit": lambda: clone(model).fit(y),
+        "search": lambda: searched(**OPTIONS),
+        "cross_validate": lambda: cross_validate(clone(model), y, cv=4),
+        "submitted": lambda: run_block(None),
+    }[what]
+    assert forked(act) == "RuntimeError"
+    assert len(model.forecast(3)) == 3  # here all is well
+
+
+def forked(act):
+    """The name of the exception that ``act`` raises in a forked process."""
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # by JAX and by Python, that a fork is not safe
+        process = os.fork()
+    if process == 0:
+        try:
+            signal.alarm(60)  # ends this process where the old version waited for ever
+            act()
+        except BaseException as error:
+            os.write(write, type(error).__name__.encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(process, 0)
+    with open(read) as pipe:
+        return pipe.read()
+
+
+@FORKS
+def test_a_pool_forked_before_jax_runs_works():
+    code = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from searches import identical, searched
+
+with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as executor:
+    one = searched("regression", executor=executor)
+    two = searched("regression", executor=executor)  # JAX runs here by now, and did not when forked
+identical(one, two)
+identical(one, searched("regression"))
+"""
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 def test_dask(serial):

@@ -1,7 +1,13 @@
 """A whole search: its scores are those of each candidate alone, and what is made of them."""
 
+import copy
+import io
+import multiprocessing
+import pickle
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +23,7 @@ from searches import (
     SERIES,
     TASKS,
     exploding,
+    identical,
     one_by_one,
     searched,
 )
@@ -35,6 +42,7 @@ from echofold import (
     cross_validate,
     datasets,
 )
+from echofold._final import FINALS
 from echofold._results import EchofoldWarning
 from echofold._select import mean_scores, select
 
@@ -189,6 +197,35 @@ def test_random_state_of_the_search_comes_before_the_estimators():
     np.testing.assert_allclose(
         other.results_.nrmse[0], searched(n_draws=2).results_.nrmse[1], rtol=1e-12
     )
+
+
+def test_none_as_the_seed_of_a_candidate_is_the_seed_of_the_search():
+    space = {"random_state": [None, 11], "leak_rate": [0.3, 1.0], "ridge": RIDGE}
+    search = searched("regression", space, n_draws=2)
+    plain = searched("regression", {"leak_rate": [0.3, 1.0], "ridge": RIDGE}, n_draws=2)
+    other = searched(
+        "regression", {"leak_rate": [0.3, 1.0], "ridge": RIDGE}, n_draws=2, random_state=11
+    )
+    np.testing.assert_array_equal(search.results_.nrmse[:, :2], plain.results_.nrmse)
+    np.testing.assert_array_equal(search.results_.nrmse[:, 2:], other.results_.nrmse)
+    only = searched("regression", {"random_state": [None]})
+    assert only.best_params_["random_state"] is None
+    assert only.best_estimator_.seed_ == SEED
+    assert "random_state" in only.to_frame()
+
+
+@pytest.mark.parametrize("seed", [np.random.RandomState(0), 1.5, "3", True])
+def test_other_seeds_of_candidates_are_refused(seed):
+    with pytest.raises(TypeError, match=r"space\['random_state'\] has .*an integer, or None"):
+        searched("regression", {"random_state": [seed]})
+
+
+def test_candidates_with_and_without_a_seed_of_their_own_do_not_share_draws():
+    spaces = [{"random_state": [SEED], "leak_rate": [0.3]}, {"leak_rate": [0.3]}]
+    found = searched("regression", spaces, random_state=8).results_.nrmse
+    for place, seed in enumerate((SEED, 8)):
+        alone = searched("regression", {"leak_rate": [0.3]}, random_state=seed).results_.nrmse
+        np.testing.assert_array_equal(found[:, place], alone[:, 0])
 
 
 def test_without_a_seed_one_is_drawn_and_kept():
@@ -429,6 +466,77 @@ def test_the_estimator_and_the_arguments_stay_as_they_were():
     assert space == {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
     np.testing.assert_array_equal(copy.fit(SERIES).results_.nrmse, search.results_.nrmse)
     np.testing.assert_array_equal(search.fit(SERIES).results_.nrmse, copy.results_.nrmse)
+
+
+COPIES = {
+    "pickle": lambda search: pickle.loads(pickle.dumps(search)),
+    "deepcopy": copy.deepcopy,
+    "joblib": lambda search: joblib.load(_dumped(search)),
+}
+
+
+def _dumped(search):
+    file = io.BytesIO()
+    joblib.dump(search, file)
+    file.seek(0)
+    return file
+
+
+@pytest.fixture(scope="module")
+def spawned():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        yield executor
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("worker", ["bar", "pool"])
+def test_a_fitted_search_can_be_copied(way, worker, spawned, monkeypatch, tmp_path):
+    pytest.importorskip("rich")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    options = {"progress": True} if worker == "bar" else {"executor": spawned}
+    search = searched(n_draws=2, cv={"a": CV, "b": KFold(3)}, **options, checkpoint=tmp_path / "c")
+    again = COPIES[way](search)
+    identical(again, search)
+    assert again.executor is None
+    assert search.executor is options.get("executor")
+    np.testing.assert_array_equal(again.forecast(5), search.forecast(5))
+    for final in FINALS:
+        for scheme in "ab":
+            one, other = (s.finalize(final, scheme=scheme) for s in (again, search))
+            np.testing.assert_array_equal(one.readout_, other.readout_)
+    pd.testing.assert_frame_equal(again.to_frame(), search.to_frame())
+    assert again.summary() == search.summary()
+    again.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    identical(again.fit(SERIES), search)
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_a_clone_of_a_search_has_the_same_executor(spawned, fitted):
+    estimator, data = TASKS["regression"]
+    search = ESNSearchCV(estimator, GRID, cv=CV, executor=spawned)
+    if fitted:
+        search.fit(*data)
+    again = clone(search)
+    assert again.executor is spawned
+    assert again.estimator is not estimator and again.space is not GRID
+    assert not hasattr(again, "results_")
+    assert again.get_params(deep=False).keys() == search.get_params(deep=False).keys()
+
+
+def test_a_failed_refit_leaves_the_earlier_search(monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError("in the search")
+
+    search = searched("regression")
+    expected = search.predict(INPUTS)
+    with monkeypatch.context() as patch:
+        patch.setattr("echofold._search.evaluate_all", fails)
+        with pytest.raises(MemoryError, match="in the search"):
+            search.fit(9 * INPUTS[:100, :1], 9 * OUTPUTS[:100, 0])
+    np.testing.assert_array_equal(search.predict(INPUTS), expected)
+    again = search.finalize("retrain")  # from the data of the earlier search
+    np.testing.assert_array_equal(again.readout_, search.best_estimator_.readout_)
 
 
 def test_numpy_values_and_single_values_are_lists_too():

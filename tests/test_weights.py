@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from reference import drawn
 from scipy.sparse import csr_array, issparse
+from threadpoolctl import threadpool_limits
 
 from echofold._weights import Sparse, draw, prepare, spectral_radius
 
@@ -49,6 +50,46 @@ def test_spectral_radius_of_integers_and_of_a_crowded_spectrum():
     assert spectral_radius(np.diag(np.arange(450))) == pytest.approx(449)
     rotation = np.roll(np.eye(450), 1, axis=0)  # every eigenvalue on the unit circle
     assert spectral_radius(rotation) == pytest.approx(1)
+
+
+def shuffled(W, seed=0):
+    order = np.random.default_rng(seed).permutation(len(W))
+    return W[order][:, order]
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("units", [60, 450])
+def test_a_matrix_without_cycles_has_the_radius_of_its_diagonal(units, form):
+    rng = np.random.default_rng(1)
+    few = np.tril(rng.uniform(-0.5, 0.5, (units, units)) * (rng.random((units, units)) < 0.05), -1)
+    for W in (np.tril(np.ones((units, units)), -1), few):
+        for one in (W, W.T, shuffled(W)):
+            assert spectral_radius(form(one)) == 0
+            with pytest.raises(ValueError, match="spectral radius of zero.*spectral_radius=None"):
+                prepare(np.ones((units, 2)), form(one), rescale=True)
+        loops = W + np.diag(np.linspace(-0.25, 0.1, units))
+        assert spectral_radius(form(shuffled(loops))) == pytest.approx(0.25, rel=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_the_radius_is_that_of_the_cycles(form):
+    W = np.tril(np.ones((450, 450)), -1)
+    W[:200, :200] = draw(200, 1, 1.0, 0)[1] / 50
+    W[300, 301] = 1e-4  # a cycle of two, with a radius of 0.01
+    expected = np.abs(np.linalg.eigvals(W[:200, :200])).max()
+    assert spectral_radius(form(shuffled(W))) == pytest.approx(expected, rel=1e-12)
+    W[:200] = 0
+    assert spectral_radius(form(shuffled(W))) == pytest.approx(1e-2, rel=1e-9)
+
+
+@pytest.mark.parametrize("units", [320, 450])
+def test_the_radius_is_the_same_with_any_number_of_threads(units):
+    for seed in range(5):
+        W = draw(units, 1, 1.0, seed)[1]
+        with threadpool_limits(1, user_api="blas"):
+            one = spectral_radius(W)
+        with threadpool_limits(4, user_api="blas"):
+            assert spectral_radius(W) == one
 
 
 def test_prepare_finds_the_radius_only_to_rescale():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,9 +13,32 @@ from sklearn.utils.validation import check_is_fitted
 from echofold import _device
 from echofold._candidates import check_parameters, seed_of
 from echofold._final import Network, train
+from echofold._fork import check_process
 from echofold._reservoir import Reservoirs, reservoirs
 from echofold._tasks import Problem
 from echofold._weights import prepare
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def whole_or_not_at_all(method: Method) -> Method:
+    """Make a method that raises, or is interrupted, leave its object as it was.
+
+    A readout must never stand beside the scaler of other data. Fitted values are replaced and
+    never changed in place, so the old ones are kept by name alone.
+    """
+
+    @wraps(method)
+    def guarded(self, *data, **options):
+        before = dict(vars(self))
+        try:
+            return method(self, *data, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded  # type: ignore[return-value]
 
 
 class ESN(BaseEstimator):
@@ -66,6 +91,7 @@ class ESN(BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Raise for a parameter that is not allowed, or a device that is not there."""
+        check_process()
         check_parameters(self.get_params(deep=False))
         _device.resolve(self.device, 1)
 
@@ -89,6 +115,7 @@ class ESN(BaseEstimator):
 
     def _reservoirs(self) -> Reservoirs:
         """The reservoir carried, ready to run."""
+        check_process()
         check_is_fitted(self, "readout_")
         raw = prepare(self.W_in_, self.W_, rescale=False)
         return reservoirs(raw, [self.leak_rate_], [1.0], np.ones((self.W_in_.shape[1], 1)))

@@ -104,15 +104,14 @@ def batch(draw: Draw, candidates: Sequence[dict[str, Any]], inputs: int) -> Rese
     return reservoirs(draw, leak, radius, scaling)
 
 
-def draw_key(params: dict[str, Any]) -> tuple:
-    """Equal for candidates that can share a draw and a reservoir pass."""
+def draw_key(params: dict[str, Any], seed: int) -> tuple:
+    """Equal for candidates of a seed that can share a draw and a reservoir pass."""
     given = tuple(None if params[name] is None else id(params[name]) for name in ("W", "W_in"))
-    seed = params["random_state"]
     return (
         int(params["units"]),
         float(params["connectivity"]),
         params["spectral_radius"] is None,
-        seed if _is_integer(seed) else None,
+        seed,
         *given,
     )
 
@@ -131,6 +130,23 @@ def seed_of(random_state) -> int:
         f"random_state must be an integer, a numpy RandomState or Generator, or None; "
         f"got {_describe(random_state)}."
     )
+
+
+def candidate_seed(candidate: dict[str, Any], default: int) -> int:
+    """The seed of a candidate's first draw: its own, or that of the search.
+
+    None stands for the search's, as if the candidate did not name it: a fresh seed for each
+    candidate could not be told apart from the effect of its other parameters.
+    """
+    given = candidate.get("random_state")
+    if given is None:
+        return default
+    if not _is_integer(given):
+        raise TypeError(
+            f"space['random_state'] has {_describe(given)}: candidates take an integer, or None "
+            "for the seed of the search."
+        )
+    return int(given)
 
 
 def check_count(name: str, value: Any, why: str = "") -> None:

@@ -1,25 +1,29 @@
 """Finished blocks of a search on disk, so that a killed search can go on.
 
 A checkpoint is a directory: ``search.json`` says what is searched, ``block-000012.npz`` holds one
-finished block. Every file is written aside and moved into place, so a kill at any moment leaves
-whole files only.
+finished block, and which one of which search it is. Every file is written aside and moved into
+place, so a kill at any moment leaves whole files only, and several processes may work at once.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
+import secrets
+import stat
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from echofold._fingerprint import hashed
+from echofold._kept import Expected, Misfit, is_whole, pack, unpack
+from echofold._results import EchofoldWarning
 from echofold._work import Outcome
 
-FORMAT = 1
+FORMAT = 2
+OLDEST = 1  # of version 0.1.0: functions by their names, and blocks that do not say what they are
 
 
 class Checkpoint:
@@ -30,76 +34,78 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike, identity: dict[str, Any], fresh_seed: int):
         self.path = Path(path)
-        self._fresh_seed = fresh_seed
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self.identity = self._agree({"format": FORMAT, **identity})
+            self.identity = self._agree({"format": FORMAT, **identity}, fresh_seed)
         except OSError as error:
             raise OSError(
                 f"checkpoint={str(path)!r} cannot be written ({error.strerror or error}). "
                 "Give a directory that you may write to."
             ) from error
+        self._search = hashed(self.identity)
 
-    def _agree(self, identity: dict[str, Any]) -> dict[str, Any]:
+    def _agree(self, identity: dict[str, Any], fresh_seed: int) -> dict[str, Any]:
         """Write down what is searched, or compare it with what was searched before."""
         file = self.path / "search.json"
         identity = json.loads(json.dumps(identity))  # as it will be read back
         if not file.exists():
-            identity["seed"] = self._fresh_seed if identity["seed"] is None else identity["seed"]
-            self._write(file, json.dumps(identity, indent=1).encode())
-            return identity
-        try:
-            before = json.loads(file.read_text())
-        except (ValueError, UnicodeDecodeError):
-            raise ValueError(
-                f"{file} is not the description of a search; give another checkpoint directory."
-            ) from None
-        if identity["seed"] is None:
-            identity["seed"] = before.get("seed")
-        if differing := list(_differences("", before, identity)):
+            first = {
+                **identity,
+                "seed": fresh_seed if identity["seed"] is None else identity["seed"],
+            }
+            self._write(file, json.dumps(first, indent=1).encode(), first=True)
+        before = _read(file)  # of another process, if it was quicker
+        now = {**identity, "version": before.get("version")}  # every version goes on
+        if now["seed"] is None:
+            now["seed"] = before["seed"]
+        if before.get("format") == OLDEST:
+            if named := list(now.pop("functions", {})):
+                raise ValueError(
+                    f"checkpoint={str(self.path)!r} was begun by echofold {before.get('version')}, "
+                    f"which kept only the names of functions, so that nobody can tell whether "
+                    f"{', '.join(map(repr, named))} still computes the same. Use another directory."
+                )
+            now["format"] = OLDEST
+        if differing := list(_differences("", before, now)):
             raise ValueError(
                 f"checkpoint={str(self.path)!r} belongs to another search; different are: "
                 f"{'; '.join(differing)}. Use the same arguments, or another directory."
             )
-        return identity
+        return before
 
-    def load(self, number: int) -> Outcome | None:
-        """A finished block; None if it is not there or not whole."""
+    def load(self, number: int, wanted: Expected) -> Outcome | None:
+        """A finished block; None if it is not there, not whole or not the one wanted."""
         file = self._file(number)
         try:
+            found = file.stat()
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError("a directory or device is in its place")
+            if found.st_size > wanted.most_bytes():
+                raise Misfit(f"is too large for a block of this search ({found.st_size} bytes)")
             data = file.read_bytes()
+            if not is_whole(data):
+                return None
+            unbound = self.identity["format"] == OLDEST
+            return unpack(data, wanted, self._belongs(number, wanted), unbound)
         except FileNotFoundError:
             return None
-        if hashlib.sha256(data[64:]).hexdigest().encode() != data[:64]:
+        except Misfit as why:
+            warnings.warn(
+                f"{file} {why}; block {number} is computed again and the file replaced.",
+                EchofoldWarning,
+                stacklevel=_outside(),
+            )
             return None
-        with np.load(io.BytesIO(data[64:]), allow_pickle=False) as arrays:
-            meta = json.loads(str(arrays["meta"]))
-            scores: dict[str, dict[str, np.ndarray]] = {name: {} for name in meta["schemes"]}
-            for i, (scheme, metric) in enumerate(meta["scores"]):
-                scores[scheme][metric] = arrays[f"score{i}"]
-            pruned = {name: arrays[f"pruned{i}"] for i, name in enumerate(meta["pruned"])}
-            return Outcome(
-                scores, arrays["condition"], pruned, meta["algorithm"], meta["notes"],
-                meta["seconds"], meta["steps"], meta["column_steps"],
-            )  # fmt: skip
+        except OSError as error:
+            raise OSError(
+                f"checkpoint={str(self.path)!r}: block {number} cannot be read "
+                f"({error.strerror or error}). Remove {file}, or give another directory."
+            ) from error
 
-    def save(self, number: int, outcome: Outcome) -> None:
+    def save(self, number: int, outcome: Outcome, wanted: Expected) -> None:
         """Keep a finished block."""
-        pairs = [(s, m) for s, metrics in outcome.scores.items() for m in metrics]
-        meta = {
-            "schemes": list(outcome.scores), "scores": pairs, "pruned": list(outcome.pruned),
-            "algorithm": outcome.algorithm, "notes": outcome.notes, "seconds": outcome.seconds,
-            "steps": outcome.steps, "column_steps": outcome.column_steps,
-        }  # fmt: skip
-        arrays: dict[str, Any] = {
-            f"score{i}": outcome.scores[s][m] for i, (s, m) in enumerate(pairs)
-        }
-        arrays |= {f"pruned{i}": array for i, array in enumerate(outcome.pruned.values())}
-        buffer = io.BytesIO()
-        np.savez(buffer, meta=json.dumps(meta), condition=outcome.condition, **arrays)
-        data = buffer.getvalue()
         try:
-            self._write(self._file(number), hashlib.sha256(data).hexdigest().encode() + data)
+            self._write(self._file(number), pack(outcome, self._belongs(number, wanted)))
         except OSError as error:
             raise OSError(
                 f"checkpoint={str(self.path)!r}: block {number} could not be written "
@@ -107,47 +113,58 @@ class Checkpoint:
                 "room and run the same search again to go on from them."
             ) from error
 
+    def _belongs(self, number: int, wanted: Expected) -> dict[str, Any]:
+        return {"search": self._search, "block": number, "content": wanted.content}
+
     def _file(self, number: int) -> Path:
         return self.path / f"block-{number:06d}.npz"
 
-    def _write(self, file: Path, data: bytes) -> None:
-        """Write aside, force to disk, move into place."""
-        aside = file.with_name(f"{file.name}.{os.getpid()}.part")
+    def _write(self, file: Path, data: bytes, first: bool = False) -> None:
+        """Write aside, force to disk, move into place; as the ``first``, never over another."""
+        aside = file.with_name(f"{file.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         try:
             with open(aside, "wb") as out:
                 out.write(data)
                 out.flush()
                 os.fsync(out.fileno())
-            os.replace(aside, file)
+            if first:
+                _place_first(aside, file)
+            else:
+                os.replace(aside, file)
         finally:
             aside.unlink(missing_ok=True)
 
 
-def fingerprint(*arrays: np.ndarray | None) -> str:
-    """A hash of data."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        if array is None:
-            digest.update(b"none")
-        else:
-            digest.update(repr((array.dtype.str, array.shape)).encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:32]
+def _place_first(aside: Path, file: Path) -> None:
+    """Give a file its name unless another process was quicker."""
+    try:
+        os.link(aside, file)
+    except FileExistsError:
+        pass
+    except (OSError, NotImplementedError):  # no links on this disk; then the last one stays
+        if not file.exists():
+            os.replace(aside, file)
 
 
-def described(value: Any) -> Any:
-    """A value of a parameter in words that stay the same in another process."""
-    if isinstance(value, list | tuple):
-        return [described(one) for one in value]
-    if hasattr(value, "tocsr"):
-        W = value.tocsr()
-        return ["sparse", list(W.shape), fingerprint(W.data, W.indices, W.indptr)]
-    if hasattr(value, "shape") and np.ndim(value):
-        return ["array", list(value.shape), fingerprint(np.asarray(value))]
-    if hasattr(value, "rvs"):
-        name = getattr(getattr(value, "dist", value), "name", type(value).__name__)
-        return [name, repr(getattr(value, "args", ())), repr(getattr(value, "kwds", {}))]
-    return repr(value)
+def _read(file: Path) -> dict[str, Any]:
+    """The description of a search."""
+    try:
+        found = json.loads(file.read_text())
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or type(found.get("seed")) is not int:
+        raise ValueError(
+            f"{file} is not the description of a search; give another checkpoint directory."
+        )
+    return found
+
+
+def _outside() -> int:
+    """How many calls up the code stands that uses the library."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "echofold":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _differences(name: str, before: Any, now: Any) -> Iterator[str]:

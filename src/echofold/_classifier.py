@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from echofold import _tasks
-from echofold._base import ESN
+from echofold._base import ESN, whole_or_not_at_all
 from echofold._features import sequence_features
 from echofold._frames import Schema, check_columns, require_finite
 from echofold._scaling import Scaler
@@ -123,6 +123,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         )
         self.states = states
 
+    @whole_or_not_at_all
     def fit(self, sequences, y):
         """Train on labelled sequences.
 

@@ -72,7 +72,7 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     found: dict[str, list] = {metric.name: [] for metric in metrics}
     found |= {"validation": [], "coverage": []}
     for start in starts:
-        # Not by clone, which copies: an executor cannot be. fit clones the estimator.
+        # Not by clone, which copies space and splits for every origin. fit clones the estimator.
         fitted = type(search)(**{**search.get_params(deep=False), "checkpoint": None})
         fitted.fit(*(_part(d, 0, start) for d in data), **_parts(fit_params, rows, 0, start))
         rest = [_part(d, start, start + horizon) for d in data]

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from echofold._candidates import check_parameters, draw_key
+from echofold._candidates import candidate_seed, check_parameters, draw_key
 from echofold._checkpoint import Checkpoint
 from echofold._cross_validate import resolve_schemes
 from echofold._device import one_blas_thread
+from echofold._kept import expected
 from echofold._progress import Progress
 from echofold._splits import RowSplits
 from echofold._tasks import Problem
@@ -63,6 +64,10 @@ class Evaluator:
     _blocks: int = 0
     _own: dict[str, Any] | None = None
 
+    def release(self) -> None:
+        """Let go of what serves a running search only and cannot be copied or pickled."""
+        self.progress, self.executor, self.checkpoint = Progress(), None, None
+
     def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
         """All parameters of a candidate."""
         if self._own is None:
@@ -92,7 +97,8 @@ class Evaluator:
             params = self.params(candidate)
             check_parameters(params)
             problem, _ = self.problem(candidate)
-            key = (id(problem), bool(params["penalize_bias"]), params["device"], draw_key(params))
+            draw = draw_key(params, candidate_seed(candidate, self.seeds[0]))
+            key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
             groups.setdefault(key, []).append(place)
         found = []
         for places in groups.values():
@@ -101,9 +107,8 @@ class Evaluator:
                 schemes = {name: splits.part(only) for name, splits in schemes.items()}
             first = self.params(candidates[places[0]])
             settings = replace(self.settings, penalised=bool(first["penalize_bias"]))
-            seeds = self.seeds
-            if "random_state" in candidates[places[0]]:
-                seeds = tuple(int(first["random_state"]) + d for d in range(len(seeds)))
+            seed = candidate_seed(candidates[places[0]], self.seeds[0])
+            seeds = tuple(seed + d for d in range(len(self.seeds)))
             width = len(places) if self.prune else MOST
             numbers = [tuple(range(len(seeds)))] if self.together else [
                 (d,) for d in range(len(seeds))
@@ -129,10 +134,11 @@ class Evaluator:
         """Evaluate candidates, on some of the splits if ``only`` names them."""
         blocks = self.blocks(candidates, only)
         first, self._blocks = self._blocks, self._blocks + len(blocks)
+        wanted = expected(blocks, candidates) if self.checkpoint else []
         found: dict[int, Outcome] = {}
         waiting = []
         for place, block in enumerate(blocks):
-            kept = self.checkpoint.load(first + place) if self.checkpoint else None
+            kept = self.checkpoint.load(first + place, wanted[place]) if self.checkpoint else None
             if kept is None:
                 waiting.append((place, block))
             else:
@@ -140,7 +146,7 @@ class Evaluator:
         with one_blas_thread():  # outermost, so that worker threads find it set already
             for place, outcome in carry_out(waiting, self.n_jobs, self.executor):
                 if self.checkpoint is not None:
-                    self.checkpoint.save(first + place, outcome)
+                    self.checkpoint.save(first + place, outcome, wanted[place])
                 found[place] = self._count(blocks[place], outcome)
         return _assemble(blocks, [found[i] for i in range(len(blocks))], len(candidates))
 

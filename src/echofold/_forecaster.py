@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold import _tasks
-from echofold._base import ESN
+from echofold._base import ESN, whole_or_not_at_all
 from echofold._final import Network
 from echofold._frames import Schema, read, read_weights, write
 from echofold._reservoir import advance, few_lengths, generate
@@ -97,6 +97,7 @@ class ESNForecaster(ESN):
     last_: np.ndarray
     residuals_: np.ndarray | None
 
+    @whole_or_not_at_all
     def fit(self, y, X=None, sample_weight=None):
         """Train on a series.
 
@@ -164,6 +165,7 @@ class ESNForecaster(ESN):
             return self._write(mean)
         return Forecast(*(self._write(part) for part in (mean, mean - widths, mean + widths)))
 
+    @whole_or_not_at_all
     def update(self, y, X=None):
         """Move on over new data, without training, so that `forecast` continues after it.
 

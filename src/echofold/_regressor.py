@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from echofold import _tasks
-from echofold._base import ESN
+from echofold._base import ESN, whole_or_not_at_all
 from echofold._frames import Schema, Table, check_columns, read, read_weights, require_finite
 from echofold._reservoir import drive_blocks
 from echofold._scaling import Scaler
@@ -128,6 +128,7 @@ class ESNRegressor(RegressorMixin, ESN):
         )
         self.output_range = output_range
 
+    @whole_or_not_at_all
     def fit(self, X, y, sample_weight=None):
         """Train on a series of inputs and outputs.
 

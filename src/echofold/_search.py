@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from echofold import _results, _tables
+from echofold._base import whole_or_not_at_all
 from echofold._candidates import check_count, seed_of
-from echofold._checkpoint import Checkpoint, described, fingerprint
+from echofold._checkpoint import Checkpoint
 from echofold._cross_validate import check_metrics
 from echofold._evaluator import Evaluator
 from echofold._final import FINALS
+from echofold._fingerprint import described, described_function
+from echofold._kept import data_of, splits_of
 from echofold._memory import budget
 from echofold._progress import progress
 from echofold._space import check_space, split_ridge
@@ -45,6 +47,7 @@ class ESNSearchCV(FinalModels, BaseEstimator):
     space : dict, or list of dicts
         Parameter names to lists of values, or to ``scipy.stats`` distributions for
         ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
+        ``random_state`` takes integers, and None for the seed of the search.
     cv : scheme, splitter, int, or dict of these, default KFold(10)
         With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
         a dict and ``best_*`` refer to the first.
@@ -75,9 +78,13 @@ class ESNSearchCV(FinalModels, BaseEstimator):
     n_jobs : int, optional
         Worker threads.
     executor : concurrent.futures.Executor, optional
-        Who carries out blocks of candidates instead, such as Dask's ``client.get_executor()``.
+        Who carries out blocks of candidates instead, such as Dask's ``client.get_executor()``. A
+        pool of processes must spawn them. Copies and pickles of the search have None in its place;
+        ``sklearn.base.clone`` passes it on.
     checkpoint : path, optional
-        Directory for finished blocks: the same search started again goes on from them.
+        Directory for finished blocks: the same search started again goes on from them. Functions
+        given as ``metric`` are compared by their code and what it refers to; one that holds what
+        has no lasting description, as a generator of random numbers, is refused.
     progress : {"auto", True, False}
         A bar in a terminal or notebook, or always, or never.
 
@@ -149,6 +156,15 @@ class ESNSearchCV(FinalModels, BaseEstimator):
         self.checkpoint = checkpoint
         self.progress = progress
 
+    def __getstate__(self):
+        return {**super().__getstate__(), "executor": None}  # threads and sockets do not travel
+
+    def __sklearn_clone__(self):
+        params = self.get_params(deep=False)
+        copies = {k: v if k == "executor" else clone(v, safe=False) for k, v in params.items()}
+        return type(self)(**copies)
+
+    @whole_or_not_at_all
     def fit(self, *data, groups=None, **fit_params):
         """Search, select and make the final model.
 
@@ -187,6 +203,8 @@ class ESNSearchCV(FinalModels, BaseEstimator):
                 self.candidates_, scores = self._evaluate(evaluator, candidates, spaces)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self._interrupted(evaluator, total)) from None
+        finally:
+            evaluator.release()
         attrs = {"strategy": self.strategy, "seed": self.seed_}
         attrs["seconds"] = time.perf_counter() - began
         self._schemes = schemes
@@ -267,29 +285,31 @@ class ESNSearchCV(FinalModels, BaseEstimator):
             "version": __version__,
             "estimator": type(self.estimator).__name__,
             "parameters": {
-                name: described(value)
+                name: described(value, name)
                 for name, value in self.estimator.get_params(deep=False).items()
                 if name != "random_state"
             },
-            "space": [{name: described(v) for name, v in one.items()} for one in spaces],
+            "space": [
+                {name: described(v, f"space[{name!r}]") for name, v in one.items()}
+                for one in spaces
+            ],
             "ridge": evaluator.settings.ridge.tolist(),
-            "cv": {
-                name: [splits.name, fingerprint(np.array(repr((splits.train, splits.valid))))]
-                for name, splits in schemes.items()
-            },
+            "cv": {name: [splits.name, splits_of(splits)] for name, splits in schemes.items()},
             "metric": [metric.name for metric in evaluator.settings.metrics],
+            "functions": {
+                metric.name: described_function(metric.function, "metric")
+                for metric in evaluator.settings.metrics
+                if metric.needs == "predictions"
+            },
             "algorithm": self.algorithm,
             **{
                 name: getattr(self, name)
                 for name in ("strategy", "n_iter", "n_draws", "select", "individual_ridge")
             },
             "prune": bool(self.prune),
-            "data": fingerprint(
-                problem.targets, problem.inputs, problem.washout, problem.weights,
-                problem.sequences, problem.take, problem.unit, problem.offset,
-            ),
+            "data": data_of(problem),
             "seed": None if given is None else seed,
-        }  # fmt: skip
+        }
         evaluator.checkpoint = Checkpoint(self.checkpoint, identity, seed)
         return evaluator.checkpoint.identity["seed"]
 

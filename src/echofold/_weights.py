@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from echofold._device import one_blas_thread
+
 DENSE_EIGENVALUES = 400  # above this many units ARPACK finds the spectral radius sooner
+CHECKED = 10_000  # units up to which ARPACK's radius is checked part by part, at twice the cost
 
 
 class Sparse(NamedTuple):
@@ -67,27 +70,78 @@ def spectral_radius(W) -> float:
     """
     from scipy.sparse import issparse
 
-    if W.shape[0] > DENSE_EIGENVALUES:
-        from scipy.sparse.linalg import ArpackNoConvergence, eigs
+    W = W if issparse(W) else np.asarray(W)
+    # More threads round otherwise, and a winner is made again outside of the search's workers.
+    with one_blas_thread():
+        if W.shape[0] <= DENSE_EIGENVALUES:
+            return _dense_radius(W)
+        parts = _parts(W)
+        if parts is None or (parts and W.shape[0] > CHECKED):
+            return _leading(W)
+        # What lies in no cycle adds its diagonal to the eigenvalues and nothing else, but ARPACK
+        # may take the rounding that it amplifies for an eigenvalue.
+        rest = np.ones(W.shape[0], dtype=bool)
+        rest[[unit for part in parts for unit in part]] = False
+        exact = float(np.abs(W.diagonal()[rest]).max(initial=0))
+        if not parts:
+            return exact
+        exact = max(exact, *(spectral_radius(W[part][:, part]) for part in parts))
+        found = _leading(W)
+        return found if abs(found - exact) <= 1e-9 * exact else exact
 
-        start = np.random.RandomState(0).rand(W.shape[0])  # ARPACK's own start is not repeatable
-        try:
-            leading = eigs(
-                W,
-                k=4,
-                which="LM",
-                v0=start,
-                ncv=80,
-                tol=1e-13,
-                # Drawn weights need 6 to 70; ARPACK's own 10 a unit can take minutes to give up.
-                maxiter=300 + W.shape[0] // 20,
-                return_eigenvectors=False,
-            )
-            return float(np.abs(leading).max())
-        except ArpackNoConvergence:  # a crowded spectrum: the dense solver always ends
-            pass
-    dense = W.toarray() if issparse(W) else np.asarray(W)
-    return float(np.abs(np.linalg.eigvals(dense)).max())
+
+def _parts(W) -> list[np.ndarray] | None:
+    """Units that reach each other in cycles of several, set by set; None if all are one set.
+
+    The eigenvalues of ``W`` are those of these blocks, and the diagonal entries of other units.
+    """
+    from scipy.sparse import csr_array, issparse
+    from scipy.sparse.csgraph import connected_components
+
+    if not issparse(W):
+        connected = W != 0
+        np.fill_diagonal(connected, True)
+        # A unit that hears all and is heard by all joins them: no need to list n² connections.
+        if (connected.all(axis=0) & connected.all(axis=1)).any():
+            return None
+        W = connected
+    pattern = csr_array(W, dtype=bool)
+    pattern.eliminate_zeros()
+    count, label = connected_components(pattern, directed=True, connection="strong")
+    if count == 1:
+        return None
+    order = np.argsort(label, kind="stable")
+    sets = np.split(order, np.cumsum(np.bincount(label))[:-1])
+    return [units for units in sets if len(units) > 1]
+
+
+def _leading(W) -> float:
+    """The spectral radius by ARPACK; by the dense solver where the spectrum is crowded."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigs
+
+    start = np.random.RandomState(0).rand(W.shape[0])  # ARPACK's own start is not repeatable
+    try:
+        leading = eigs(
+            W,
+            k=4,
+            which="LM",
+            v0=start,
+            ncv=80,
+            tol=1e-13,
+            # Drawn weights need 6 to 70; ARPACK's own 10 a unit can take minutes to give up.
+            maxiter=300 + W.shape[0] // 20,
+            return_eigenvectors=False,
+        )
+        return float(np.abs(leading).max())
+    except ArpackNoConvergence:  # the dense solver always ends
+        return _dense_radius(W)
+
+
+def _dense_radius(W) -> float:
+    """The spectral radius by all eigenvalues."""
+    from scipy.sparse import issparse
+
+    return float(np.abs(np.linalg.eigvals(W.toarray() if issparse(W) else W)).max())
 
 
 def prepare(W_in, W, *, rescale: bool) -> Draw:

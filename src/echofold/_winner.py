@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from echofold._candidates import candidate_seed
 from echofold._evaluator import Evaluator
 from echofold._final import (
     FINALS,
@@ -126,7 +127,7 @@ class FinalModels:
         if individual and winner.draw is None:
             scores = found[found.attrs["metric"]].values[draw, winner.candidate]
             place = np.where(np.isnan(scores), np.inf, scores).argmin(axis=1)
-        seed = int(candidate.get("random_state", self.seed_)) + draw
+        seed = candidate_seed(candidate, self.seed_) + draw
         model = clone(self.estimator).set_params(**{**candidate, "random_state": seed})
         problem = model._read(*self._data, **self._fit_params)
         source = single(problem, model.get_params(deep=False), seed)

@@ -12,6 +12,7 @@ import numpy as np
 
 from echofold._candidates import batch, draw_for
 from echofold._device import one_blas_thread, resolve
+from echofold._fork import check_executor, check_process
 from echofold._splits import RowSplits
 from echofold._states import States
 from echofold._tasks import Problem
@@ -56,6 +57,7 @@ class Outcome:
 
 def run_block(block: Block) -> Outcome:
     """Validate the candidates of one block."""
+    check_process()
     began = time.perf_counter()
     with one_blas_thread():
         found = [_one_draw(block, seed) for seed in block.seeds]
@@ -161,6 +163,7 @@ def carry_out(
     pending: dict[Future, int] = {}
     try:
         for number, block in blocks:
+            check_executor(pool)
             pending[pool.submit(run_block, block)] = number
         while pending:
             done, _ = wait(pending, return_when=FIRST_COMPLETED)

@@ -143,13 +143,14 @@ def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutp
 
 def _open_loop(search: Any, scheme: str, winner: Any, model: Any, problem: Any, splits: Any):
     """Outputs of every split's readout for its validation rows, over one pass of the reservoir."""
+    from echofold._candidates import candidate_seed
     from echofold._final import single, validate_winner
 
     found = search._results[scheme]
     place = winner.ridge
     if search.individual_ridge:
         candidate = search.candidates_[winner.candidate]
-        draw = model.seed_ - int(candidate.get("random_state", search.seed_))
+        draw = model.seed_ - candidate_seed(candidate, search.seed_)
         scores = found[found.attrs["metric"]].values[draw, winner.candidate]
         place = np.where(np.isnan(scores), np.inf, scores).argmin(axis=1)
     source = single(problem, model.get_params(deep=False), model.seed_)
