@@ -130,7 +130,7 @@ class Contents:
         cells = []
         for cell in function.__closure__ or ():
             try:
-                cells.append(self.of(cell.cell_made_of))
+                cells.append(self.of(cell.cell_contents))
             except ValueError:  # nothing in it yet
                 cells.append("empty")
         more = {k: v for k, v in vars(function).items() if k != "__wrapped__"}
