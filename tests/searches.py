@@ -53,6 +53,8 @@ def one_by_one(search, data, scheme=None, **options):
         for candidate in search.candidates_:
             seed = candidate.get("random_state", search.seed_) + draw
             model = clone(search.estimator).set_params(**{**candidate, "random_state": seed})
+            if search._evaluator.washout is not None:  # all are scored on the same rows
+                model.set_params(washout=search._evaluator.washout)
             one = cross_validate(
                 model,
                 *data,

@@ -385,3 +385,14 @@ def test_reading_leaves_the_data_alone():
     model = ESNForecaster(20, random_state=0).fit(before)
     model.forecast(3)
     assert np.array_equal(before, X)
+
+
+def test_weights_that_are_positive_only_in_the_washout():
+    weight = np.r_[np.ones(5), np.zeros(95)]
+    x = np.sin(np.arange(100.0))
+    for fit in (
+        lambda: ESNRegressor(5, washout=10).fit(x[:, None], x, sample_weight=weight),
+        lambda: ESNForecaster(5, washout=10).fit(x, sample_weight=weight),
+    ):
+        with pytest.raises(ValueError, match="positive only in the first 1[01] rows, which warm"):
+            fit()

@@ -9,7 +9,7 @@ from searches import CV, INPUTS, LABELS, OUTPUTS, RIDGE, SEED, SEQUENCES, SERIES
 from sklearn.model_selection import GroupKFold
 
 from echofold import ESNClassifier, ESNSearchCV, KFold, evaluate
-from echofold._evaluate import _default_horizon
+from echofold._evaluate import _default_horizon, _interleaved
 from echofold.metrics import error_rate, nrmse, rmse
 
 SPACE = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
@@ -70,18 +70,33 @@ def test_a_regression_by_hand():
         assert found.validation[origin] == fitted.best_score_
 
 
+def test_sequences_sorted_by_class_are_no_trap():
+    order = np.argsort(LABELS, kind="stable")
+    data = [SEQUENCES[i] for i in order], LABELS[order]
+    found = evaluate(search("classification", metric="error_rate"), *data, origins=3, horizon=6)
+    assert (found.error_rate < 0.7).all()  # by order, every stretch is a class never seen: 1.0
+    (_, labels), more = _interleaved(data, {"groups": np.arange(30), "other": 3}, 30)
+    for end in range(3, 31, 3):  # every beginning has all classes
+        counts = np.unique(labels[:end], return_counts=True)[1]
+        assert len(counts) == 3 and np.ptp(counts) <= 2
+    np.testing.assert_array_equal(data[1][more["groups"]], labels)
+    assert more["other"] == 3
+
+
 def test_a_classification_by_hand():
     metric = ["error_rate", "rmse"]
     model = search("classification", metric=metric)
     found = evaluate(model, SEQUENCES, LABELS, origins=2, horizon=5)
     assert found.start.values.tolist() == [20, 25]
+    (sequences, labels), _ = _interleaved((SEQUENCES, LABELS), {}, 30)
+    labels = np.array(labels)
     for origin, start in enumerate([20, 25]):
-        fitted = search("classification", metric=metric).fit(SEQUENCES[:start], LABELS[:start])
+        fitted = search("classification", metric=metric).fit(sequences[:start], labels[:start])
         rest = slice(start, start + 5)
-        wrong = error_rate(LABELS[rest], fitted.predict(SEQUENCES[rest]))
+        wrong = error_rate(labels[rest], fitted.predict(sequences[rest]))
         assert found.error_rate[origin] == wrong
-        truth = LABELS[rest][:, None] == fitted.best_estimator_.classes_
-        outputs = fitted.decision_function(SEQUENCES[rest])
+        truth = labels[rest][:, None] == fitted.best_estimator_.classes_
+        outputs = fitted.decision_function(sequences[rest])
         assert found.rmse[origin] == pytest.approx(rmse(truth.astype(float), outputs), rel=1e-12)
 
 

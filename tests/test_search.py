@@ -664,3 +664,45 @@ def test_scores_at_real_size(task):
         np.testing.assert_allclose(found[stable], plain[stable], rtol=1e-4)
         np.testing.assert_allclose(found, plain, rtol=0.1)
         assert found.mean(axis=(0, 2)).argmin() == plain.mean(axis=(0, 2)).argmin()
+
+
+# --- every candidate diverges, washouts that differ -----------------------------------------------
+
+
+def test_where_every_candidate_diverges_the_one_that_does_least_often_wins():
+    scores = np.array(
+        [[[[np.inf], [np.inf], [0.1]], [[0.2], [np.inf], [0.9]], [[9.0], [8.0], [np.inf]]]]
+    )
+    winner = select(scores, False, None)
+    assert (winner.candidate, winner.diverged, winner.score) == (1, 1, np.inf)
+    finite = np.concatenate([scores, np.full_like(scores, 0.5)], axis=1)
+    assert select(finite, False, None).candidate == 3
+
+
+@pytest.mark.filterwarnings("default::echofold.EchofoldWarning")
+def test_a_diverging_winner_is_said():
+    y, weight = exploding()
+    search = ESNSearchCV(
+        ESNForecaster(10, random_state=0, spectral_radius=0.5, scale=None),
+        {"leak_rate": [1.0, 0.9], "ridge": [1e-9, 1e-6]},
+        cv=KFold(3, valid=190),
+    )
+    with pytest.warns(EchofoldWarning, match=r"Every candidate diverges .* in \d of 3 runs"):
+        search.fit(y, sample_weight=weight)
+    assert search.best_score_ == np.inf
+    assert "the winner does so least often" in search.summary()
+
+
+def test_candidates_with_different_washouts_are_scored_on_the_same_rows():
+    found = searched(space={"washout": [0, "auto", 60], "ridge": [1e-4]})
+    alone = searched(space={"washout": [60], "ridge": [1e-4]})
+    assert found.results_.attrs["rows"] == 160 - 60
+    for candidate in range(3):
+        np.testing.assert_allclose(
+            found.results_.nrmse[:, candidate], alone.results_.nrmse[:, 0], rtol=1e-10
+        )
+    for final in ("retrain", "average"):  # retrained on all rows after its own washout
+        model = found.finalize(final)
+        assert model.washout == 0 and np.isfinite(model.forecast(5)).all()
+    plain = ESNForecaster(12, random_state=SEED, washout=0, ridge=1e-4).fit(SERIES)
+    np.testing.assert_allclose(found.finalize("retrain").forecast(5), plain.forecast(5), rtol=1e-9)

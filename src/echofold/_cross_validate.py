@@ -15,6 +15,7 @@ from echofold._states import GivenStates
 from echofold._tasks import Problem
 from echofold._validate import check_algorithm, check_ridge, check_task, validate
 from echofold._validated import Settings
+from echofold._verify import verify, with_checkable_metrics
 from echofold.schemes import KFold
 
 
@@ -28,6 +29,7 @@ def cross_validate(
     memory: Any = None,
     readouts: bool = False,
     groups: Any = None,
+    verify: bool = False,
     **fit_params,
 ):
     """Cross-validate one estimator over a path of ridge values, at the cost of about one fit.
@@ -52,6 +54,9 @@ def cross_validate(
         Whether the readouts of every split are returned too, as ``readout``.
     groups : array, optional
         Handed to splitters that ask for groups.
+    verify : bool
+        Whether some splits are refitted plainly and compared, at the price of a few fits; an error
+        is raised if results differ by more than rounding explains.
 
     Returns
     -------
@@ -78,7 +83,7 @@ def cross_validate(
     source = single(problem, params, seed)
     settings = Settings(
         path, bool(params["penalize_bias"]), check_metrics(metric), algorithm, memory, readouts,
-        source.device,
+        source.device, verify,
     )  # fmt: skip
     return _run(source, cv, groups, settings, {"seed": seed})
 
@@ -94,6 +99,7 @@ def cross_validate_readout(
     algorithm: str = "auto",
     readouts: bool = False,
     groups: Any = None,
+    verify: bool = False,
 ):
     """Cross-validate linear readouts of states that were measured or computed elsewhere.
 
@@ -102,7 +108,7 @@ def cross_validate_readout(
     states : array (rows, columns)
         For example the activity of a physical reservoir; the column of ones is added here.
     targets : array (rows,) or (rows, outputs)
-    cv, ridge, metric, algorithm, readouts, groups
+    cv, ridge, metric, algorithm, readouts, groups, verify
         As in `cross_validate`.
     penalize_bias : bool
         Whether the ridge acts on the bias too.
@@ -135,8 +141,9 @@ def cross_validate_readout(
         "regression", Y, X, np.ones(Y.shape[1]), np.zeros(Y.shape[1]), weights=weights
     )
     settings = Settings(
-        check_ridge(ridge), penalize_bias, check_metrics(metric), algorithm, None, readouts
-    )
+        check_ridge(ridge), penalize_bias, check_metrics(metric), algorithm, None, readouts,
+        verify=verify,
+    )  # fmt: skip
     return _run(GivenStates(problem, X), cv, groups, settings, {})
 
 
@@ -144,7 +151,10 @@ def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
     """Validate and put the results into one Dataset for each scheme."""
     check_algorithm(settings.algorithm)
     schemes = resolve_schemes(cv, source.problem, groups, settings.metrics)
-    found = validate(source, schemes, settings)
+    asked = with_checkable_metrics(settings) if settings.verify else settings
+    found = validate(source, schemes, asked)
+    if settings.verify:
+        verify(source, found, asked, attrs.get("seed", 0))
     attrs = {**attrs, "steps_driven": source.steps, "pilot_steps": source.pilot_steps}
     results = {
         name: dataset([one], settings, attrs).isel(draw=0, candidate=0)

@@ -15,7 +15,8 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
 
     The validation error of a search's winner is flattered by having been chosen among many. Here
     every choice is made on the beginning alone, so the error on the rest is an honest estimate of
-    what the search would do next.
+    what the search would do next. Sequences of a classifier have no order in time: they are
+    shuffled first, so that every beginning and stretch has the classes in their proportions.
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
             f"{rows} rows to search on at first, at least 20 are needed. Use fewer origins or a "
             "shorter horizon."
         )
+    if kind == "classification":
+        data, fit_params = _interleaved(data, fit_params, rows)
     starts = rows - horizon * np.arange(origins, 0, -1)
     found: dict[str, list] = {metric.name: [] for metric in metrics}
     found |= {"validation": [], "coverage": []}
@@ -96,6 +99,29 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     if hasattr(search, "results_"):
         search.evaluation_ = result
     return result
+
+
+def _interleaved(data, fit_params: dict[str, Any], rows: int):
+    """Sequences and labels in an order of which every part holds the classes in proportion."""
+    labels = np.asarray(data[1])
+    place = np.empty(rows)
+    rng = np.random.RandomState(0)
+    for label in np.unique(labels):
+        at = np.flatnonzero(labels == label)
+        place[at] = (rng.permutation(len(at)) + rng.uniform()) / len(at)
+    order = np.argsort(place, kind="stable")
+    more = {
+        name: _taken(value, order) if np.ndim(value) and len(value) == rows else value
+        for name, value in fit_params.items()
+    }
+    return tuple(_taken(one, order) for one in data), more
+
+
+def _taken(data: Any, order: np.ndarray):
+    """Rows of an array, frame or list in another order."""
+    if isinstance(data, list | tuple):
+        return [data[i] for i in order]
+    return data.iloc[order] if hasattr(data, "iloc") else data[order]
 
 
 def _kind(estimator) -> str:

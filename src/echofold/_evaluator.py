@@ -20,6 +20,7 @@ from echofold._tasks import Problem
 from echofold._validated import Settings
 from echofold._work import MOST, Block, Outcome, carry_out
 
+COUNTED = ("refitted_splits", "verified_splits")
 SHAPE_THE_PROBLEM = ("washout", "scale", "states", "output_range")
 
 
@@ -28,7 +29,8 @@ class Scores:
     """Scores of some candidates: ``by[scheme][metric]`` is ``(draws, candidates, splits, ridge)``.
 
     ``pruned[scheme]`` is ``(draws, candidates, ridge)``; ``condition`` and ``seconds`` are
-    ``(draws, candidates)``; ``notes[scheme]`` come from the first block.
+    ``(draws, candidates)``; ``notes[scheme]`` come from the first block, but for counts of splits,
+    which are those of all.
     """
 
     by: dict[str, dict[str, np.ndarray]]
@@ -60,6 +62,7 @@ class Evaluator:
     progress: Progress = field(default_factory=Progress)
     done: int = 0
     best: float = np.inf
+    washout: int | None = None  # of every candidate, where those of the space differ
     _problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = field(default_factory=dict)
     _blocks: int = 0
     _own: dict[str, Any] | None = None
@@ -74,9 +77,18 @@ class Evaluator:
             self._own = self.estimator.get_params(deep=False)
         return {**self._own, **candidate}
 
+    def align(self, washouts: Sequence[Any]) -> None:
+        """Score all candidates on the rows after the longest of these washouts."""
+        if len(set(washouts)) > 1:
+            lengths = [len(self.problem({"washout": one})[0].washout) for one in washouts]
+            self.washout = max(lengths)
+            self._problems.clear()
+
     def problem(self, candidate: dict[str, Any]) -> tuple[Problem, dict[str, RowSplits]]:
         """The problem that a candidate is validated on, and its splits by every scheme."""
         params = self.params(candidate)
+        if self.washout is not None:
+            params["washout"] = self.washout
         key = tuple(repr(params.get(name)) for name in SHAPE_THE_PROBLEM)
         if key not in self._problems:
             from sklearn.base import clone
@@ -162,6 +174,13 @@ class Evaluator:
         return outcome
 
 
+def add_counts(total: dict[str, dict[str, Any]], more: dict[str, dict[str, Any]]) -> None:
+    """Add the counts among notes, in place."""
+    for scheme, notes in more.items():
+        for name in COUNTED:
+            total[scheme][name] += notes.get(name, 0)
+
+
 def _same_splits(before: dict[str, RowSplits], now: dict[str, RowSplits]) -> None:
     """Candidates that shape the data differently must still have equally many splits."""
     for name in before:
@@ -190,8 +209,10 @@ def _assemble(blocks: list[Block], outcomes: list[Outcome], candidates: int) -> 
         condition=empty(first.condition, np.nan),
         seconds=empty(first.condition, np.nan),
         algorithm={scheme: [""] * candidates for scheme in first.scores},
-        notes=first.notes,
+        notes={scheme: dict(notes) for scheme, notes in first.notes.items()},
     )
+    for notes in found.notes.values():
+        notes |= dict.fromkeys(COUNTED, 0)
     for block, outcome in zip(blocks, outcomes, strict=True):
         at = np.ix_(block.draws, block.candidates)
         for scheme, metrics in outcome.scores.items():
@@ -201,6 +222,7 @@ def _assemble(blocks: list[Block], outcomes: list[Outcome], candidates: int) -> 
                 found.algorithm[scheme][place] = outcome.algorithm[scheme]
         for scheme, array in outcome.pruned.items():
             found.pruned[scheme][at] = array
+        add_counts(found.notes, outcome.notes)
         found.condition[at] = outcome.condition
         found.seconds[at] = outcome.seconds / outcome.condition.size
         found.steps += outcome.steps

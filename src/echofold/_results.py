@@ -10,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from echofold._evaluator import Scores
+    from echofold._select import Winner
     from echofold._splits import RowSplits
     from echofold._validated import Settings, Validated
 
@@ -45,6 +46,7 @@ def dataset(draws: Sequence[Validated], settings: Settings, attrs: dict[str, Any
             **{f"estimated_seconds_{k}": v for k, v in first.choice.costs.items()},
             "memory": first.way,
             "refitted_splits": sum(one.refitted for one in draws),
+            "verified_splits": sum(one.verified for one in draws),
             **attrs,
         },
     )
@@ -124,15 +126,27 @@ def split_coordinates(splits: RowSplits) -> dict[str, Any]:
     }
 
 
-def warn_once(results: Iterable, settings: Settings) -> None:
+def warn_once(results: Iterable, settings: Settings, more: Sequence[str] = ()) -> None:
     """At most one warning: which candidates are ill-conditioned or diverge, and what to do."""
-    notes: list[str] = []
+    notes: list[str] = list(more)
     for found in results:
         for note in describe_trouble(found, settings.ridge):
             if note not in notes:
                 notes.append(note)
     if notes:
         warnings.warn(" ".join(notes), EchofoldWarning, stacklevel=4)
+
+
+def describe_winner(winner: Winner, found) -> list[str]:
+    """A sentence about a winner that diverges, because every candidate does."""
+    if np.isfinite(winner.score):
+        return []
+    runs = found.sizes["split"] * (found.sizes["draw"] if winner.draw is None else 1)
+    return [
+        f"Every candidate diverges on some split, so no mean score is finite; chosen is the one "
+        f"that diverges least often, in {winner.diverged} of {runs} runs. Search larger ridge "
+        "values, smaller spectral radii or shorter validation intervals."
+    ]
 
 
 def describe_trouble(found, ridge: np.ndarray) -> list[str]:

@@ -19,7 +19,7 @@ from echofold._fingerprint import described, described_function
 from echofold._kept import data_of, splits_of
 from echofold._memory import budget
 from echofold._progress import progress
-from echofold._space import check_space, split_ridge
+from echofold._space import check_space, split_ridge, values_of
 from echofold._strategies import (
     STRATEGIES,
     ask_optuna,
@@ -47,6 +47,7 @@ class ESNSearchCV(FinalModels, BaseEstimator):
     space : dict, or list of dicts
         Parameter names to lists of values, or to ``scipy.stats`` distributions for
         ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
+        With several values of ``washout``, all candidates are scored on the rows after the longest.
         ``random_state`` takes integers, and None for the seed of the search.
     cv : scheme, splitter, int, or dict of these, default KFold(10)
         With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
@@ -87,6 +88,9 @@ class ESNSearchCV(FinalModels, BaseEstimator):
         has no lasting description, as a generator of random numbers, is refused.
     progress : {"auto", True, False}
         A bar in a terminal or notebook, or always, or never.
+    verify : bool
+        Whether in every block some splits of one candidate are refitted plainly and compared; an
+        error is raised if results differ by more than rounding explains.
 
     Attributes
     ----------
@@ -136,6 +140,7 @@ class ESNSearchCV(FinalModels, BaseEstimator):
         executor=None,
         checkpoint=None,
         progress="auto",
+        verify=False,
     ):
         self.estimator = estimator
         self.space = space
@@ -155,6 +160,7 @@ class ESNSearchCV(FinalModels, BaseEstimator):
         self.executor = executor
         self.checkpoint = checkpoint
         self.progress = progress
+        self.verify = verify
 
     def __getstate__(self):
         return {**super().__getstate__(), "executor": None}  # threads and sockets do not travel
@@ -187,6 +193,7 @@ class ESNSearchCV(FinalModels, BaseEstimator):
             together=bool(self.prune) and self.select == "mean", prune=bool(self.prune),
             n_jobs=self.n_jobs, executor=self.executor,
         )  # fmt: skip
+        evaluator.align(values_of("washout", spaces, self.estimator.get_params(deep=False)))
         problem, schemes = evaluator.problem({})
         self._check_task(problem, schemes, settings)
         self.seed_ = self._open_checkpoint(evaluator, spaces, problem, schemes)
@@ -211,8 +218,9 @@ class ESNSearchCV(FinalModels, BaseEstimator):
         self._results = _results.search_datasets(scores, self.candidates_, schemes, settings, attrs)
         self.results_ = self._results if isinstance(self.cv, dict) else self._results["cv"]
         self.evaluation_ = None
-        _results.warn_once(self._results.values(), settings)
         winner = self._winner(next(iter(schemes)), None)
+        notes = _results.describe_winner(winner, self._results[next(iter(schemes))])
+        _results.warn_once(self._results.values(), settings, notes)
         self.best_index_, self.best_score_ = winner.candidate, winner.score
         self.best_estimator_ = self.finalize(self.final)
         self.best_params_ = {
@@ -248,7 +256,7 @@ class ESNSearchCV(FinalModels, BaseEstimator):
             check_count("n_jobs", self.n_jobs)
         settings = Settings(
             ridge, bool(own["penalize_bias"]), check_metrics(self.metric), self.algorithm,
-            self.memory,
+            self.memory, verify=bool(self.verify),
         )  # fmt: skip
         return spaces, settings
 

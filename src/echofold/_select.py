@@ -11,13 +11,20 @@ import numpy as np
 class Winner:
     """A candidate with its ridge (one, or one for each split) and its score.
 
-    ``draw`` is the draw it was selected in, None for all of them together.
+    ``draw`` is the draw it was selected in, None for all of them together; ``diverged`` is the
+    number of its runs without a finite score.
     """
 
     candidate: int
     ridge: np.ndarray  # places in the ridge path, (splits,); all the same unless individual
     score: float
     draw: int | None
+    diverged: int = 0
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Lowest first: fewest diverged runs, then the score."""
+        return self.diverged, self.score
 
 
 def mean_scores(scores: np.ndarray, individual: bool) -> np.ndarray:
@@ -31,21 +38,40 @@ def mean_scores(scores: np.ndarray, individual: bool) -> np.ndarray:
     return worst.mean(axis=2)
 
 
+def ranked(pool: np.ndarray) -> np.ndarray:
+    """Places of choices, best first, by their scores ``(runs, choices)``.
+
+    The lowest mean wins. Where every mean is infinite, because every choice diverges in some run,
+    the one that diverges least often does, and among those the lowest mean of its other runs.
+    """
+    lost = ~np.isfinite(pool)
+    kept = np.where(lost, 0.0, pool).sum(axis=0) / np.maximum((~lost).sum(axis=0), 1)
+    return np.lexsort((kept, lost.sum(axis=0)))
+
+
 def select(scores: np.ndarray, individual: bool, draw: int | None, eligible=None) -> Winner:
-    """The lowest score, over the mean of all draws or within one of them.
+    """The best score, over the mean of all draws or within one of them.
 
     ``eligible (draw, candidate, ridge)`` excludes what may not win, such as lower bounds.
     """
-    mean = mean_scores(scores, individual)
+    worst = np.where(np.isnan(scores), np.inf, scores)
+    if individual:
+        worst = worst.min(axis=3, keepdims=True)
+    pool = worst if draw is None else worst[[draw]]
     if eligible is not None:
         allowed = eligible.all(axis=2, keepdims=True) if individual else eligible
-        mean = np.where(allowed, mean, np.inf)
-    mean = mean.mean(axis=0) if draw is None else mean[draw]
-    candidate, ridge = np.unravel_index(mean.argmin(), mean.shape)
-    splits = scores.shape[2]
+        allowed = allowed if draw is None else allowed[[draw]]
+        pool = np.where(allowed[:, :, None], pool, np.inf)
+    shape = pool.shape[1], pool.shape[3]
+    runs = np.moveaxis(pool, 2, 1).reshape(-1, shape[0] * shape[1])
+    best = ranked(runs)[0]
+    candidate, ridge = np.unravel_index(best, shape)
     if individual:
         at = scores[slice(None) if draw is None else [draw]][:, candidate]
         chosen = np.where(np.isnan(at), np.inf, at).mean(axis=0).argmin(axis=1)
     else:
-        chosen = np.full(splits, ridge)
-    return Winner(int(candidate), chosen, float(mean[candidate, ridge]), draw)
+        chosen = np.full(scores.shape[2], ridge)
+    column = runs[:, best]
+    return Winner(
+        int(candidate), chosen, float(column.mean()), draw, int((~np.isfinite(column)).sum())
+    )

@@ -69,6 +69,29 @@ def split_ridge(spaces: list[dict[str, Any]], own: float) -> tuple[list[dict], n
     return rest, path
 
 
+def values_of(name: str, spaces: list[dict[str, Any]], own: dict[str, Any]) -> list[Any]:
+    """Values that a parameter takes in a search; of a distribution, the largest.
+
+    Examples
+    --------
+    >>> values_of("washout", [{"washout": [10, 50]}, {"units": [20]}], {"washout": "auto"})
+    [10, 50, 'auto']
+    """
+    if name not in own:
+        return []
+    found: list[Any] = []
+    for one in spaces:
+        given = one.get(name, [own[name]])
+        for value in [given] if hasattr(given, "rvs") else given:
+            if hasattr(value, "rvs"):
+                found.append(int(value.support()[1]))
+            elif hasattr(value, "choices"):  # Optuna's distributions
+                found += value.choices
+            else:
+                found.append(getattr(value, "high", value))
+    return found
+
+
 def grid(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every combination of the values, in the order they are given.
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from echofold._evaluator import Evaluator, Scores
-from echofold._select import mean_scores
+from echofold._evaluator import Evaluator, Scores, add_counts
+from echofold._select import mean_scores, ranked
 from echofold._space import grid, sample
 
 STRATEGIES = ("grid", "random", "halving", "optuna")
@@ -49,14 +49,24 @@ def halve(
         if total is not None:
             name = evaluator.settings.metrics[0].name
             scores = next(iter(total.by.values()))[name][:, alive][:, :, order[:known]]
-            means = mean_scores(scores, individual).mean(axis=0).min(axis=1)
-            alive = np.sort(alive[np.argsort(means, kind="stable")[:count]])
+            alive = np.sort(alive[_best_first(scores, individual)[:count]])
         only = np.sort(order[known:upto])
         found = evaluator.run([candidates[i] for i in alive], only)
         total = _spread_out(found, total, len(candidates), len(splits), alive, only)
         known = upto
     assert total is not None
     return candidates, total
+
+
+def _best_first(scores: np.ndarray, individual: bool) -> np.ndarray:
+    """Candidates of ``scores (draw, candidate, split, ridge)``, each at its best ridge."""
+    runs = np.moveaxis(np.where(np.isnan(scores), np.inf, scores), 1, 0)
+    best = []
+    for one in runs:  # (draw, split, ridge)
+        each = one.min(axis=2, keepdims=True) if individual else one
+        flat = each.reshape(-1, each.shape[2])
+        best.append(flat[:, ranked(flat)[0]])
+    return ranked(np.stack(best, axis=1))
 
 
 def halvings(candidates: int, splits: int) -> list[tuple[int, int]]:
@@ -94,6 +104,8 @@ def _spread_out(found: Scores, total: Scores | None, candidates, splits, alive, 
             {s: [""] * candidates for s in found.by},
             found.notes,
         )
+    else:
+        add_counts(total.notes, found.notes)
     for scheme, metrics in found.by.items():
         for metric, array in metrics.items():
             total.by[scheme][metric][np.ix_(range(draws), alive, only)] = array
@@ -168,6 +180,8 @@ def _suggestion(name: str, values: Any) -> Callable:
 def _concatenate(parts: list[Scores]) -> Scores:
     """Scores of consecutive batches as one."""
     first = parts[0]
+    for part in parts[1:]:
+        add_counts(first.notes, part.notes)
     return Scores(
         {
             s: {m: np.concatenate([p.by[s][m] for p in parts], axis=1) for m in metrics}

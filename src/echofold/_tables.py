@@ -95,7 +95,10 @@ def summary(search) -> str:
             f"  {text}"
         )
         if not np.isfinite(winner.score):
-            lines.append("  every candidate diverges or has no finite score by this scheme")
+            lines.append(
+                "  every candidate diverges on some split; the winner does so least often, in "
+                f"{winner.diverged} runs"
+            )
     if search.evaluation_ is not None:
         found = search.evaluation_
         lines.append(

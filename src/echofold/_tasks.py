@@ -90,7 +90,7 @@ def forecasting(y, X, washout: int | str, unit, offset, sample_weight=None) -> P
         inputs=inputs[first:],
         washout=inputs[:first],
         known=known[first:],
-        weights=None if sample_weight is None else sample_weight[1 + first :],
+        weights=_weights(sample_weight, 1 + first),
         unit=unit,
         offset=offset,
     )
@@ -106,7 +106,7 @@ def regression(
         targets=y[first:],
         inputs=X[first:],
         washout=X[:first],
-        weights=None if sample_weight is None else sample_weight[first:],
+        weights=_weights(sample_weight, first),
         unit=unit,
         offset=offset,
         output_range=output_range,
@@ -151,6 +151,18 @@ def positions(lengths: np.ndarray, steps: int, states: str | int) -> np.ndarray:
     count = 1 if states == "last" else int(states)
     at = -(-np.arange(1, count + 1)[:, None] * lengths // count) - 1
     return (np.arange(steps)[None, :, None] == at[:, None, :]).astype(float)
+
+
+def _weights(sample_weight: np.ndarray | None, first: int) -> np.ndarray | None:
+    """Weights of the rows from ``first`` on; an error when none of them is positive."""
+    if sample_weight is None:
+        return None
+    if not sample_weight[first:].any():
+        raise ValueError(
+            f"sample_weight is positive only in the first {first} rows, which warm the state up "
+            "and are not trained on. Give some later row a positive weight, or a smaller washout."
+        )
+    return sample_weight[first:]
 
 
 def resolve_washout(washout: int | str, rows: int, argument: str, what: str) -> int:

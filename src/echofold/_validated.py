@@ -23,6 +23,7 @@ class Settings:
     memory: Any = None
     readouts: bool = False
     device: str = "cpu"
+    verify: bool = False
 
 
 @dataclass
@@ -40,4 +41,5 @@ class Validated:
     starts: Any = None
     condition: Any = None
     refitted: int = 0
+    verified: int = 0
     way: str = "states"

@@ -18,7 +18,7 @@ from echofold._final import (
     single,
     validate_winner,
 )
-from echofold._select import Winner, mean_scores, select
+from echofold._select import Winner, ranked, select
 
 REMEMBERED = 8  # winners whose readouts are kept, so that several final models cost little
 
@@ -50,7 +50,7 @@ class FinalModels:
         scores = found[found.attrs["metric"]].values
         if draw is None and self.select == "draw":
             each = [select(scores, individual, d, eligible) for d in range(scores.shape[0])]
-            return min(each, key=lambda winner: winner.score)
+            return min(each, key=lambda winner: winner.order)
         return select(scores, individual, draw, eligible)
 
     def finalize(self, final, scheme=None, draw=None, correct_ridge=False, individual_ridge=None):
@@ -114,8 +114,10 @@ class FinalModels:
     def _best_draw(self, scheme: str, winner: Winner, individual: bool) -> int:
         """The draw in which the winner did best."""
         found = self._results[scheme]
-        means = mean_scores(found[found.attrs["metric"]].values, individual)[:, winner.candidate]
-        return int(means[:, 0 if individual else winner.ridge[0]].argmin())
+        scores = found[found.attrs["metric"]].values[:, winner.candidate]
+        worst = np.where(np.isnan(scores), np.inf, scores)
+        each = worst.min(axis=2) if individual else worst[:, :, winner.ridge[0]]
+        return int(ranked(each.T)[0])
 
     def _make(
         self, final: str, scheme: str, winner: Winner, draw: int, correct_ridge, individual: bool
@@ -130,15 +132,17 @@ class FinalModels:
         seed = candidate_seed(candidate, self.seed_) + draw
         model = clone(self.estimator).set_params(**{**candidate, "random_state": seed})
         problem = model._read(*self._data, **self._fit_params)
-        source = single(problem, model.get_params(deep=False), seed)
-        _, schemes = self._evaluator.problem(candidate)
+        source = judged = single(problem, model.get_params(deep=False), seed)
+        aligned, schemes = self._evaluator.problem(candidate)
+        if len(aligned.washout) > len(problem.washout):  # of another candidate, for equal rows
+            judged = single(aligned, model.get_params(deep=False), seed)
         penalised = bool(model.penalize_bias)
         ridge = found.ridge.values[place]
         key = (scheme, winner.candidate, draw, ridge.tobytes())
         if key not in self._validated:
             while len(self._validated) >= REMEMBERED:
                 del self._validated[next(iter(self._validated))]
-            self._validated[key] = validate_winner(source, schemes[scheme], ridge, penalised)
+            self._validated[key] = validate_winner(judged, schemes[scheme], ridge, penalised)
         readouts = self._validated[key]
         readout, model.ridge = final_readout(final, source, readouts, penalised, correct_ridge)
         condition = float(found.condition.values[draw, winner.candidate])

@@ -18,6 +18,7 @@ from echofold._states import States
 from echofold._tasks import Problem
 from echofold._validate import close_the_loop, validate
 from echofold._validated import Settings, Validated
+from echofold._verify import verify, with_checkable_metrics
 
 MOST = 32  # candidates in a block: small enough to show progress, wide enough for the engine
 STATE_BYTES = 2**27  # states of a block that are kept at a time
@@ -93,19 +94,21 @@ def run_block(block: Block) -> Outcome:
         condition=np.stack([next(iter(results.values())).condition for _, results in found]),
         pruned=pruned,
         algorithm={name: one.choice.algorithm for name, one in first.items()},
-        notes={name: _notes(one) for name, one in first.items()},
+        notes={name: _notes([results[name] for _, results in found]) for name in first},
         seconds=time.perf_counter() - began,
         steps=sum(source.steps for source, _ in found),
         column_steps=ran,
     )
 
 
-def _notes(one: Validated) -> dict[str, Any]:
+def _notes(draws: list[Validated]) -> dict[str, Any]:
+    one = draws[0]
     return {
         "reason": one.choice.reason,
         **{f"estimated_seconds_{name}": cost for name, cost in one.choice.costs.items()},
         "memory": one.way,
-        "refitted_splits": one.refitted,
+        "refitted_splits": sum(draw.refitted for draw in draws),
+        "verified_splits": sum(draw.verified for draw in draws),
     }
 
 
@@ -117,12 +120,17 @@ def _one_draw(block: Block, seed: int) -> tuple[States, dict[str, Validated]]:
     columns = len(block.params) * len(block.settings.ridge) * max(map(len, block.schemes.values()))
     device = resolve(block.params[0]["device"], columns)
     whole = States(block.problem, reservoirs, device)
+    settings = block.settings
+    if settings.verify:
+        settings = with_checkable_metrics(settings)
     width = max(1, STATE_BYTES // (8 * block.problem.rows * whole.columns))
     parts = []
     for first in range(0, len(block.params), width):
         index = np.arange(first, min(first + width, len(block.params)))
         source = States(block.problem, reservoirs.columns(index), device)
-        parts.append(validate(source, block.schemes, block.settings, close=False))
+        parts.append(validate(source, block.schemes, settings, close=False))
+        if settings.verify:
+            verify(source, parts[-1], settings, seed + first)
         whole.steps += source.steps
     return whole, {name: _join([part[name] for part in parts]) for name in block.schemes}
 
@@ -145,6 +153,7 @@ def _join(parts: list[Validated]) -> Validated:
         joined("starts"),
         joined("condition"),
         sum(part.refitted for part in parts),
+        sum(part.verified for part in parts),
         first.way,
     )
 

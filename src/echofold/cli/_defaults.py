@@ -47,6 +47,7 @@ class Plan:
     seed: int = 0
     final: str = "retrain"
     checkpoint: Path | None = None
+    verify: bool = False
 
     def search(self, progress: Any, first: str | None = None) -> ESNSearchCV:
         """A new search, with one of the schemes put first."""
@@ -61,6 +62,7 @@ class Plan:
             final=self.final,
             n_draws=self.draws,
             progress=progress,
+            verify=self.verify,
         )
 
     def kept(self, name: str) -> Path | None:

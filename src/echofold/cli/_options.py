@@ -115,6 +115,11 @@ searching = _together(
         help="Error that is minimised.",
     ),
     click.option(
+        "--verify",
+        is_flag=True,
+        help="Refit some splits plainly and stop if results differ by more than rounding.",
+    ),
+    click.option(
         "--checkpoint",
         type=click.Path(path_type=Path),
         metavar="FOLDER",
