@@ -5,9 +5,9 @@ import numpy as np
 import precise
 import pytest
 from cases import CHOICES
+from deviations import WAYS, deviations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from passing import Passing
 
 from echofold import (
     Accumulative,
@@ -20,21 +20,13 @@ from echofold import (
     cross_validate,
     cross_validate_readout,
 )
-from echofold._folds import KeptRows
-from echofold._pieces import cut
-from echofold._rows import rows
 from echofold._splits import resolve_cv
-from echofold._tasks import Problem
-from echofold._validate import validate
-from echofold._validated import Settings
-from echofold.metrics import resolve
 
 RIDGE = np.array([0, 1e-9, 1e-6, 1e-3, 1.0, 1e3])
 # Deviations are measured in what one rounding of the data does. Most are below 5; where leaving
-# rows out magnifies rounding, some are larger, but then below 1e-10 of the values.
+# rows out magnifies rounding, some are larger, but then minute against the values.
 MOST_ROUNDINGS = 100
-RELATIVE = 1e-10
-WAYS = ("pieces", "fold", "frugal")
+RELATIVE = 1e-9
 SCHEMES = {
     "k-fold": KFold(4),
     "k-step": KFold(5, valid=3, gap=1),
@@ -53,43 +45,10 @@ def problem(seed, family, n=20, m=5):
     return X, families.targets(rng, X, 1 + seed % 2), families.weights(rng, X)
 
 
-def on_validation(W, X, splits):
-    """Outputs ``(splits, ridge, longest, outputs)`` on validation rows, 0 where padded."""
-    at = splits.valid_rows
-    real = (at < len(X))[:, None, :, None]
-    outputs = W[:, :, :1] + X[np.minimum(at, len(X) - 1)][:, None] @ W[:, :, 1:]
-    return np.where(real, outputs, 0.0)
-
-
-def readouts(way, X, Y, weights, splits, penalised):
-    """Readouts by an algorithm or a memory way; None where it does not apply."""
-    if way in WAYS:
-        task = Problem(
-            "regression", Y, X, np.ones(Y.shape[1]), np.zeros(Y.shape[1]), weights=weights
-        )
-        asked = Settings(RIDGE, penalised, [resolve("mse")], memory=way, readouts=True)
-        if way != "pieces" and not splits.intervals:
-            return None
-        return validate(Passing(task, 7, np.arange(len(X))), {"cv": splits}, asked)["cv"].W[0]
-    if CHOICES[way].walk and splits.train_sizes.min() <= X.shape[1]:
-        return None
-    pieces = cut(len(X), splits.train, splits.valid)
-    return KeptRows(X, Y, weights, RIDGE, penalised, pieces).readouts(splits, CHOICES[way], 0)[0]
-
-
-def deviations(X, Y, weights, splits, penalised, ways, trials=4):
-    """Largest deviation from the reference by each way: in roundings, or 0 where it is minute."""
-    if weights is not None and any(not weights[rows(t)].any() for t in splits.train):
-        weights = None
-    exact, change = precise.one_rounding(X, Y, weights, splits, RIDGE, penalised, trials)
-    found = {}
-    for way in ways:
-        W = readouts(way, X, Y, weights, splits, penalised)
-        if W is not None:
-            off = np.abs(on_validation(W, X, splits) - exact).max(axis=(2, 3))
-            size = np.abs(exact).max(axis=(2, 3)) + np.abs(Y).max()
-            found[way] = float(np.where(off < RELATIVE * size, 0.0, off / change).max())
-    return found
+def right_to_rounding(X, Y, weights, splits, penalised, ways):
+    """Assert that no way is off by many roundings, unless that is minute."""
+    for way, one in deviations(X, Y, weights, splits, RIDGE, penalised, ways, trials=2).items():
+        assert one.roundings < MOST_ROUNDINGS or one.relative < RELATIVE, (way, one)
 
 
 @needs_long_double
@@ -102,8 +61,7 @@ def test_every_way_is_right_to_rounding(family, scheme):
     # Walking compiles for each shape, so one number of outputs and few schemes stand for all.
     walks = [] if Y.shape[1] == 2 or scheme not in ("k-fold", "walk forward") else CHOICES
     ways = [*walks, "naive", "small_k", "large_k by leaving out", *WAYS]
-    found = deviations(X, Y, weights, splits, bool(seed // 2 % 2), dict.fromkeys(ways), trials=2)
-    assert max(found.values()) < MOST_ROUNDINGS, found
+    right_to_rounding(X, Y, weights, splits, bool(seed // 2 % 2), dict.fromkeys(ways))
 
 
 @needs_long_double
@@ -113,11 +71,8 @@ def test_fewer_rows_than_columns(family):
         X, Y, _ = problem(seed, family, n, m)
         for cv in (KFold(3), LeaveOneOut()):
             for penalised in (False, True):
-                found = deviations(
-                    X, Y, None, resolve_cv(cv, n), penalised,
-                    ["naive", "small_k", "large_k by leaving out", *WAYS], trials=3,
-                )  # fmt: skip
-                assert max(found.values()) < MOST_ROUNDINGS, found
+                ways = ["naive", "small_k", "large_k by leaving out", *WAYS]
+                right_to_rounding(X, Y, None, resolve_cv(cv, n), penalised, ways)
 
 
 @needs_long_double
@@ -135,8 +90,7 @@ def test_any_family_and_shape(family, scheme, n, m, penalised, seed):
     assume(np.isfinite(X).all())
     splits = resolve_cv(SCHEMES[scheme], n)
     ways = ["naive", "small_k", "large_k by leaving out", *WAYS]
-    found = deviations(X, Y, weights, splits, penalised, ways, trials=2)
-    assert max(found.values()) < MOST_ROUNDINGS, found
+    right_to_rounding(X, Y, weights, splits, penalised, ways)
 
 
 # --- what users met -------------------------------------------------------------------------------

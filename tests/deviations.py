@@ -1,0 +1,79 @@
+"""How far every way to the readouts of splits is from extended precision, in roundings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import precise
+from cases import CHOICES
+from passing import Passing
+
+from echofold._folds import KeptRows
+from echofold._pieces import cut
+from echofold._rows import rows
+from echofold._splits import RowSplits
+from echofold._tasks import Problem
+from echofold._validate import validate
+from echofold._validated import Settings
+from echofold.metrics import resolve
+
+WAYS = ("pieces", "fold", "frugal")
+ROUNDINGS = 10  # what may be expected of the plain definition in doubles
+
+
+class Deviation(NamedTuple):
+    """The largest deviation of an output on validation rows, and how many splits were refitted.
+
+    ``roundings`` is in units of what one rounding of the data does to the outputs of that split and
+    ridge; ``relative``, in units of the outputs and targets, is that of the splits off by more than
+    ``ROUNDINGS``.
+    """
+
+    roundings: float
+    relative: float
+    refitted: int
+
+
+def on_validation(W: np.ndarray, X: np.ndarray, splits: RowSplits) -> np.ndarray:
+    """Outputs ``(splits, ridge, longest, outputs)`` on validation rows, 0 where padded."""
+    at = splits.valid_rows
+    real = (at < len(X))[:, None, :, None]
+    outputs = W[:, :, :1] + X[np.minimum(at, len(X) - 1)][:, None] @ W[:, :, 1:]
+    return np.where(real, outputs, 0.0)
+
+
+def readouts(way, X, Y, weights, splits: RowSplits, ridge, penalised: bool):
+    """Readouts by an algorithm or memory way, splits refitted; None where it does not apply."""
+    if way in WAYS:
+        if way != "pieces" and not splits.intervals:
+            return None
+        ones = np.ones(Y.shape[1])
+        task = Problem("regression", Y, X, ones, 0 * ones, weights=weights)
+        asked = Settings(ridge, penalised, [resolve("mse")], memory=way, readouts=True)
+        found = validate(Passing(task, 7, np.arange(len(X))), {"cv": splits}, asked)["cv"]
+        return found.W[0], found.refitted
+    if CHOICES[way].walk and splits.train_sizes.min() <= X.shape[1]:
+        return None
+    pieces = cut(len(X), splits.train, splits.valid)
+    return KeptRows(X, Y, weights, ridge, penalised, pieces).readouts(splits, CHOICES[way], 0)
+
+
+def deviations(X, Y, weights, splits, ridge, penalised, ways, trials=4) -> dict[str, Deviation]:
+    """How far each way is off; weights are left out where a split would have none."""
+    if weights is not None and any(not weights[rows(train)].any() for train in splits.train):
+        weights = None
+    exact, change = precise.one_rounding(X, Y, weights, splits, ridge, penalised, trials)
+    size = np.abs(exact).max(axis=(2, 3)) + np.abs(Y).max()
+    found = {}
+    for way in ways:
+        solved = readouts(way, X, Y, weights, splits, ridge, penalised)
+        if solved is None:
+            continue
+        W, refitted = solved
+        off = np.abs(on_validation(W, X, splits) - exact).max(axis=(2, 3))
+        off = np.where(np.isnan(off), np.inf, off)
+        roundings = off / change
+        relative = np.where(roundings > ROUNDINGS, off / size, 0.0)
+        found[way] = Deviation(float(roundings.max()), float(relative.max()), refitted)
+    return found
