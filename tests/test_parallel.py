@@ -1,6 +1,7 @@
 """Who carries out the blocks, and in what order they end, changes nothing in the results."""
 
 import multiprocessing
+import os
 import threading
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 from searches import identical, searched
 from threadpoolctl import threadpool_info
+
+from echofold import _work
 
 OPTIONS = {"n_draws": 3, "metric": ["nrmse", "mae"]}
 
@@ -116,3 +119,21 @@ def test_blas_threads_are_kept_in_check(n_jobs):
     assert len(seen) == 2 * 4 * 4 * 3
     assert set(seen) == {1}
     assert threads() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({}, 1), ({"n_jobs": 2}, 2), ({"n_jobs": 7}, 3), ({"executor": ThreadPoolExecutor(2)}, 2)],
+    ids=["alone", "two", "more than blocks", "executor"],
+)
+def test_workers_share_the_free_memory(monkeypatch, options, expected):
+    seen, run = [], _work.run_block
+    monkeypatch.setattr(
+        _work, "run_block", lambda block: seen.append(block.settings.workers) or run(block)
+    )
+    searched(**OPTIONS, **options)
+    assert seen == [expected] * 3
+
+
+def test_an_executor_that_does_not_tell_has_a_worker_for_each_processor():
+    assert _work.workers(Backwards(1)) == os.cpu_count()

@@ -23,6 +23,7 @@ class Settings:
     memory: Any = None
     readouts: bool = False
     device: str = "cpu"
+    workers: int = 1  # that share the free memory
 
 
 @dataclass
