@@ -22,6 +22,14 @@ def engine(device: str = "cpu"):
         yield
 
 
+def accelerated() -> bool:
+    """Whether the enclosing `engine` runs on an accelerator."""
+    import jax
+
+    device = getattr(jax.config, "jax_default_device", None)
+    return getattr(device, "platform", "cpu") != "cpu"
+
+
 class _Counted:
     """A limit of one thread for the whole process: the first to come sets it, the last lifts it.
 

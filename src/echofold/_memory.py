@@ -24,7 +24,7 @@ from typing import Any
 from echofold._available import available
 
 WAYS = ("states", "pieces", "fold", "frugal")
-SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes 0.3 ms
+SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes up to 1 ms
 KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each block of candidates
 
 

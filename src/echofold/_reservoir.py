@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from echofold._device import accelerated
 from echofold._programs import loop, program, scan
 from echofold._weights import Draw, Sparse
 
@@ -141,11 +142,16 @@ def _drive(r: Reservoirs, inputs, x, length):
 
 
 @program
-def _drive_silent(r: Reservoirs, inputs, x, length):
-    """Only the last state; rows from ``length`` on are padding."""
+def _drive_silent(r: Reservoirs, inputs, x, length, *, whole: bool):
+    """Only the last state; rows from ``length`` on are padding, run idly if ``whole``."""
     bias = _bias(r)
 
-    return loop(0, length, lambda n, x: _step(r, bias, x, inputs[n][:, None]), x)
+    def step(n, x):
+        return _step(r, bias, x, inputs[n][:, None])
+
+    if not whole:
+        return loop(0, length, step, x)
+    return loop(0, inputs.shape[0], lambda n, x: jnp.where(n < length, step(n, x), x), x)
 
 
 def drive(r: Reservoirs, inputs, x=None):
@@ -166,7 +172,7 @@ def advance(r: Reservoirs, inputs, x=None):
     size = max(1, min(few_lengths(len(inputs)), SILENT_STEPS))
     for start in range(0, len(inputs), size):
         part = inputs[start : start + size]
-        x = _drive_silent(r, pad_rows(part, size), x, len(part))
+        x = _drive_silent(r, pad_rows(part, size), x, len(part), whole=accelerated())
     return x
 
 
@@ -281,10 +287,11 @@ def _closed_step(r: Reservoirs, bias, readout, course: Course, absolute: bool, n
 
 
 @program
-def _proceed(r: Reservoirs, readout, going, course: Course, first, stop, *, absolute: bool):
-    """The trajectories before step ``stop``; how many steps that are is not compiled in."""
+def _proceed(r: Reservoirs, readout, going, course: Course, first, stop, *, absolute, steps):
+    """The trajectories before step ``stop``; ``steps``, if not None, are compiled in."""
     step = partial(_closed_step, r, _bias(r), readout, course, absolute)
-    return loop(first, stop, step, going)
+    count = stop - first if steps is None else steps
+    return loop(0, count, lambda n, going: step(first + n, going), going)
 
 
 @program
@@ -316,7 +323,11 @@ def proceed(
     """
     if keep:
         return _proceed_keeping(r, readout, going, course, first, steps=steps)
-    return _proceed(r, readout, going, course, first, first + steps, absolute=absolute), None
+    # A CPU runs any number of steps by one program. An accelerator that does not know the number
+    # asks the host after every step.
+    known = steps if accelerated() else None
+    stop = first + steps
+    return _proceed(r, readout, going, course, first, stop, absolute=absolute, steps=known), None
 
 
 def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
