@@ -71,12 +71,13 @@ def resident():
         return int(line.read().split()[1]) * 4096 / 2**20  # megabytes
 
 y = np.random.default_rng(0).normal(size=400).cumsum()
-known = np.random.default_rng(1).normal(size=(400, 10))
+known = np.random.default_rng(1).normal(size=(400, 40))
 warm, times = int(sys.argv[1]), int(sys.argv[2])
 for i in range(times):
     if i == warm:
         before = resident()
-    model, X = ESNForecaster(5 + i // 10, random_state=i), known[:, : 1 + i % 10]
+    # Few units: the draws, kept up to 64 MB, should not be what is measured.
+    model, X = ESNForecaster(5 + i // 40, random_state=0), known[:, : 1 + i % 40]
 """
 
 FITS = """
