@@ -1,7 +1,11 @@
 """Prediction intervals: what conformal half widths are, and how often they cover."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from searches import RIDGE, SERIES, searched
 
 from echofold import ESNForecaster, KFold
@@ -92,6 +96,48 @@ def test_diverged_residuals_count_as_the_largest():
     assert half_widths(found, 1, 0.9)[0, 0] == 1
     found[:3] = np.inf
     assert half_widths(found, 1, 0.9)[0, 0] == np.inf
+
+
+def widened_by_one(residuals, horizon, level):
+    """Half widths by taking along one more step on either side until there are enough."""
+    size = np.abs(residuals)
+    needed = math.ceil((1 / (1 - level)) * (1 - 1e-12)) - 1
+    steps = min(horizon, size.shape[1])
+    found = np.empty((horizon, size.shape[2]))
+    for step, output in np.ndindex(steps, size.shape[2]):
+        for reach in range(size.shape[1]):
+            near = size[:, max(0, step - reach) : step + reach + 1, output]
+            near = np.sort(near[~np.isnan(near)])
+            if len(near) >= needed:
+                break
+        rank = math.ceil((len(near) + 1) * level * (1 - 1e-12))
+        found[step, output] = near[rank - 1] if rank <= len(near) else np.inf
+    found[steps:] = found[:steps].max(axis=0)
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**31), st.floats(0.01, 0.9999), st.sampled_from([0, 0.3, 0.9]))
+def test_neighbours_are_found_as_by_widening_one_by_one(seed, level, missing):
+    rng = np.random.default_rng(seed)
+    found = rng.standard_t(2, size=rng.integers(1, [20, 30, 3]))
+    if seed % 2:
+        found = found.round()  # ties
+    found[rng.random(found.shape) < missing] = np.nan
+    found[rng.random(found.shape) < missing / 3] = np.inf
+    horizon = int(rng.integers(1, found.shape[1] + 4))
+    np.testing.assert_array_equal(
+        half_widths(found, horizon, level), widened_by_one(found, horizon, level)
+    )
+
+
+def test_the_work_does_not_grow_with_the_square_of_the_steps(monkeypatch):
+    looks, isnan = [], np.isnan
+    monkeypatch.setattr(np, "isnan", lambda array: looks.append(array.size) or isnan(array))
+    found = residuals(1, 500)
+    widths = half_widths(found, 500, 0.9999)  # 9,999 residuals are needed
+    assert (widths == np.inf).all()
+    assert sum(looks) <= 3 * found.size  # one by one: 94 million
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])

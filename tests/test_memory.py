@@ -54,3 +54,70 @@ def test_two_million_steps_grow_the_process_by_less_than_300_megabytes(code):
     shown = subprocess.run([sys.executable, "-c", MEASURE + code], capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr
     assert float(shown.stdout) < 300  # all the states would be 1,600
+
+
+SHAPES = """
+import ctypes, gc, sys
+import numpy as np
+from echofold import ESNForecaster, ESNSearchCV, KFold
+
+def resident():
+    gc.collect()
+    try:
+        ctypes.CDLL("libc.so.6").malloc_trim(0)  # free memory that the C library keeps is no growth
+    except (OSError, AttributeError):
+        pass
+    with open("/proc/self/statm") as line:
+        return int(line.read().split()[1]) * 4096 / 2**20  # megabytes
+
+y = np.random.default_rng(0).normal(size=400).cumsum()
+known = np.random.default_rng(1).normal(size=(400, 40))
+warm, times = int(sys.argv[1]), int(sys.argv[2])
+for i in range(times):
+    if i == warm:
+        before = resident()
+    # Few units: the draws, kept up to 64 MB, should not be what is measured.
+    model, X = ESNForecaster(5 + i // 40, random_state=0), known[:, : 1 + i % 40]
+"""
+
+FITS = """
+    model.fit(y, X)
+print(resident() - before)
+"""
+
+SEARCHES = """
+    space = {"leak_rate": [0.3, 1.0], "ridge": [1e-6, 1.0]}
+    ESNSearchCV(model, space, cv=KFold(4), progress=False).fit(y, X)
+print(resident() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize(
+    ("code", "warm", "times"),
+    [(FITS, 50, 150), (SEARCHES, 10, 30)],
+    ids=["fits", "searches"],
+)
+def test_ever_new_shapes_do_not_grow_the_process(code, warm, times):
+    assert growth(code, warm, times) < 50  # 10 MB a fit and 24 a search if all programs were kept
+
+
+@pytest.mark.large
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize(
+    ("code", "warm", "times"),
+    [(FITS, 100, 1000), (SEARCHES, 20, 100)],
+    ids=["fits", "searches"],
+)
+def test_a_thousand_shapes_do_not_grow_the_process(code, warm, times):
+    assert growth(code, warm, times) < 50
+
+
+def growth(code, warm, times):
+    """Megabytes by which a process grows from the ``warm``-th shape on."""
+    shown = subprocess.run(
+        [sys.executable, "-c", SHAPES + code, str(warm), str(times)], capture_output=True, text=True
+    )
+    assert shown.returncode == 0, shown.stderr
+    return float(shown.stdout)

@@ -16,7 +16,7 @@ from searches import TASKS, identical, searched
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
-from echofold import cross_validate
+from echofold import _work, cross_validate
 from echofold._work import run_block
 
 OPTIONS = {"n_draws": 3, "metric": ["nrmse", "mae"]}
@@ -194,3 +194,21 @@ def test_blas_threads_are_kept_in_check(n_jobs):
     assert len(seen) == 2 * 4 * 4 * 3
     assert set(seen) == {1}
     assert threads() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({}, 1), ({"n_jobs": 2}, 2), ({"n_jobs": 7}, 3), ({"executor": ThreadPoolExecutor(2)}, 2)],
+    ids=["alone", "two", "more than blocks", "executor"],
+)
+def test_workers_share_the_free_memory(monkeypatch, options, expected):
+    seen, run = [], _work.run_block
+    monkeypatch.setattr(
+        _work, "run_block", lambda block: seen.append(block.settings.workers) or run(block)
+    )
+    searched(**OPTIONS, **options)
+    assert seen == [expected] * 3
+
+
+def test_an_executor_that_does_not_tell_has_a_worker_for_each_processor():
+    assert _work.workers(Backwards(1)) == os.cpu_count()

@@ -6,13 +6,16 @@ from scipy.sparse import csr_array
 
 from echofold._device import engine
 from echofold._reservoir import (
+    Course,
     Reservoirs,
     advance,
+    begin,
     block_length,
     drive,
     drive_blocks,
     drive_sequences,
     generate,
+    proceed,
     reservoirs,
 )
 from echofold._weights import Sparse, draw, prepare
@@ -183,3 +186,26 @@ def test_given_sparse_weights_run_as_their_dense_form():
     sparse = reservoirs(prepare(W_in, csr_array(W), rescale=False), [0.5], [1.0], np.ones((2, 1)))
     expected = reference.run(W_in, W.toarray(), 0.5, u)
     assert np.allclose(drive(sparse, u)[0][:, :, 0], expected, rtol=0, atol=1e-10)
+
+
+def test_loops_of_a_known_length_as_on_an_accelerator_give_the_same(monkeypatch):
+    batch, _ = candidates(1.0, 1)
+    rng = np.random.default_rng(3)
+    readout, u = rng.normal(size=(2 + UNITS, 1, 3)) / 30, series(1)
+    course = Course(
+        np.zeros((9, 0)), rng.normal(size=(9, 1)), np.arange(3), np.full(3, 5), np.ones(1)
+    )
+    found = []
+    for known in (False, True):
+        monkeypatch.setattr("echofold._reservoir.accelerated", lambda known=known: known)
+        x = advance(batch, u)
+        going = begin(readout, np.ones((1, 3)), x, course)
+        going, _ = proceed(batch, readout, going, course, 1, 2)
+        going, _ = proceed(batch, readout, going, course, 3, 2)
+        found.append([np.asarray(x), *map(np.asarray, going)])
+    kept, _ = proceed(
+        batch, readout, begin(readout, np.ones((1, 3)), x, course), course, 1, 4, keep=True
+    )
+    for one, other, whole in zip(*found, [x, *kept], strict=True):
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(one, whole)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from echofold._remembered import remembered
 from echofold._reservoir import Reservoirs, reservoirs
-from echofold._weights import Draw, draw, prepare
+from echofold._weights import Draw, Sparse, draw, prepare
 
 
 def check_parameters(params: dict[str, Any]) -> None:
@@ -78,7 +78,13 @@ def draw_for(params: dict[str, Any], inputs: int, seed: int) -> Draw:
     return prepare(dense, W, rescale=params["spectral_radius"] is not None)
 
 
-@lru_cache(maxsize=8)
+def _bytes(draw: Draw) -> int:
+    """Memory that a draw takes."""
+    arrays = (draw.W_in, *(draw.W if isinstance(draw.W, Sparse) else (draw.W,)))
+    return sum(array.nbytes for array in arrays)
+
+
+@remembered(size=_bytes)
 def _drawn(units: int, inputs: int, connectivity: float, seed: int, rescale: bool) -> Draw:
     """A draw, kept because blocks of candidates that share it come one after the other."""
     return prepare(*draw(units, inputs, connectivity, seed), rescale=rescale)

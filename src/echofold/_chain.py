@@ -20,6 +20,7 @@ from scipy.linalg import solve_triangular
 from echofold._device import engine
 from echofold._moments import Whitening
 from echofold._naive import naive
+from echofold._programs import loop, program, scan
 from echofold._reservoir import few_lengths, pad_rows
 from echofold._rows import rows as rows_of
 from echofold._splits import RowSplits
@@ -96,7 +97,7 @@ def _inverse(S: np.ndarray) -> np.ndarray:
     return solve_triangular(R, Q.T, check_finite=False).T if S.size else S.T
 
 
-@jax.jit
+@program
 def _run(Z, y, present, rows, signed, starts, counts, ridge, penalty, absent):
     """Readouts ``(splits, ridge, r, outputs)`` after each split's rows, and which can be trusted.
 
@@ -128,10 +129,10 @@ def _run(Z, y, present, rows, signed, starts, counts, ridge, penalty, absent):
 
     def split(state, at):
         start, count = at
-        *state, present = jax.lax.fori_loop(start, start + count, row, state)
+        *state, present = loop(start, start + count, row, state)
         worn = (state[2] & ~(state[3] > LEAST_LEFT)).any()
         state = jax.lax.cond(worn, lambda: afresh(present), lambda: tuple(state))
         return (*state, present), (state[1], state[2])
 
     state = (*afresh(jnp.asarray(present)), jnp.asarray(present))
-    return jax.lax.scan(split, state, (starts, counts))[1]
+    return scan(split, state, (starts, counts))[1]

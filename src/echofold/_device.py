@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
+from threading import Lock
 
 GPU_WORTHWHILE = 2_000  # columns advanced together before an accelerator beats the CPU
 
@@ -21,9 +22,55 @@ def engine(device: str = "cpu"):
         yield
 
 
+def accelerated() -> bool:
+    """Whether the enclosing `engine` runs on an accelerator."""
+    import jax
+
+    device = getattr(jax.config, "jax_default_device", None)
+    return getattr(device, "platform", "cpu") != "cpu"
+
+
+class _Counted:
+    """A limit of one thread for the whole process: the first to come sets it, the last lifts it.
+
+    Were the number of threads put back by everyone who leaves, whoever came second would put back
+    the one thread found on coming. Inside, coming and going cost a lock.
+    """
+
+    def __init__(self):
+        self._lock = Lock()
+        self._inside = 0
+
+    def __enter__(self):
+        with self._lock:
+            if not self._inside:
+                self._limit = _threadpools()[0].limit(limits=1, user_api="blas")
+                _release()
+            self._inside += 1
+
+    def __exit__(self, *_):
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.restore_original_limits()
+                _release()
+
+
+def _release() -> None:
+    """Let other threads change the limit too; threadpoolctl 3.8 allows only the first that did."""
+    for library in _threadpools()[0].lib_controllers:
+        getattr(library, "clear_controlling_thread", lambda: None)()
+
+
+_COUNTED = _Counted()
+
+
+@contextmanager
 def one_blas_thread():
     """Context in which BLAS and LAPACK calls use one thread."""
-    return _threadpools().limit(limits=1, user_api="blas")
+    _, apart = _threadpools()
+    with _COUNTED, apart.limit(limits=1, user_api="blas") if apart else nullcontext():
+        yield
 
 
 def resolve(device: str, columns: int) -> str:
@@ -58,9 +105,19 @@ def _find(device: str):
 
 @cache
 def _threadpools():
-    """BLAS libraries of this process; looked up once because the search takes milliseconds."""
+    """BLAS libraries with one limit for the process, and those with one a thread, if any.
+
+    Looked up once because the search takes milliseconds.
+    """
     import numpy.linalg  # noqa: F401  (loads NumPy's BLAS)
     import scipy.linalg  # noqa: F401  (loads SciPy's)
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    blas = ThreadpoolController().select(user_api="blas")
+    shared = [
+        library.filepath
+        for library in blas.lib_controllers
+        if library.internal_api == "openblas" and library.threading_layer != "openmp"
+    ]
+    apart = [one.filepath for one in blas.lib_controllers if one.filepath not in shared]
+    return blas.select(filepath=shared), blas.select(filepath=apart) if apart else None

@@ -159,7 +159,7 @@ class ESNForecaster(ESN):
         with self._engine():
             x = advance(r, first[None], self.state_[:, None])
             outputs = generate(r, self.readout_[:, :, None], first[:, None], x, ahead, steps)
-            scaled = np.asarray(outputs)[: int(horizon), :, 0]
+            scaled = outputs[: int(horizon), :, 0]
         mean = self.y_scaler_.original(scaled)
         if widths is None:
             return self._write(mean)
@@ -199,7 +199,7 @@ class ESNForecaster(ESN):
         inputs = np.hstack([np.vstack([self.last_, values[:-1]]), known])
         with self._engine():
             x = advance(r, inputs, self.state_[:, None])
-            self.state_ = np.array(x[:, 0])
+            self.state_ = np.array(np.asarray(x)[:, 0])
         self.last_ = values[-1]
         if self.timeline_ is not None:
             self.timeline_ = self.timeline_.moved(len(values))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 
 import numpy as np
 
@@ -26,35 +25,61 @@ def half_widths(residuals: np.ndarray, horizon: int, level: float) -> np.ndarray
     size = np.abs(residuals)
     steps = min(horizon, size.shape[1])
     found = np.empty((horizon, size.shape[2]))
-    needed = _ceil(1 / (1 - level)) - 1  # fewer residuals than this cannot reach the level
     for output in range(size.shape[2]):
-        upto = np.r_[0, np.cumsum((~np.isnan(size[:, :, output])).sum(axis=0))]
-        for step in range(steps):
-            reach = _reach(upto, step, needed)
-            near = size[:, max(0, step - reach) : step + reach + 1, output]
-            found[step, output] = _quantile(near[~np.isnan(near)], level)
+        found[:steps, output] = _quantiles(size[:, :, output], steps, level)
     found[steps:] = found[:steps].max(axis=0)
     return found
 
 
-def _reach(upto: np.ndarray, step: int, needed: int) -> int:
-    """How many steps to either side of ``step`` hold enough residuals, or all steps.
+def _quantiles(size: np.ndarray, steps: int, level: float) -> np.ndarray:
+    """Conformal quantiles at the first ``steps`` of ``size (count, all steps)``."""
+    before = np.append(0, np.cumsum((~np.isnan(size)).sum(axis=0)))  # residuals before each step
+    needed = _ceil(1 / (1 - level)) - 1  # fewer residuals than this cannot reach the level
+    first, stop = _neighbourhoods(before, steps, needed)
+    counts = (before[stop] - before[first]).tolist()
+    # How many from the top: few wherever steps are pooled, so that few of each step matter.
+    places = [count + 1 - _ceil((count + 1) * level) for count in counts]
+    largest = _largest(size, max(places))
+    seen: dict[tuple[int, int], float] = {}  # at high levels, most steps take all there is
+    found = np.empty(steps)
+    for step, (window, place) in enumerate(
+        zip(zip(first.tolist(), stop.tolist(), strict=True), places, strict=True)
+    ):
+        if window not in seen:
+            seen[window] = _from_top(largest[:, slice(*window)], place) if place else math.inf
+        found[step] = seen[window]
+    return found
 
-    ``upto[i]`` residuals belong to the first ``i`` steps. Looked up by halving, because there may
-    be many steps and almost no residuals.
-    """
-    steps = len(upto) - 1
 
-    def held(reach: int) -> int:
-        return upto[min(steps, step + reach + 1)] - upto[max(0, step - reach)]
+def _neighbourhoods(before: np.ndarray, steps: int, needed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the fewest steps around each that hold ``needed`` residuals; all if none do."""
+    everything = len(before) - 1
+    step = np.arange(steps)
+    low, high = np.zeros(steps, dtype=int), np.full(steps, everything - 1)
+    while (low < high).any():  # bisection, for every step at once
+        reach = (low + high) // 2
+        held = (
+            before[np.minimum(step + reach + 1, everything)] - before[np.maximum(step - reach, 0)]
+        )
+        enough = held >= needed
+        low, high = (
+            np.where(enough, low, np.minimum(reach + 1, high)),
+            np.where(enough, reach, high),
+        )
+    return np.maximum(step - low, 0), np.minimum(step + low + 1, everything)
 
-    return min(bisect_left(range(steps), needed, key=held), steps - 1)
+
+def _largest(size: np.ndarray, most: int) -> np.ndarray:
+    """The ``most`` largest of each step, in any order; those missing count as the smallest."""
+    size = np.where(np.isnan(size), -np.inf, size)
+    if not 0 < most < len(size):
+        return size
+    return np.partition(size, len(size) - most, axis=0)[len(size) - most :]
 
 
-def _quantile(size: np.ndarray, level: float) -> float:
-    """The conformal quantile of these sizes."""
-    rank = _ceil((len(size) + 1) * level)
-    return float(np.sort(size)[rank - 1]) if rank <= len(size) else math.inf
+def _from_top(values: np.ndarray, place: int) -> float:
+    """The value that is ``place``-th from the top."""
+    return float(np.partition(values, values.size - place, axis=None)[values.size - place])
 
 
 def _ceil(value: float) -> int:

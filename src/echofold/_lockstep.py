@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import jax.numpy as jnp
 import numpy as np
 
 from echofold._device import engine
@@ -115,9 +114,9 @@ def closed_loop_outputs(
     with engine(device):
         for part, width in blocks(runs, device):
             r, readout, going, along = _start(problem, reservoirs, runs.part(part), width, False)
-            outputs = going.y[None]
+            outputs = np.asarray(going.y)[None]
             if longest > 1:
                 _, rest = proceed(r, readout, going, along, 1, longest - 1, keep=True)
-                outputs = jnp.concatenate([outputs, rest])
-            found[part] = np.moveaxis(np.asarray(outputs)[:, :, : part.stop - part.start], 2, 0)
+                outputs = np.concatenate([outputs, rest])
+            found[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
     return found

@@ -18,19 +18,23 @@ takes up to 3 and one that slides up to 4.
 from __future__ import annotations
 
 import math
-import os
 import re
 from typing import Any
 
+from echofold._available import available
+
 WAYS = ("states", "pieces", "fold", "frugal")
-SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes 0.2 ms
+SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes up to 1 ms
 KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each block of candidates
 
 
-def budget(memory: Any) -> int:
-    """Bytes that may be used: half of what is free, or as given (``2e9``, ``"2GB"``)."""
+def budget(memory: Any, workers: int = 1) -> int:
+    """Bytes that may be used: half of what is free, or as given (``2e9``, ``"2GB"``).
+
+    What is free is shared by ``workers`` that run at the same time; what is given is for each.
+    """
     if memory is None or memory in WAYS:
-        return available() // 2
+        return available() // (2 * workers)
     if isinstance(memory, str):
         match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)i?B?\s*", memory)
         if match and float(match[1]) > 0:
@@ -43,19 +47,9 @@ def budget(memory: Any) -> int:
     )
 
 
-def available() -> int:
-    """Bytes of memory that this process could still use."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-
-
-def choose_way(memory: Any, states: int, pieces: int, fold: int, wants_states: bool) -> str:
+def choose_way(
+    memory: Any, states: int, pieces: int, fold: int, wants_states: bool, workers: int = 1
+) -> str:
     """Pick a way of validating; ``states``, ``pieces`` and ``fold`` are bytes.
 
     States are kept while they are small, or when an algorithm was asked for that needs them.
@@ -64,7 +58,7 @@ def choose_way(memory: Any, states: int, pieces: int, fold: int, wants_states: b
         return memory
     if memory is None and states <= SURELY_FREE:
         return "states"
-    allowed = budget(memory)
+    allowed = budget(memory, workers)
     if states <= (allowed if wants_states else min(allowed, KEPT_AT_MOST)):
         return "states"
     if wants_states:

@@ -20,6 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from echofold._device import accelerated
+from echofold._programs import loop, program, scan
 from echofold._weights import Draw, Sparse
 
 SHORTEST = 8  # lengths up to this many steps run as one shape
@@ -86,7 +88,7 @@ def _product(W, x):
         columns, values = entry
         return total + values[:, None] * x[columns], None
 
-    return jax.lax.scan(add, jnp.zeros_like(x), (W.columns.T, W.values.T))[0]
+    return scan(add, jnp.zeros_like(x), (W.columns.T, W.values.T))[0]
 
 
 def _bias(r: Reservoirs):
@@ -127,7 +129,7 @@ def pad_rows(rows, size: int):
 # --- driving ------------------------------------------------------------------------------------
 
 
-@jax.jit
+@program
 def _drive(r: Reservoirs, inputs, x, length):
     bias = _bias(r)
 
@@ -135,20 +137,21 @@ def _drive(r: Reservoirs, inputs, x, length):
         x = _step(r, bias, x, u[:, None])
         return x, x
 
-    _, states = jax.lax.scan(step, x, inputs)
+    _, states = scan(step, x, inputs)
     return states, states[length - 1]
 
 
-@jax.jit
-def _drive_silent(r: Reservoirs, inputs, x, length):
-    """Only the last state; rows from ``length`` on are padding."""
+@program
+def _drive_silent(r: Reservoirs, inputs, x, length, *, whole: bool):
+    """Only the last state; rows from ``length`` on are padding, run idly if ``whole``."""
     bias = _bias(r)
 
-    def step(x, row):
-        n, u = row
-        return jnp.where(n < length, _step(r, bias, x, u[:, None]), x), None
+    def step(n, x):
+        return _step(r, bias, x, inputs[n][:, None])
 
-    return jax.lax.scan(step, x, (jnp.arange(inputs.shape[0]), inputs))[0]
+    if not whole:
+        return loop(0, length, step, x)
+    return loop(0, inputs.shape[0], lambda n, x: jnp.where(n < length, step(n, x), x), x)
 
 
 def drive(r: Reservoirs, inputs, x=None):
@@ -157,20 +160,19 @@ def drive(r: Reservoirs, inputs, x=None):
     Returns the states ``(T, units, columns)`` and the last one. With arrays of `Reservoirs`
     stacked along a leading axis, several draws run in one call and results gain that axis.
     """
-    x = jnp.zeros((*r.leak.shape[:-1], *r.shape)) if x is None else x
-    length = jnp.asarray(inputs.shape[0])
+    x = np.zeros((*r.leak.shape[:-1], *r.shape)) if x is None else x
     if r.leak.ndim == 2:
-        return jax.vmap(_drive, in_axes=(0, None, 0, None))(r, inputs, x, length)
-    return _drive(r, jnp.asarray(inputs), jnp.asarray(x), length)
+        return jax.vmap(_drive, in_axes=(0, None, 0, None))(r, inputs, x, len(inputs))
+    return _drive(r, inputs, x, len(inputs))
 
 
 def advance(r: Reservoirs, inputs, x=None):
     """The state after driving with ``inputs``, in memory that does not grow with their length."""
-    x = jnp.zeros(r.shape) if x is None else jnp.asarray(x)
+    x = np.zeros(r.shape) if x is None else x
     size = max(1, min(few_lengths(len(inputs)), SILENT_STEPS))
     for start in range(0, len(inputs), size):
         part = inputs[start : start + size]
-        x = _drive_silent(r, pad_rows(part, size), x, len(part))
+        x = _drive_silent(r, pad_rows(part, size), x, len(part), whole=accelerated())
     return x
 
 
@@ -179,7 +181,7 @@ def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iter
 
     ``states`` is ``(rows, units, columns)``; the final, shorter block is cut to its rows.
     """
-    x = jnp.zeros(r.shape) if x is None else jnp.asarray(x)
+    x = np.zeros(r.shape) if x is None else x
     size = size or block_length(r.shape, len(inputs))
     for start in range(0, len(inputs), size):
         part = inputs[start : start + size]
@@ -194,7 +196,7 @@ def block_length(shape: tuple[int, int], steps: int) -> int:
     return min(-(-steps // blocks // 64) * 64 if steps > 64 else steps, -(-most // 64) * 64) or 1
 
 
-@jax.jit
+@program
 def drive_sequences(r: Reservoirs, inputs, take):
     """Drive every candidate with every sequence at once, keeping weighted sums of states.
 
@@ -217,7 +219,7 @@ def drive_sequences(r: Reservoirs, inputs, take):
 
     zero = jnp.zeros((units, candidates * sequences))
     rows = (jnp.transpose(inputs, (1, 2, 0)), jnp.transpose(take, (1, 0, 2)))
-    (_, total), _ = jax.lax.scan(step, (zero, jnp.zeros((take.shape[0], *zero.shape))), rows)
+    (_, total), _ = scan(step, (zero, jnp.zeros((take.shape[0], *zero.shape))), rows)
     return total.reshape(take.shape[0], units, candidates, sequences)
 
 
@@ -264,39 +266,68 @@ def _mistake(course: Course, y, step, absolute: bool):
     return jnp.where(step < course.horizon, e, 0.0)
 
 
-@partial(jax.jit, static_argnames="absolute")
-def begin(readout, inputs, x, course: Course, absolute: bool = False) -> Trajectories:
-    """First output of every column, from true states and true ``inputs (inputs, columns)``."""
+@program
+def _begin(readout, inputs, x, course: Course, *, absolute: bool) -> Trajectories:
     y = _readout(readout, inputs, x)
     return Trajectories(x, y, _mistake(course, y, 0, absolute))
 
 
-@partial(jax.jit, static_argnames=("steps", "absolute", "keep"))
+def begin(readout, inputs, x, course: Course, absolute: bool = False) -> Trajectories:
+    """First output of every column, from true states and true ``inputs (inputs, columns)``."""
+    return _begin(readout, inputs, x, course, absolute=absolute)
+
+
+def _closed_step(r: Reservoirs, bias, readout, course: Course, absolute: bool, n, going):
+    """One step of every column on its own output."""
+    row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
+    u = jnp.concatenate([going.y, course.known[row].T])
+    x = _step(r, bias, going.x, u)
+    y = _readout(readout, u, x)
+    return Trajectories(x, y, going.error + _mistake(course, y, n, absolute))
+
+
+@program
+def _proceed(r: Reservoirs, readout, going, course: Course, first, stop, *, absolute, steps):
+    """The trajectories before step ``stop``; ``steps``, if not None, are compiled in."""
+    step = partial(_closed_step, r, _bias(r), readout, course, absolute)
+    count = stop - first if steps is None else steps
+    return loop(0, count, lambda n, going: step(first + n, going), going)
+
+
+@program
+def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
+    """The trajectories after ``steps`` more, and their outputs."""
+    one = partial(_closed_step, r, _bias(r), readout, course, False)
+
+    def step(going, n):
+        going = one(n, going)
+        return going, going.y
+
+    return scan(step, going, first + jnp.arange(steps))
+
+
 def proceed(
     r: Reservoirs,
     readout,
     going: Trajectories,
     course: Course,
-    first,
+    first: int,
     steps: int,
     absolute: bool = False,
     keep: bool = False,
 ):
     """Advance by ``steps`` on the columns' own output; step ``first`` is the next one.
 
-    Returns the trajectories, and the outputs ``(steps, outputs, columns)`` if ``keep``.
+    Returns the trajectories, and the outputs ``(steps, outputs, columns)`` if ``keep`` (the errors
+    are then squares).
     """
-    bias = _bias(r)
-
-    def step(going, n):
-        row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
-        u = jnp.concatenate([going.y, course.known[row].T])
-        x = _step(r, bias, going.x, u)
-        y = _readout(readout, u, x)
-        error = going.error + _mistake(course, y, n, absolute)
-        return Trajectories(x, y, error), (y if keep else None)
-
-    return jax.lax.scan(step, going, first + jnp.arange(steps))
+    if keep:
+        return _proceed_keeping(r, readout, going, course, first, steps=steps)
+    # A CPU runs any number of steps by one program. An accelerator that does not know the number
+    # asks the host after every step.
+    known = steps if accelerated() else None
+    stop = first + steps
+    return _proceed(r, readout, going, course, first, stop, absolute=absolute, steps=known), None
 
 
 def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
@@ -309,14 +340,15 @@ def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
     """
     outputs, columns = readout.shape[1:]
     course = Course(
-        jnp.asarray(known).reshape(steps, -1),
-        jnp.zeros((1, outputs)),
-        jnp.zeros(columns, dtype=int),
-        jnp.zeros(columns, dtype=int),
-        jnp.ones(outputs),
+        np.reshape(known, (steps, -1)),
+        np.zeros((1, outputs)),
+        np.zeros(columns, dtype=int),
+        np.zeros(columns, dtype=int),
+        np.ones(outputs),
     )
     going = begin(readout, inputs, x, course)
+    first = np.asarray(going.y)[None]
     if steps == 1:
-        return going.y[None]
+        return first
     _, rest = proceed(r, readout, going, course, 1, steps - 1, keep=True)
-    return jnp.concatenate([going.y[None], rest])
+    return np.concatenate([first, rest])

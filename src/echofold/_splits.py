@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from echofold._remembered import remembered
 from echofold._rows import Intervals, complement, difference, padded, rows, runs
 from echofold.schemes import KFold, _integer, _Scheme
 
@@ -106,7 +107,15 @@ def resolve_cv(
     return _of_any(cv, n, groups, y)
 
 
-@lru_cache(maxsize=64)
+def _bytes(splits: RowSplits) -> int:
+    """Memory that splits may come to take: intervals, both tables of rows, and the walk."""
+    sets = sum(map(len, splits.train)) + sum(map(len, splits.valid))
+    left_out = splits.n - int(splits.train_sizes.min())
+    table = len(splits) * (left_out + int(splits.sizes.max()))
+    return 250 * (sets + len(splits)) + 8 * (table + 2 * splits.n)
+
+
+@remembered(size=_bytes)
 def _of_scheme(scheme: _Scheme, n: int) -> RowSplits:
     """Splits of a scheme; kept, because leave-one-out makes as many tuples as there are rows."""
     return _of_any(scheme, n, None, None)

@@ -88,7 +88,7 @@ def _plan(source, schemes: dict[str, RowSplits], settings: Settings) -> _Plan:
                 f"{settings.memory!r} does not. Use memory='states' or None, or algorithm='auto' "
                 "or 'small_k'."
             )
-        way = choose_way(settings.memory, states, pieces, fold, wants_states=asked)
+        way = choose_way(settings.memory, states, pieces, fold, asked, settings.workers)
     if way != "states":
         choices = {
             name: Choice(

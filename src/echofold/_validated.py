@@ -24,6 +24,7 @@ class Settings:
     readouts: bool = False
     device: str = "cpu"
     verify: bool = False
+    workers: int = 1  # that share the free memory
 
 
 @dataclass

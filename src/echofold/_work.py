@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
@@ -158,6 +159,12 @@ def _join(parts: list[Validated]) -> Validated:
     )
 
 
+def workers(pool: Executor) -> int:
+    """Blocks that may run at the same time, and so share the free memory of a machine."""
+    # Dask's executor does not tell; a machine has rarely more workers than processors.
+    return int(getattr(pool, "_max_workers", None) or os.cpu_count() or 1)
+
+
 def carry_out(
     blocks: Iterable[tuple[int, Block]], n_jobs: int | None, executor: Executor | None
 ) -> Iterator[tuple[int, Outcome]]:
@@ -169,10 +176,13 @@ def carry_out(
     own = ThreadPoolExecutor(None if n_jobs == -1 else n_jobs) if executor is None else None
     pool = own or executor
     assert pool is not None
+    check_executor(pool)
+    blocks = list(blocks)
+    together = max(1, min(workers(pool), len(blocks)))
     pending: dict[Future, int] = {}
     try:
         for number, block in blocks:
-            check_executor(pool)
+            block = replace(block, settings=replace(block.settings, workers=together))
             pending[pool.submit(run_block, block)] = number
         while pending:
             done, _ = wait(pending, return_when=FIRST_COMPLETED)

@@ -1,0 +1,155 @@
+"""Programs are compiled once for each shape, and forgotten when many others were used since."""
+
+import gc
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from echofold import ESNForecaster, _programs
+from echofold._programs import loop, program, scan
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    monkeypatch.setattr(_programs, "_kept", type(_programs._kept)())
+    return _programs._kept
+
+
+def counted():
+    traces = []
+
+    @program
+    def twice(x, *, add=0):
+        traces.append(x.shape)
+        return 2 * x + add
+
+    return twice, traces
+
+
+def test_each_shape_and_each_constant_is_compiled_once(kept):
+    twice, traces = counted()
+    for _ in range(3):
+        for size in (2, 3):
+            assert twice(np.ones(size)).tolist() == [2] * size
+            assert twice(np.ones(size), add=1).tolist() == [3] * size
+    assert sorted(traces) == [(2,), (2,), (3,), (3,)]
+    assert len(kept) == 4
+
+
+def test_only_the_programs_used_last_are_kept(kept, monkeypatch):
+    monkeypatch.setattr(_programs, "KEPT", 3)
+    twice, traces = counted()
+    for size in (1, 2, 3, 1, 4, 1, 2):  # 2 is forgotten when 4 comes, 1 never
+        twice(np.ones(size))
+    assert traces == [(1,), (2,), (3,), (4,), (2,)]
+    assert len(kept) == 3
+
+
+def test_a_forgotten_program_is_freed(kept, monkeypatch):
+    monkeypatch.setattr(_programs, "KEPT", 1)
+    twice, _ = counted()
+    twice(np.ones(5))
+    (one,) = kept.values()
+    alive = weakref.ref(one.run.__wrapped__)
+    del one
+    twice(np.ones(6))
+    gc.collect()
+    assert alive() is None
+
+
+def test_fits_of_many_shapes_keep_few_programs(kept, monkeypatch):
+    monkeypatch.setattr(_programs, "KEPT", 4)
+    y = np.sin(np.arange(60) / 3)
+    for units in range(3, 8):
+        ESNForecaster(units, random_state=0).fit(y).forecast(3)
+    assert len(kept) == 4
+
+
+def test_threads_that_come_together_compile_once(kept):
+    twice, traces = counted()
+    together = threading.Barrier(4)
+
+    def work(_):
+        together.wait()
+        return twice(np.ones(7)).sum()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(map(float, pool.map(work, range(4)))) == {14.0}
+    assert traces == [(7,)]
+
+
+def test_a_program_that_failed_works_the_next_time(kept):
+    calls = []
+
+    @program
+    def fails_once(x):
+        calls.append(1)
+        if len(calls) == 1:
+            raise ZeroDivisionError
+        return x
+
+    with pytest.raises(ZeroDivisionError):
+        fails_once(np.ones(2))
+    assert fails_once(np.ones(2)).tolist() == [1, 1]
+
+
+def test_programs_can_be_mapped_and_nested(kept):
+    twice, _ = counted()
+
+    @program
+    def outer(x):
+        return twice(x) + 1
+
+    x = np.arange(6.0).reshape(2, 3)
+    assert jax.vmap(twice)(x).tolist() == (2 * x).tolist()
+    assert outer(x).tolist() == (2 * x + 1).tolist()
+
+
+def test_scan_and_loop_are_those_of_jax(kept):
+    def step(carry, row):
+        x, count = carry
+        a, b = row
+        x = jnp.tanh(x * a + b)
+        return (x, count + 1), (x.sum(), {"x": x})
+
+    rng = np.random.default_rng(0)
+    start, rows = (rng.normal(size=3), 0), (rng.normal(size=(5, 3)), rng.normal(size=5))
+    found = program(lambda start, rows: scan(step, start, rows))(start, rows)
+    expected = jax.jit(lambda start, rows: jax.lax.scan(step, start, rows))(start, rows)
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_array_equal(one, other)
+    total = program(lambda a, b: loop(a, b, lambda n, sum: sum + n, 0))
+    assert [int(total(a, b)) for a, b in ((0, 5), (3, 5), (4, 4))] == [10, 7, 0]
+
+
+def test_loops_are_not_written_out(kept):
+    written = []
+
+    def step(x, row):
+        written.append(row.shape)
+        return x + row, None
+
+    program(lambda x, rows: scan(step, x, rows))(np.zeros(2), np.ones((50, 2)))
+    assert len(written) <= 3
+
+
+def test_programs_of_others_are_left_alone(kept, monkeypatch):
+    monkeypatch.setattr(_programs, "KEPT", 1)
+    traces = []
+
+    @jax.jit
+    def theirs(x):
+        traces.append(x.shape)
+        return x + 1
+
+    twice, _ = counted()
+    for size in (1, 2, 3):
+        theirs(np.ones(3))
+        twice(np.ones(size))
+    assert traces == [(3,)]
