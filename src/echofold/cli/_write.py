@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from echofold.cli._series import written
+from echofold.cli._gaps import written
 
 
 def prepare(folder: Path) -> Path:
