@@ -276,6 +276,7 @@ def test_a_mistyped_year_is_named_whatever_the_frequency(read, step):
 
 def test_reading_a_mistyped_year_takes_little_memory(tmp_path):
     """In a process of its own, for memory that NumPy takes is counted for a whole process."""
+    pytest.importorskip("resource")
     half_hours(1000, "2204-01-11 10:00").to_csv(tmp_path / "year.csv", index=False)
     seconds = pd.date_range("2024-01-01", periods=1000, freq="s").strftime("%Y-%m-%d %H:%M:%S")
     seconds = seconds.to_numpy(dtype=object)
@@ -322,7 +323,7 @@ def test_numbers_of_rows_that_jump_are_refused(read):
 
 def test_nights_are_gaps_without_a_row_to_correct(read):
     days = pd.date_range("2024-01-01", periods=48 * 40, freq="30min")
-    days = days[(days.weekday < 5) & (days.hour >= 9) & (days.hour < 16)]
+    days = days[(days.day_of_week < 5) & (days.hour >= 9) & (days.hour < 16)]
     data = pd.DataFrame({"t": days.strftime("%Y-%m-%d %H:%M"), "x": np.arange(len(days)) % 9})
     refused(read, r"mostly gaps.* to 2024-01-08 09:00 \(row 71\): take rows as", data)
 
