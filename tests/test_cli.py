@@ -201,6 +201,18 @@ def test_a_folder_may_be_a_link(run, daily, tmp_path):
     assert len(list((tmp_path / "real").iterdir())) == 3
 
 
+def test_names_in_a_file_cannot_write_to_the_terminal(run, tmp_path):
+    days = pd.date_range("2024-01-01", periods=40).astype(str)
+    lines = [f"{day},{i % 7}" for i, day in enumerate(days)]
+    path = tmp_path / "escape.csv"
+    path.write_text("\n".join(["\x1b[2Jday\x07,v\x1b[31m", *lines]))
+    code, out, err = run("forecast", path, "--horizon", "3", *SMALL, "--scheme", "single",
+                         "--out", tmp_path)  # fmt: skip
+    assert code == 0
+    assert not set("\x1b\x07") & set(out + err)
+    assert "\ufffd[2Jday" in out
+
+
 def test_thirty_rows_are_enough(run, tmp_path):
     path = tmp_path / "thirty.csv"
     pd.DataFrame({"x": np.sin(np.arange(30.0)) + np.arange(30) % 3}).to_csv(path, index=False)

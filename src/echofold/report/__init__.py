@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from echofold._atomic import write_atomically
+from echofold._text import legible
 
 
 def write_report(search: Any, path: str | os.PathLike) -> Path:
@@ -74,8 +75,9 @@ def render(search: Any) -> str:
     )
     environment.filters["number"] = number
     template = environment.from_string((here / "template.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    page = template.render(
         **gather(search),
         pictures=draw(search),
         style=(here / "style.css").read_text(encoding="utf-8"),
     )
+    return legible(page)
