@@ -379,3 +379,9 @@ def test_numbers_too_large_to_compute_with(read):
     refused(read, "'9{59}…' in row 4, but numbers", table(values=values))
     fine, _ = read(table(values=VALUES * 1e97))
     assert fine.values.max() > 1e98
+
+
+def test_numbers_too_small_to_compute_with(read):
+    refused(read, "varies by 2e-199 only", table(values=VALUES * 1e-200))
+    fine, _ = read(table(values=VALUES * 1e-97))
+    assert fine.values.max() < 1e-94

@@ -74,8 +74,7 @@ def read_series(
         known, spacing = _evenly(known, table.name, output)
     known = _without_holes(known, fill, table.name, output)
     _enough(len(known), len(known), column, table.name)
-    if not known.to_numpy().any() or (known.diff().iloc[1:] == 0).all():
-        raise ValueError(f"column {shown(column)} of {table.name} is constant: nothing to learn.")
+    _check_spread(float(np.ptp(known.to_numpy())), column, table.name)
     season = season or (spacing.season if spacing else None)
     return Series(table.name, known, spacing.words if spacing else None, season)
 
@@ -93,6 +92,17 @@ def _enough(most: int, there: int, column: str, source: str) -> None:
         raise ValueError(
             f"{source} has {there} values in {shown(column)}; at least {LEAST} are needed to "
             "train and validate a network."
+        )
+
+
+def _check_spread(spread: float, column: str, source: str) -> None:
+    """Raise for values that do not vary, or so little that their squares would all be zero."""
+    if spread == 0:
+        raise ValueError(f"column {shown(column)} of {source} is constant: nothing to learn.")
+    if spread < 1 / LARGEST:
+        raise ValueError(
+            f"column {shown(column)} of {source} varies by {spread:.3g} only, too little to "
+            "compute with; multiply it by a constant first."
         )
 
 
