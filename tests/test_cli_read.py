@@ -1,5 +1,6 @@
 """Files that strangers have: each is read as meant, or refused in one line that says what to do."""
 
+import os
 import subprocess
 import sys
 
@@ -239,6 +240,50 @@ def test_a_missing_file_suggests_the_nearest(tmp_path):
         read_table(str(tmp_path / "sale.csv"), None, pytest.fail)
     with pytest.raises(ValueError, match="folder"):
         read_table(str(tmp_path), None, pytest.fail)
+
+
+def test_files_that_take_far_more_memory_as_tables_are_refused(read):
+    names = ",".join(f"c{i}" for i in range(5000))
+    refused(read, "5,000 fields, and most of its 3,001 lines have few", names + "\n1,a" * 3000)
+    refused(read, "100,000 columns, and at most 10,000", "," * 99_999 + "\n1,a")
+    blank = "a,b\n" + "\n" * 500_000 + "\n".join(f"{i % 9},x" for i in range(60))
+    assert len(read(blank)[0].values) == 60
+
+
+def test_a_long_cell_takes_no_longer_than_its_length(read):
+    """Patterns that can cut digits in many ways would take hours for each of these."""
+    for cell in ("1" * 200_000 + "x", "1 " * 200_000 + "x", "111." * 100_000, ",1" * 200_000):
+        refused(read, "no column of numbers|not an even|columns", f'"x"\n"{cell}"\n' * 3)
+
+
+def test_zero_bytes_and_cut_text(read):
+    text = table().to_csv(index=False)
+    text += text.partition("\n")[2] * 5
+    refused(read, "line 362 holds a zero byte", text.encode() + b"\0")
+    refused(read, "UTF-16 text, but is damaged at byte ", table().to_csv().encode("utf-16")[:-1])
+    refused(read, "never closed", table().to_csv(index=False).replace("2023-01-09", '"2023-01-09'))
+
+
+def test_devices_never_end():
+    if not os.path.exists("/dev/zero"):
+        pytest.skip("no such device")
+    with pytest.raises(ValueError, match="'/dev/zero' is a device"):
+        read_table("/dev/zero", None, pytest.fail)
+
+
+def test_parquet_that_is_damaged_empty_or_odd(read, tmp_path):
+    pytest.importorskip("pyarrow")
+
+    def written(frame):
+        frame.to_parquet(tmp_path / "a.parquet")
+        return (tmp_path / "a.parquet").read_bytes()
+
+    whole = written(table())
+    refused(read, "file.csv cannot be read as Parquet", whole[:-20])
+    refused(read, "file.csv cannot be read as Parquet", whole[:200] + bytes(99) + whole[299:])
+    refused(read, "no rows", written(table().iloc[:0]))
+    odd = table().assign(lists=[[1, 2]] * 60, words=pd.Series(["a", None] * 30, dtype="string"))
+    assert read(written(odd))[0].values.name == "visits"
 
 
 def half_hours(rows, text, at=500):

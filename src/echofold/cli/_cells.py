@@ -17,6 +17,7 @@ from echofold.cli._quote import listed, one_line, shown
 SEPARATORS = (";", "\t", ",", "|")
 SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
 WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
+EMPTY = 400_000  # cells that short lines may leave empty, which take some sixty bytes each
 
 
 def decode(content: bytes, name: str, note: Callable[[str], None]) -> str:
@@ -102,13 +103,21 @@ def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
 
 
 def _check_width(text: str, separator: str, name: str) -> None:
-    """Raise for a file of so many columns that they would not fit in memory."""
-    widest = max(line.count(separator) for line in islice(_lines(text), 2)) + 1
-    if widest > WIDEST:
+    """Raise for a file that would take much more memory as a table than as text."""
+    wide = max(line.count(separator) for line in islice(_lines(text), 2)) + 1
+    if wide > WIDEST:
         raise ValueError(
-            f"{name} has {widest:,} columns, and at most {WIDEST:,} are read; keep those of the "
+            f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
             "dates and of the numbers to forecast."
         )
+    most = max(EMPTY, len(text))  # an even table has a character for each cell
+    if wide * (text.count("\n") + text.count("\r")) > most:
+        lines = sum(1 for _ in _lines(text))
+        if wide * lines > most:
+            raise ValueError(
+                f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
+                f"its {lines:,} lines have few. Keep the columns that are filled."
+            )
 
 
 def _lines(text: str) -> Iterator[str]:

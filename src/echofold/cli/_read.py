@@ -66,11 +66,13 @@ def read_table(file: str, decimal: str | None, note: Callable[[str], None]) -> T
     if not text.strip():
         raise ValueError(f"{name} is empty; give a file with a header and a column of numbers.")
     frame, separator = split(text, name, note)
+    # A comma between separators that are commas stands in quotes.
+    commas = "," in text and (separator != "," or '"' in text)
     del text
     if not len(frame):
         raise ValueError(f"{name} has a header, {listed(frame)}, but no rows.")
     if decimal is None:
-        columns = ((one, each_cell(frame[one])) for one in frame.columns)
+        columns = ((one, each_cell(frame[one])) for one in frame.columns if commas)
         decimal = decimal_sign(columns, separator, note)
     return Table(name, frame, decimal)
 
@@ -126,6 +128,10 @@ def cells_of(column: pd.Series) -> list[str]:
 def each_cell(column: pd.Series) -> Iterator[str]:
     """The same one by one, for a list of short cells takes many times their bytes."""
     for start in range(0, len(column), CHUNK):
-        part = column.iloc[start : start + CHUNK]
-        for cell, missing in zip(part.tolist(), part.isna().tolist(), strict=True):
-            yield "" if missing else str(cell).strip().replace("\u2212", "-")
+        part = column if len(column) <= CHUNK else column.iloc[start : start + CHUNK]
+        for cell in part.tolist():
+            if not isinstance(cell, str):  # of Parquet
+                missing = cell is None or cell is pd.NA or cell is pd.NaT
+                missing = missing or (isinstance(cell, float) and cell != cell)
+                cell = "" if missing else str(cell)
+            yield cell.strip().replace("\u2212", "-")
