@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -256,6 +257,21 @@ def test_a_long_cell_takes_no_longer_than_its_length(read):
         refused(read, "no column of numbers|not an even|columns", f'"x"\n"{cell}"\n' * 3)
 
 
+@pytest.mark.parametrize("header", ["day,visits", "visits"])
+@pytest.mark.parametrize("options", [{}, {"date_format": "%d.%m.%Y"}])
+def test_a_long_cell_does_not_widen_the_others(read, header, options):
+    """An array of text has room for the longest cell in each of its rows."""
+    days = pd.date_range("2015-01-01", periods=3000).strftime("%d.%m.%Y")
+    lines = [f"{day},{i % 7}" if "," in header else f"{i % 7}.5" for i, day in enumerate(days)]
+    lines[1500] = "x" * 70_000 + lines[1500]
+    tracemalloc.start()
+    try:
+        refused(read, r"holds 'xxx.* in row 1501", "\n".join([header, *lines]), **options)
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes
+    finally:
+        tracemalloc.stop()
+
+
 def test_zero_bytes_and_cut_text(read):
     text = table().to_csv(index=False)
     text += text.partition("\n")[2] * 5
@@ -402,6 +418,9 @@ def test_dates_of_mixed_zones_and_leap_seconds(read):
     assert read(data)[0].spacing == "daily"
     form = "%Y-%m-%dT%H:%M:%S%z"
     assert read(data, date="t", date_format=form)[0].spacing == "daily"
+    short = [cell[:-3] for cell in mixed]  # +02, which is a zone too
+    short[30:] = [cell[:-3] for cell in short[30:]]
+    assert read(pd.DataFrame({"t": short, "x": VALUES}))[0].spacing == "daily"
     mixed[9] = "2023-01-11T23:59:60+02:00"
     refused(read, "23:59:60.*row 10", pd.DataFrame({"t": mixed, "x": VALUES}))
     for bad in ("%Q", "%", "%Y %Y"):

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+import numpy as np
 import pandas as pd
 
 from echofold.cli._numbers import COMMA, THOUSANDS, is_value
@@ -59,7 +60,9 @@ def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFra
     """Named columns of text, and the separator between them."""
     separator = _separator(text)
     if separator is None:
-        frame = pd.DataFrame({0: [line.strip().strip('"') for line in _lines(text)]}, dtype="str")
+        # Objects first: NumPy would make all lines as wide as the longest.
+        lines = np.array([line.strip().strip('"') for line in _lines(text)], dtype=object)
+        frame = pd.DataFrame({0: lines}, dtype="str")
     else:
         _check_width(text, separator, name)
         frame = _parsed(text, separator, name)
@@ -132,8 +135,8 @@ def _separator(text: str) -> str | None:
     for line in islice(_lines(text), SAMPLE[0]):
         if len(line) > room and len(sample) > 1:
             break
-        sample.append(line[:room])
-        room -= len(sample[-1])
+        sample.append(line[: SAMPLE[1]])
+        room -= len(line)
     widths = {one: [len(row) for row in csv.reader(sample, delimiter=one)] for one in SEPARATORS}
     for one, counts in widths.items():
         if counts[0] > 1 and len(set(counts)) == 1:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from echofold.cli._gaps import MOST, SECONDS, TICKS, days_between, steps_between
 from echofold.cli._quote import one_line, shown
-from echofold.cli._read import cells_of
+from echofold.cli._read import each_cell
 
 DAYS = (
     "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%m-%d-%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
@@ -46,14 +46,19 @@ def parse(column: pd.Series, form: str | None, note: Callable[[str], None]) -> p
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = pd.DatetimeIndex(column)
     elif form is not None:
-        dates = _formatted(cells_of(column), form)
+        dates = _formatted(_brief(column), form)
     else:
-        dates = _guess(cells_of(column), str(column.name), note)
+        dates = _guess(_brief(column), str(column.name), note)
     dates = _plausible(dates)
     if dates.tz is not None:
         note(f"times in {shown(column.name)} are converted to UTC.")
         dates = dates.tz_convert("UTC").tz_localize(None)
     return pd.Series(dates, index=column.index, name=column.name)
+
+
+def _brief(column: pd.Series) -> list[str]:
+    """Cells, empty where they are too long for a date: pandas makes all as wide as the longest."""
+    return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
 
 
 def _formatted(cells: list[str], form: str) -> pd.DatetimeIndex:
@@ -75,7 +80,6 @@ def _plausible(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
 
 def _guess(cells: list[str], name: str, note: Callable[[str], None]) -> pd.DatetimeIndex:
     """Read cells in the way that makes most of them dates, in the best order."""
-    cells = [cell if len(cell) <= LONGEST else "" for cell in cells]
     sample = [cells[i] for i in np.linspace(0, len(cells) - 1, min(len(cells), 100)).astype(int)]
     found: dict[str, pd.DatetimeIndex] = {}
     for way in _ways(sample):
@@ -118,7 +122,10 @@ def _read(cells: list[str], way: str) -> pd.DatetimeIndex:
     elif way == "iso":
         cells = [cell if "-" in cell else "" for cell in cells]  # else any number is a year
         zoned, way = any(OFFSET.search(cell) for cell in cells), "ISO8601"
-    dates = pd.to_datetime(cells, format=way, errors="coerce", utc=zoned)
+    try:
+        dates = pd.to_datetime(cells, format=way, errors="coerce", utc=zoned)
+    except ValueError:  # some have a zone that the pattern does not know
+        dates = pd.to_datetime(cells, format=way, errors="coerce", utc=True)
     return _plausible(dates)
 
 

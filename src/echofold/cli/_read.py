@@ -120,13 +120,11 @@ def _parquet(content: bytes, name: str) -> pd.DataFrame:
     return frame
 
 
-def cells_of(column: pd.Series) -> list[str]:
-    """Cells as text without spaces around it; missing ones are empty."""
-    return list(each_cell(column))
-
-
 def each_cell(column: pd.Series) -> Iterator[str]:
-    """The same one by one, for a list of short cells takes many times their bytes."""
+    """Cells as text without spaces around it, empty where missing.
+
+    One by one, for a list of short cells takes many times their bytes.
+    """
     for start in range(0, len(column), CHUNK):
         part = column if len(column) <= CHUNK else column.iloc[start : start + CHUNK]
         for cell in part.tolist():
