@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -165,6 +166,51 @@ def test_a_forecast_in_words_and_quietly(run, daily, tmp_path):
     assert (code, err) == (0, "")
     assert out.split() == [str(tmp_path / f"{n}") for n in
                            ("forecast.csv", "model.echofold", "report.html")]  # fmt: skip
+
+
+def test_links_planted_in_the_folder_are_not_followed(run, daily, tmp_path):
+    out, kept = tmp_path / "out", tmp_path / "kept.txt"
+    out.mkdir()
+    kept.write_text("precious")
+    outputs = ("forecast.csv", "model.echofold", "report.html")
+    planted = (".forecast.csv.part", ".model.echofold.part", ".report.html.part")
+    for name in (*outputs, *planted):
+        (out / name).symlink_to(kept)
+    mask = os.umask(0o027)
+    try:
+        args = ("--horizon", "5", *SMALL, "--scheme", "single", "--out", out, "--quiet")
+        assert run("forecast", daily, *args)[0] == 0
+        assert run("schemes", "--scheme", "k-fold", "--out", out / "a.svg")[0] == 0
+        (out / "b.svg").symlink_to(kept)
+        assert run("schemes", "--scheme", "k-fold", "--out", out / "b.svg")[0] == 0
+    finally:
+        os.umask(mask)
+    assert kept.read_text() == "precious"
+    assert sorted(p.name for p in out.iterdir()) == sorted([*outputs, *planted, "a.svg", "b.svg"])
+    for name in (*outputs, "a.svg", "b.svg"):
+        assert (out / name).is_file() and not (out / name).is_symlink()
+        if os.name != "nt":
+            assert stat.S_IMODE((out / name).stat().st_mode) == 0o640
+
+
+def test_a_folder_may_be_a_link(run, daily, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    args = ("--horizon", "5", *SMALL, "--scheme", "single", "--out", tmp_path / "link", "--quiet")
+    assert run("forecast", daily, *args)[0] == 0
+    assert len(list((tmp_path / "real").iterdir())) == 3
+
+
+def test_names_in_a_file_cannot_write_to_the_terminal(run, tmp_path):
+    days = pd.date_range("2024-01-01", periods=40).astype(str)
+    lines = [f"{day},{i % 7}" for i, day in enumerate(days)]
+    path = tmp_path / "escape.csv"
+    path.write_text("\n".join(["\x1b[2Jday\x07,v\x1b[31m", *lines]))
+    code, out, err = run("forecast", path, "--horizon", "3", *SMALL, "--scheme", "single",
+                         "--out", tmp_path)  # fmt: skip
+    assert code == 0
+    assert not set("\x1b\x07") & set(out + err)
+    assert "\ufffd[2Jday" in out
 
 
 def test_thirty_rows_are_enough(run, tmp_path):

@@ -1,5 +1,10 @@
 """Files that strangers have: each is read as meant, or refused in one line that says what to do."""
 
+import os
+import subprocess
+import sys
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -236,3 +241,211 @@ def test_a_missing_file_suggests_the_nearest(tmp_path):
         read_table(str(tmp_path / "sale.csv"), None, pytest.fail)
     with pytest.raises(ValueError, match="folder"):
         read_table(str(tmp_path), None, pytest.fail)
+
+
+def test_files_that_take_far_more_memory_as_tables_are_refused(read):
+    names = ",".join(f"c{i}" for i in range(5000))
+    refused(read, "5,000 fields, and most of its 3,001 lines have few", names + "\n1,a" * 3000)
+    refused(read, "100,000 columns, and at most 10,000", "," * 99_999 + "\n1,a")
+    blank = "a,b\n" + "\n" * 500_000 + "\n".join(f"{i % 9},x" for i in range(60))
+    assert len(read(blank)[0].values) == 60
+
+
+def test_a_long_cell_takes_no_longer_than_its_length(read):
+    """Patterns that can cut digits in many ways would take hours for each of these."""
+    for cell in ("1" * 200_000 + "x", "1 " * 200_000 + "x", "111." * 100_000, ",1" * 200_000):
+        refused(read, "no column of numbers|not an even|columns", f'"x"\n"{cell}"\n' * 3)
+
+
+@pytest.mark.parametrize("header", ["day,visits", "visits"])
+@pytest.mark.parametrize("options", [{}, {"date_format": "%d.%m.%Y"}])
+def test_a_long_cell_does_not_widen_the_others(read, header, options):
+    """An array of text has room for the longest cell in each of its rows."""
+    days = pd.date_range("2015-01-01", periods=3000).strftime("%d.%m.%Y")
+    lines = [f"{day},{i % 7}" if "," in header else f"{i % 7}.5" for i, day in enumerate(days)]
+    lines[1500] = "x" * 70_000 + lines[1500]
+    tracemalloc.start()
+    try:
+        refused(read, r"holds 'xxx.* in row 1501", "\n".join([header, *lines]), **options)
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_zero_bytes_and_cut_text(read):
+    text = table().to_csv(index=False)
+    text += text.partition("\n")[2] * 5
+    refused(read, "line 362 holds a zero byte", text.encode() + b"\0")
+    refused(read, "UTF-16 text, but is damaged at byte ", table().to_csv().encode("utf-16")[:-1])
+    refused(read, "never closed", table().to_csv(index=False).replace("2023-01-09", '"2023-01-09'))
+
+
+def test_devices_never_end():
+    if not os.path.exists("/dev/zero"):
+        pytest.skip("no such device")
+    with pytest.raises(ValueError, match="'/dev/zero' is a device"):
+        read_table("/dev/zero", None, pytest.fail)
+
+
+def test_parquet_that_is_damaged_empty_or_odd(read, tmp_path):
+    pytest.importorskip("pyarrow")
+
+    def written(frame):
+        frame.to_parquet(tmp_path / "a.parquet")
+        return (tmp_path / "a.parquet").read_bytes()
+
+    whole = written(table())
+    refused(read, "file.csv cannot be read as Parquet", whole[:-20])
+    refused(read, "file.csv cannot be read as Parquet", whole[:200] + bytes(99) + whole[299:])
+    refused(read, "no rows", written(table().iloc[:0]))
+    odd = table().assign(lists=[[1, 2]] * 60, words=pd.Series(["a", None] * 30, dtype="string"))
+    assert read(written(odd))[0].values.name == "visits"
+
+
+def half_hours(rows, text, at=500):
+    days = pd.date_range("2024-01-01", periods=rows, freq="30min").strftime("%Y-%m-%d %H:%M")
+    days = days.to_numpy(dtype=object)
+    days[at] = text
+    return pd.DataFrame({"day": days, "x": 100 + np.arange(rows) % 7})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("2204-01-11 10:00", r"2024-01-21 19:30 .row 1000. to 2204-01-11 10:00 .row 501."),
+        ("1920-01-11 10:00", r"1920-01-11 10:00 .row 501. to 2024-01-01 00:00 .row 1."),
+        ("2034-01-11 10:00", r"2024-01-21 19:30 .row 1000. to 2034-01-11 10:00 .row 501."),
+    ],
+)
+def test_a_mistyped_year_is_named_and_opens_no_rows(read, monkeypatch, text, message):
+    made = []
+    whole = pd.date_range
+    monkeypatch.setattr(pd, "date_range", lambda *a, **k: made.append(whole(*a, **k)) or made[-1])
+    data = half_hours(1000, text)
+    made.clear()
+    refused(read, f"mostly gaps.*{message}: correct row 501 .*--date none", data)
+    assert sum(map(len, made)) < 10_000
+    assert len(read(data, date="none")[0].values) == 1000
+
+
+@pytest.mark.parametrize("step", ["D", "W", "MS", "h"])
+def test_a_mistyped_year_is_named_whatever_the_frequency(read, step):
+    days = pd.date_range("2015-01-04", periods=60, freq=step).to_series().reset_index(drop=True)
+    days[30] = days[30].replace(year=2271)
+    refused(read, "mostly gaps.* correct row 31 ", table(days.dt, form="%Y-%m-%d %H:%M"))
+
+
+def test_reading_a_mistyped_year_takes_little_memory(tmp_path):
+    """In a process of its own, for memory that NumPy takes is counted for a whole process."""
+    pytest.importorskip("resource")
+    half_hours(1000, "2204-01-11 10:00").to_csv(tmp_path / "year.csv", index=False)
+    seconds = pd.date_range("2024-01-01", periods=1000, freq="s").strftime("%Y-%m-%d %H:%M:%S")
+    seconds = seconds.to_numpy(dtype=object)
+    seconds[7] = "2042-01-01 00:00:07"
+    pd.DataFrame({"t": seconds, "x": np.arange(1000) % 7}).to_csv(tmp_path / "s.csv", index=False)
+    text = "id,x\n" + "\n".join(f"{i},{i % 7}" for i in [*range(1, 60), 10**9])
+    (tmp_path / "id.csv").write_text(text)
+    code = f"""
+import resource
+from echofold.cli._output import Output
+from echofold.cli._series import read_series
+resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+given = dict(column="x", date_format=None, decimal=None, fill="interpolate", season=None)
+before = None
+for name, date in (("year.csv", "none"), ("year.csv", None), ("s.csv", None), ("id.csv", "id")):
+    try:
+        read_series({str(tmp_path)!r} + "/" + name, Output(True, False), date=date, **given)
+    except (ValueError, MemoryError) as error:
+        assert "mostly gaps" in str(error), error
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = before or used
+print((used - before) // 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 50  # megabytes
+
+
+def test_numbers_of_rows_that_jump_are_refused(read):
+    values = {"x": VALUES}
+    refused(
+        read,
+        r"mostly gaps.*'id' jumps from 59 \(row 59\) to 1000000000 \(row 60\): correct row 60 ",
+        pd.DataFrame({"id": [*range(1, 60), 10**9], **values}),
+        date="id",
+    )
+    refused(
+        read, "neither dates nor evenly", pd.DataFrame({"id": np.linspace(1, 1e300, 60), **values}),
+        date="id",
+    )  # fmt: skip
+    some, notes = read(pd.DataFrame({"id": [*range(1, 60), 90], **values}), date="id")
+    assert len(some.values) == 90 and "30 of 90 values are missing" in notes[0]
+
+
+def test_nights_are_gaps_without_a_row_to_correct(read):
+    days = pd.date_range("2024-01-01", periods=48 * 40, freq="30min")
+    days = days[(days.day_of_week < 5) & (days.hour >= 9) & (days.hour < 16)]
+    data = pd.DataFrame({"t": days.strftime("%Y-%m-%d %H:%M"), "x": np.arange(len(days)) % 9})
+    refused(read, r"mostly gaps.* to 2024-01-08 09:00 \(row 71\): take rows as", data)
+
+
+def test_years_before_nanoseconds_begin_and_after_they_end(read):
+    whole = pd.DataFrame({"year": range(1600, 1660), "x": VALUES})
+    assert read(whole.assign(year=[f"{y}-01-01" for y in whole.year]))[0].spacing == "yearly"
+    assert read(whole.assign(year=[f"{y}-01-01" for y in whole.year]).drop(index=9))[1]
+    for year in ("0001", "9999", "20244"):
+        refused(read, f"holds '{year}-01-11' in row 8", table().assign(
+            day=[f"{d:%Y-%m-%d}" if i != 7 else f"{year}-01-11" for i, d in enumerate(DAYS)]
+        ))  # fmt: skip
+    odd = table().assign(day=[f"{d:%d.%m.%Y}" for d in DAYS[:-1]] + ["01.01.9999"])
+    refused(read, "'01.01.9999' in row 60", odd, date="day", date_format="%d.%m.%Y")
+
+
+def test_dates_far_apart_in_a_parquet_file(tmp_path, read):
+    pytest.importorskip("pyarrow")
+    for unit, odd in (("us", "2190-01-01"), ("ns", "2190-01-01"), ("ns", "1690-01-01")):
+        days = DAYS.as_unit(unit).to_series().reset_index(drop=True)
+        days[7] = pd.Timestamp(odd)
+        pd.DataFrame({"t": days, "x": VALUES}).to_parquet(tmp_path / "a.parquet")
+        content = (tmp_path / "a.parquet").read_bytes()
+        refused(read, f"mostly gaps.*{odd}.*correct row 8 ", content)
+
+
+def test_dates_of_mixed_zones_and_leap_seconds(read):
+    zones = ["+02:00", "+01:00"]
+    mixed = [f"{d:%Y-%m-%dT00:00:00}{zones[i % 2]}" for i, d in enumerate(DAYS)]
+    data = pd.DataFrame({"t": mixed, "x": VALUES})
+    assert read(data)[0].spacing == "daily"
+    form = "%Y-%m-%dT%H:%M:%S%z"
+    assert read(data, date="t", date_format=form)[0].spacing == "daily"
+    short = [cell[:-3] for cell in mixed]  # +02, which is a zone too
+    short[30:] = [cell[:-3] for cell in short[30:]]
+    assert read(pd.DataFrame({"t": short, "x": VALUES}))[0].spacing == "daily"
+    mixed[9] = "2023-01-11T23:59:60+02:00"
+    refused(read, "23:59:60.*row 10", pd.DataFrame({"t": mixed, "x": VALUES}))
+    for bad in ("%Q", "%", "%Y %Y"):
+        refused(read, "--date-format .* cannot be used", data, date="t", date_format=bad)
+
+
+@pytest.mark.parametrize("options", [{}, {"date": "id"}])
+def test_a_single_row_is_too_few(read, options):
+    refused(read, "1 values.*at least 20", "id,x\n2024-01-01,5\n")
+    refused(read, "1 values.*at least 20", "id,x\n7,5\n", **({"column": "x"} | options))
+
+
+def test_numbers_too_large_to_compute_with(read):
+    values = VALUES.astype(object)
+    values[3] = "1e308"
+    refused(read, "'1e308' in row 4, too large", table(values=values))
+    values[3] = "1e999"
+    refused(read, "'1e999' in row 4, but numbers", table(values=values))
+    values[3] = "9" * 5000
+    refused(read, "'9{59}…' in row 4, but numbers", table(values=values))
+    fine, _ = read(table(values=VALUES * 1e97))
+    assert fine.values.max() > 1e98
+
+
+def test_numbers_too_small_to_compute_with(read):
+    refused(read, "varies by 2e-199 only", table(values=VALUES * 1e-200))
+    fine, _ = read(table(values=VALUES * 1e-97))
+    assert fine.values.max() < 1e-94

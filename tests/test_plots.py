@@ -1,7 +1,10 @@
 """Plots show the numbers they are given: what is drawn is read back and compared."""
 
+import io
 import subprocess
 import sys
+import warnings
+from xml.etree import ElementTree
 
 import matplotlib
 
@@ -451,6 +454,42 @@ def test_error_by_step_has_a_line_for_each_output():
     expected = np.sqrt((search.best_estimator_.residuals_**2).mean(axis=0))
     for name, values in zip(("a", r"cost in \$ or \$"), expected.T, strict=True):
         np.testing.assert_allclose(line(ax, f"RMSE of {name}").get_ydata(), values)
+
+
+STRANGE = {
+    "half a character": ("\ud800x", "\ufffdx"),
+    "control characters": ("a\x00b\x1b[2J", "a\ufffdb\ufffd[2J"),
+    "no characters": ("a\ufffe\uffff", "a\ufffd\ufffd"),
+    "a formula": ("price $USD$_x", "price $USD$_x"),
+    "half a formula": (r"$\frac{$", r"$\frac{$"),
+    "an escaped formula": (r"\$a$", r"\$a$"),
+    "an underscore": ("_hidden", " _hidden"),
+    "lines": ("two\nlines\tand\n" * 9, ("two lines and " * 9)[:39] + "…"),
+    "very long": ("n" * 5000, "n" * 39 + "…"),
+}
+
+
+@pytest.mark.parametrize("form", ["png", "svg", "pdf"])
+@pytest.mark.parametrize(("name", "shown"), STRANGE.values(), ids=STRANGE)
+def test_any_name_can_be_drawn(name, shown, form):
+    y = pd.Series(series(60), name=name, index=pd.RangeIndex(60, name=name))
+    ax = plots.forecast(y, np.zeros(5))
+    written = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        with matplotlib.rc_context({"svg.fonttype": "none"}):
+            ax.figure.savefig(written, format=form)
+    if form == "svg":
+        texts = [e.text for e in ElementTree.fromstring(written.getvalue()).iter() if e.text]
+        assert texts.count(shown) == 2  # of the series and of its index
+
+
+def test_a_name_with_an_underscore_stays_in_the_legend():
+    ax = plt.figure().subplots()
+    ax.plot([1, 2], label=_style.plain("_hidden"))
+    _style.legend_above(ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [" _hidden"]
 
 
 def test_models_without_validation_errors_are_refused(regressor):

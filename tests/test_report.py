@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import matplotlib
 
@@ -295,6 +296,34 @@ def test_names_from_the_data_are_text_and_nothing_else(tmp_path):
         assert name in found.text
     drawn = re.findall(r"<text[^>]*>([^<]*)</text>", found.source)
     assert {html.escape(names[0], quote=False), html.escape(names[1], quote=False)} <= set(drawn)
+
+
+STRANGE = ["\ud800x", "a\x00b\x1b[2J", "\ufffe\uffff", r"$\frac{$", "_hidden", "n" * 5000]
+
+
+@pytest.mark.parametrize("name", STRANGE, ids=lambda name: repr(name)[:20])
+def test_any_name_can_be_written(tmp_path, name):
+    y = pd.Series(series(120), name=name, index=pd.RangeIndex(120, name=name))
+    search = ESNSearchCV(
+        ESNForecaster(8, random_state=0), {"ridge": [1e-6]}, cv={"a": KFold(3), name: KFold(4)}
+    ).fit(y)
+    found = page(search, tmp_path)
+    assert not re.search(
+        r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", found.source
+    )
+    for drawn in re.findall(r"<svg.*?</svg>", found.source, re.DOTALL):
+        ElementTree.fromstring(drawn.replace("xlink:", ""))  # well-formed
+    legible = re.sub(r"[\x00-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", name)
+    assert titles(found)[0].startswith(f"Forecast of {legible} for ")
+
+
+def test_classes_of_any_name_are_told_apart(tmp_path):
+    names = ["_hidden", "\ud800", "c" * 500]
+    sequences = [np.sin(np.arange(20) / (3 + i % 3)) for i in range(30)]
+    search = ESNSearchCV(ESNClassifier(8, random_state=0), {"ridge": [1e-3, 1]}, cv=3)
+    found = page(search.fit(sequences, [names[i % 3] for i in range(30)]), tmp_path)
+    drawn = [one.strip() for one in re.findall(r"<text[^>]*>([^<]*)</text>", found.source)]
+    assert {"_hidden", "\ufffd", "c" * 39 + "…"} <= set(drawn)
 
 
 def broken(search, value, pruned=False):

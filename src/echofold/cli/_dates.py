@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from echofold.cli._read import cells_of
+from echofold.cli._gaps import MOST, SECONDS, TICKS, days_between, steps_between
+from echofold.cli._quote import one_line, shown
+from echofold.cli._read import each_cell
 
 DAYS = (
     "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%m-%d-%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
@@ -23,6 +25,12 @@ QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
 WEEK = re.compile(r"\d{4}-?W\d{2}")
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 DAY = pd.Timedelta(days=1)
+DIGIT = re.compile(r"\d")
+YEARS = 1500, 2300
+NO_DATE = 0.1  # share of cells that may be something else in a column of dates
+LONGEST = 100  # characters of a date
+# Days that a step takes at most; a grid is made only if it cannot be much longer than the file.
+LASTS = {"Y": 366, "Q": 92, "M": 31, "W": 7, "B": 1.5, "D": 1}
 
 
 class Spacing(NamedTuple):
@@ -34,35 +42,72 @@ class Spacing(NamedTuple):
 
 
 def parse(column: pd.Series, form: str | None, note: Callable[[str], None]) -> pd.Series:
-    """Dates of a column, NaT where a cell is none."""
+    """Dates of a column, NaT where a cell is none or its year is none of `YEARS`."""
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = pd.DatetimeIndex(column)
     elif form is not None:
-        dates = pd.to_datetime(cells_of(column), format=form, errors="coerce")
+        dates = _formatted(_brief(column), form)
     else:
-        dates = _guess(cells_of(column), str(column.name), note)
+        dates = _guess(_brief(column), str(column.name), note)
+    dates = _plausible(dates)
     if dates.tz is not None:
-        note(f"times in {column.name!r} are converted to UTC.")
+        note(f"times in {shown(column.name)} are converted to UTC.")
         dates = dates.tz_convert("UTC").tz_localize(None)
     return pd.Series(dates, index=column.index, name=column.name)
+
+
+def _brief(column: pd.Series) -> list[str]:
+    """Cells, empty where they are too long for a date: pandas makes all as wide as the longest."""
+    return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
+
+
+def _formatted(cells: list[str], form: str) -> pd.DatetimeIndex:
+    """Read cells as the user says they are written."""
+    try:
+        dates = pd.to_datetime(cells, format=form, errors="coerce", utc="%z" in form.lower())
+    except Exception as error:  # any, by the way in which the format is wrong
+        raise ValueError(
+            f"--date-format {shown(form)} cannot be used: {one_line(error)}. Give one such as "
+            "'%d/%m/%Y %H:%M'."
+        ) from None
+    return pd.DatetimeIndex(dates)
+
+
+def _plausible(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
+    """Dates without those of years that nobody means."""
+    return dates.where((dates.year >= YEARS[0]) & (dates.year <= YEARS[1]))
 
 
 def _guess(cells: list[str], name: str, note: Callable[[str], None]) -> pd.DatetimeIndex:
     """Read cells in the way that makes most of them dates, in the best order."""
     sample = [cells[i] for i in np.linspace(0, len(cells) - 1, min(len(cells), 100)).astype(int)]
     found: dict[str, pd.DatetimeIndex] = {}
-    for way in ("quarter", "week", "iso", *(d + t for d in DAYS for t in TIMES), *MONTHS):
-        if _read(sample, way).isna().mean() <= 0.1:
+    for way in _ways(sample):
+        if _read(sample, way).isna().mean() <= NO_DATE:
             found[way] = _read(cells, way)
             if way in ("quarter", "week", "iso"):
                 break  # these have one meaning
     if not found:
         return pd.DatetimeIndex([pd.NaT] * len(cells))
     best = min(found, key=lambda way: _faults(found[way]))
-    if sum(_faults(found[way])[0] == _faults(found[best])[0] for way in found) > 1:
-        note(f"dates in {name!r} are read as {best}, so {cells[-1]!r} is "
-             f"{found[best][-1]:%d %B %Y}; see --date-format.")  # fmt: skip
+    rivals = sum(_faults(found[way])[0] == _faults(found[best])[0] for way in found)
+    there = np.flatnonzero(found[best].notna())
+    if rivals > 1 and len(there):
+        last = there[-1]
+        note(f"dates in {shown(name)} are read as {best}, so {cells[last]!r} is "
+             f"{found[best][last]:%d %B %Y}; see --date-format.")  # fmt: skip
     return found[best]
+
+
+def _ways(sample: list[str]) -> Iterator[str]:
+    """Ways to read dates whose marks are in a sample: trying all ninety takes a while a column."""
+    if np.mean([DIGIT.search(cell) is None for cell in sample]) > NO_DATE:
+        return
+    there = {" " if mark.isspace() else mark for mark in "".join(sample)}
+    yield from ("quarter", "week", "iso")
+    for way in (*(day + time for day in DAYS for time in TIMES), *MONTHS):
+        if there.issuperset(re.sub("%.", "", way)):
+            yield way
 
 
 def _read(cells: list[str], way: str) -> pd.DatetimeIndex:
@@ -77,8 +122,11 @@ def _read(cells: list[str], way: str) -> pd.DatetimeIndex:
     elif way == "iso":
         cells = [cell if "-" in cell else "" for cell in cells]  # else any number is a year
         zoned, way = any(OFFSET.search(cell) for cell in cells), "ISO8601"
-    dates = pd.to_datetime(cells, format=way, errors="coerce", utc=zoned)
-    return dates.where((dates.year >= 1500) & (dates.year <= 2300))
+    try:
+        dates = pd.to_datetime(cells, format=way, errors="coerce", utc=zoned)
+    except ValueError:  # some have a zone that the pattern does not know
+        dates = pd.to_datetime(cells, format=way, errors="coerce", utc=True)
+    return _plausible(dates)
 
 
 def _faults(dates: pd.DatetimeIndex) -> tuple[int, int, int]:
@@ -92,19 +140,29 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
     inferred = pd.DatetimeIndex(dates, freq="infer").freq if len(dates) >= 3 else None
     if inferred is not None:
         return describe(inferred.freqstr)
-    steps = np.diff(dates.as_unit("ns").asi8)
+    steps = steps_between(dates)
     values, counts = np.unique(steps, return_counts=True)
-    step = pd.Timedelta(int(values[counts.argmax()]))
+    usual = int(values[counts.argmax()])
+    step = pd.Timedelta(usual, unit=dates.unit)
     if step < DAY:
-        return describe(_fixed(step)) if not (steps % step.value).any() else None
+        few = days_between(dates) / (step / DAY) + 1 <= MOST * len(dates)
+        return describe(_fixed(step)) if few and not (steps % usual).any() else None
     month = dates[0].strftime("%b").upper()
     trials = [f"YS-{month}", f"YE-{month}", f"QS-{month}", f"QE-{month}", "MS", "ME"]
     trials += [f"W-{dates[0].strftime('%a').upper()}", "B", _fixed(step), "D"]
     for freq in trials:
-        grid = pd.date_range(dates[0], dates[-1], freq=freq)
-        if dates.isin(grid).all() and len(grid) <= 2 * len(dates):
+        lasts = step / DAY if freq == _fixed(step) else LASTS[freq[0]]
+        if days_between(dates) / lasts > MOST * len(dates):
+            continue
+        every = grid(dates, freq)
+        if dates.isin(every).all() and len(every) <= MOST * len(dates):
             return describe(freq)
     return None
+
+
+def grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
+    """All dates of a spacing from the first of sorted dates to the last."""
+    return pd.date_range(dates[0], dates[-1], freq=freq, unit=dates.unit)
 
 
 def _fixed(step: pd.Timedelta) -> str:
@@ -119,15 +177,15 @@ def calendar(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None
 
     For dates such as the last trading day of each month.
     """
-    step = np.median(np.diff(dates.as_unit("ns").asi8)) / DAY.value
+    step = np.median(steps_between(dates)) / (TICKS[dates.unit] * SECONDS)
     for most, period, freq in (
         (0.1, "h", "h"), (2, "D", "D"), (10, "W", "W-MON"), (45, "M", "MS"), (135, "Q", "QS-JAN"),
         (500, "Y", "YS-JAN"),
     ):  # fmt: skip
         if step < most:
             moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
-            whole = len(pd.date_range(moved[0], moved[-1], freq=freq))
-            even = moved.is_unique and whole <= 1.5 * len(moved)
+            few = days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
+            even = moved.is_unique and few and len(grid(moved, freq)) <= 1.5 * len(moved)
             return (moved, describe(freq)) if even else None
     return None
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from echofold.cli._compare import Comparison, winner
 from echofold.cli._defaults import Plan
+from echofold.cli._gaps import written
 from echofold.cli._output import number
-from echofold.cli._series import written
 from echofold.cli._table import picked, sparkline, table
 
 

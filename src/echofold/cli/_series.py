@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 
 from echofold.cli import _dates
+from echofold.cli._gaps import MOST, refuse_gaps, written
 from echofold.cli._output import Output
-from echofold.cli._read import Table, listed, read_table
+from echofold.cli._quote import listed, shown
+from echofold.cli._read import Table, read_table
 
 LEAST = 20  # values below which there is nothing to validate on
+LARGEST = 1e100  # of a value: its square, and the sum of many of them, are numbers still
+WHOLE = 2.0**53  # up to which floats hold every whole number
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Series:
         first, last = written(self.values.index[[0, -1]])
         every = f", {self.spacing}" if self.spacing else ""
         return (
-            f"{self.source}: column {self.values.name!r}, {len(self.values):,} values{every}, "
+            f"{self.source}: column {shown(self.values.name)}, {len(self.values):,} values{every}, "
             f"{'' if self.spacing else 'rows '}{first} to {last}"
         )
 
@@ -52,28 +56,54 @@ def read_series(
     column = _choose_column(table, column, dates_in)
     values, wrong = table.numbers(column)
     if len(wrong):
-        row = int(wrong[0])
-        cell = str(table.frame[column].iloc[row])
-        more = f" (and {len(wrong) - 1} more such cells)" if len(wrong) > 1 else ""
         raise ValueError(
-            f"column {column!r} of {table.name} holds {cell!r} in row {row + 1}{more}, but "
+            f"column {shown(column)} of {table.name} holds {_first(table, column, wrong)}, but "
             "numbers are needed; correct it, or leave the cell empty."
+        )
+    huge = np.flatnonzero(np.abs(values) > LARGEST)
+    if len(huge):
+        raise ValueError(
+            f"column {shown(column)} of {table.name} holds {_first(table, column, huge)}, too "
+            f"large to compute with; correct it, or divide the column: up to {LARGEST:g} will do."
         )
     known = pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="row"), name=column)
     spacing = None
+    _enough(MOST * len(known), len(known), column, table.name)  # before looking for a spacing
     if dates is not None:
         known.index = pd.Index(dates, name=dates_in)
         known, spacing = _evenly(known, table.name, output)
     known = _without_holes(known, fill, table.name, output)
-    if len(known) < LEAST:
-        raise ValueError(
-            f"{table.name} has {len(known)} values in {column!r}; at least {LEAST} are needed to "
-            "train and validate a network."
-        )
-    if not known.to_numpy().any() or (known.diff().iloc[1:] == 0).all():
-        raise ValueError(f"column {column!r} of {table.name} is constant: nothing to learn.")
+    _enough(len(known), len(known), column, table.name)
+    _check_spread(float(np.ptp(known.to_numpy())), column, table.name)
     season = season or (spacing.season if spacing else None)
     return Series(table.name, known, spacing.words if spacing else None, season)
+
+
+def _first(table: Table, column: str, rows: np.ndarray) -> str:
+    """The first of some cells with its row, and how many there are."""
+    cell = shown(table.frame[column].iloc[rows[0]])
+    more = f" (and {len(rows) - 1} more such cells)" if len(rows) > 1 else ""
+    return f"{cell} in row {rows[0] + 1}{more}"
+
+
+def _enough(most: int, there: int, column: str, source: str) -> None:
+    """Raise for a series that has, or can have at most, too few values."""
+    if most < LEAST:
+        raise ValueError(
+            f"{source} has {there} values in {shown(column)}; at least {LEAST} are needed to "
+            "train and validate a network."
+        )
+
+
+def _check_spread(spread: float, column: str, source: str) -> None:
+    """Raise for values that do not vary, or so little that their squares would all be zero."""
+    if spread == 0:
+        raise ValueError(f"column {shown(column)} of {source} is constant: nothing to learn.")
+    if spread < 1 / LARGEST:
+        raise ValueError(
+            f"column {shown(column)} of {source} varies by {spread:.3g} only, too little to "
+            "compute with; multiply it by a constant first."
+        )
 
 
 def _choose_column(table: Table, column: str | None, dates_in: str | None) -> str:
@@ -102,10 +132,15 @@ def _choose_column(table: Table, column: str | None, dates_in: str | None) -> st
 
 def _counts(values: np.ndarray) -> bool:
     """Whether values count rows or seconds: whole numbers with a constant step."""
-    if len(values) < 2 or np.isnan(values).any() or (values % 1).any():
+    if len(values) < 2 or not _whole(values):
         return False
     steps = np.diff(values)
     return steps[0] > 0 and bool((steps == steps[0]).all())
+
+
+def _whole(values: np.ndarray) -> bool:
+    """Whether all values are there and are whole numbers of which floats hold every one."""
+    return bool((np.abs(values) <= WHOLE).all()) and not (values % 1).any()
 
 
 def _find_dates(
@@ -118,7 +153,7 @@ def _find_dates(
         cells = table.column(date, "--date")
         values, wrong = table.numbers(date)
         dates = _dates.parse(cells, form, output.note)
-        if not len(wrong) and dates.isna().any():
+        if not len(wrong) and dates.isna().any() and not np.isnan(values).any():
             return date, values
         return date, _all_dates(dates, cells, table.name)
     found: dict[str, pd.Series] = {}
@@ -134,14 +169,14 @@ def _find_dates(
     name = next(iter(found))
     if len(found) > 1:
         output.note(
-            f"dates are taken from {name!r}; {listed(list(found)[1:])} could be too (--date)."
+            f"dates are taken from {shown(name)}; {listed(list(found)[1:])} could be too (--date)."
         )
     return name, _all_dates(found[name], table.frame[name], table.name)
 
 
 def _may_be_dates(values: np.ndarray) -> bool:
     """Whether numbers are years, with few left out, or days such as 20240131."""
-    if np.isnan(values).any() or (values % 1).any() or len(values) < 2:
+    if len(values) < 2 or not _whole(values):
         return False
     steps = np.diff(values)
     years = values[0] >= 1500 and values[-1] <= 2300 and steps.min() > 0 and np.median(steps) == 1
@@ -153,9 +188,9 @@ def _all_dates(dates: pd.Series, cells: pd.Series, source: str) -> pd.Series:
     if dates.isna().any():
         row = int(np.flatnonzero(dates.isna())[0])
         raise ValueError(
-            f"column {cells.name!r} of {source} holds {str(cells.iloc[row])!r} in row {row + 1}, "
-            "which is not a date like the others; remove that row, give --date-format, or take "
-            "rows as evenly spaced with --date none."
+            f"column {shown(cells.name)} of {source} holds {shown(cells.iloc[row])} in row "
+            f"{row + 1}, which is not a date like the others; remove that row, give "
+            "--date-format, or take rows as evenly spaced with --date none."
         )
     return dates
 
@@ -164,9 +199,11 @@ def _evenly(
     known: pd.Series, source: str, output: Output
 ) -> tuple[pd.Series, _dates.Spacing | None]:
     """Sort by date, check the spacing, and open a row for every missing date."""
+    rows = np.arange(1, len(known) + 1)
     if not known.index.is_monotonic_increasing:
         output.note(f"the rows of {source} are not in time order; they were sorted by date.")
-        known = known.sort_index(kind="stable")
+        order = known.index.argsort(kind="stable")
+        known, rows = known.iloc[order], rows[order]
     doubled = known.index[known.index.duplicated()]
     if len(doubled):
         raise ValueError(
@@ -175,43 +212,42 @@ def _evenly(
             + "; keep, sum or average one row for each date first."
         )
     if not isinstance(known.index, pd.DatetimeIndex):
-        return _numbered(known, source), None
+        return _numbered(known, rows, source), None
+    refuse_gaps(known.index, rows, source)
     spacing = _dates.spacing(known.index)
     if spacing is None:
         moved = _dates.calendar(known.index)
         if moved is None:
             raise ValueError(
-                f"the dates in {known.index.name!r} of {source} are not evenly spaced: bring them "
-                "to one row a day, week or month first, or take rows as evenly spaced with "
+                f"the dates in {shown(known.index.name)} of {source} are not evenly spaced: bring "
+                "them to one row a day, week or month first, or take rows as evenly spaced with "
                 "--date none."
             )
         known.index, spacing = moved[0].rename(known.index.name), moved[1]
         output.note(f"dates are moved to the start of their period to be evenly {spacing.words}.")
-    every = pd.date_range(
-        known.index[0], known.index[-1], freq=spacing.freq, name=known.index.name
-    ).as_unit(known.index.unit)
+    every = _dates.grid(known.index, spacing.freq).rename(known.index.name)
     return known.reindex(every), spacing
 
 
-def _numbered(known: pd.Series, source: str) -> pd.Series:
+def _numbered(known: pd.Series, rows: np.ndarray, source: str) -> pd.Series:
     """The same for rows that are numbered instead of dated."""
-    numbers = known.index.to_numpy()
-    steps = np.diff(numbers)
-    if np.isnan(numbers).any() or (numbers % 1).any() or (steps % steps.min()).any():
+    numbers, name = known.index.to_numpy(), known.index.name
+    if _whole(numbers):
+        refuse_gaps(known.index, rows, source)
+    if not _whole(numbers) or (np.diff(numbers) % np.diff(numbers).min()).any():
         raise ValueError(
-            f"column {known.index.name!r} of {source} holds neither dates nor evenly spaced whole "
+            f"column {shown(name)} of {source} holds neither dates nor evenly spaced whole "
             "numbers; name another with --date, or take rows as evenly spaced with --date none."
         )
-    step = int(steps.min())
-    every = pd.RangeIndex(int(numbers[0]), int(numbers[-1]) + 1, step, name=known.index.name)
-    return known.reindex(every)
+    step = int(np.diff(numbers).min())
+    return known.reindex(pd.RangeIndex(int(numbers[0]), int(numbers[-1]) + 1, step, name=name))
 
 
 def _without_holes(known: pd.Series, fill: str, source: str, output: Output) -> pd.Series:
     """Cut missing values off the ends and fill those inside."""
     known_rows = np.flatnonzero(known.notna())
     if not len(known_rows):
-        raise ValueError(f"column {known.name!r} of {source} holds no numbers.")
+        raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
     first, last = known_rows[0], known_rows[-1]
     cut = [(first, "first"), (len(known) - 1 - last, "last")]
     for count, where in cut:
@@ -235,13 +271,3 @@ def _without_holes(known: pd.Series, fill: str, source: str, output: Output) -> 
         return known.reset_index(drop=True).interpolate().set_axis(known.index)
     output.note(f"{text}; filled with the value before (see --fill).")
     return known.ffill()
-
-
-def written(index: Any) -> list[str]:
-    """Dates as text, no finer than they need to be; numbers as they are."""
-    if not isinstance(index, pd.DatetimeIndex):
-        return [str(label) for label in index]
-    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
-        if (index == index.floor(unit)).all():
-            return list(index.strftime(form))
-    return [label.isoformat(" ") for label in index]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from echofold.cli._output import Output, number
+from echofold.cli._quote import shown
 from echofold.cli._table import picked, sparkline, table
 
 SHORT = {"leak_rate": "leak", "spectral_radius": "radius", "input_scaling": "scaling"}
@@ -39,11 +40,11 @@ def show_forecast(
     columns = ["scheme", "validation", "expected", "covered", *short]
     output.result(f"\n{table(columns, rows)}\n")
     _explain(content, metric, output)
-    shown = [
+    lines = [
         [row[0], *(number(value) for value in row[1:])]
         for row in forecasts.iloc[picked(len(forecasts))].itertuples(index=False)
     ]
-    output.result(f"\n{table(list(forecasts.columns), shown)}")
+    output.result(f"\n{table(list(forecasts.columns), lines)}")
     output.result(f"\n{_drawn(values, forecasts['forecast'].to_numpy())}\n")
     output.result("\n".join(f"wrote {path}" for path in files))
     output.result(f"{content['seconds']:.1f} s")
@@ -51,7 +52,7 @@ def show_forecast(
 
 def _explain(content: dict[str, Any], metric: str, output: Output) -> None:
     """Say what the table means."""
-    units = "" if metric == "NRMSE" else f", in the units of {content['column']!r}"
+    units = "" if metric == "NRMSE" else f", in the units of {shown(content['column'])}"
     output.explain(f"Errors are {metric} over {content['horizon']} steps{units}.")
     if not content["origins"]:
         return

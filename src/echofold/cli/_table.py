@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from echofold._text import label
+
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -20,6 +22,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     k-fold   0.31
     single   12.3
     """
+    columns = [label(name) for name in columns]  # one of them is a name in the user's file
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     lines = [columns, ["─" * width for width in widths], *rows]
     return "\n".join(

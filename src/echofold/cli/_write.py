@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from echofold.cli._series import written
+from echofold._atomic import write_atomically
+from echofold.cli._gaps import written
 
 
 def prepare(folder: Path) -> Path:
@@ -51,9 +52,7 @@ def write_all(folder: Path, search: Any, forecasts: pd.DataFrame) -> dict[str, s
         "model": folder / "model.echofold",
         "report": folder / "report.html",
     }
-    aside = folder / ".forecast.csv.part"
-    forecasts.to_csv(aside, index=False)
-    os.replace(aside, paths["forecast"])
+    write_atomically(paths["forecast"], forecasts.to_csv(index=False).encode())
     save(search.best_estimator_, paths["model"])
     search.report(paths["report"])
     return {name: str(path) for name, path in paths.items()}

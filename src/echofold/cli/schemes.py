@@ -113,14 +113,18 @@ def _make(name: str, sizes: dict[str, Any]) -> Any:
 
 def _picture(scheme: Any, n: int, out: Path) -> Path:
     """Draw the splits to a file."""
+    import io
+
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     from echofold import plots
+    from echofold._atomic import write_atomically
 
+    drawn = io.BytesIO()
     ax = plots.splits(scheme, n)
-    ax.figure.savefig(out, bbox_inches="tight", dpi=150)
+    ax.figure.savefig(drawn, format=out.suffix[1:], bbox_inches="tight", dpi=150)
     pyplot.close("all")
-    return out
+    return write_atomically(out, drawn.getvalue())

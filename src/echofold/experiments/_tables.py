@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from echofold._atomic import write_atomically
 
 
 class Rows:
@@ -52,13 +53,7 @@ class Rows:
 def write(path: Path, text: str) -> Path:
     """Write a file aside and move it into place, so that a kill leaves the old or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-    return path
+    return write_atomically(path, text.encode())
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 2) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -21,6 +22,7 @@ from echofold import (
     cross_validate,
     datasets,
 )
+from echofold._atomic import write_atomically
 from echofold.experiments import _tables, generative, speed
 from echofold.experiments._run import Say, expecting_collinear_states
 from echofold.metrics import nrmse
@@ -56,8 +58,9 @@ def run(out: Path, quiet: bool = False) -> list[Path]:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 # A date in the file would make equal figures differ.
                 metadata = {"Date": None} if kind == "svg" else None
-                figure.savefig(path, dpi=200, metadata=metadata)
-                files.append(path)
+                drawn = io.BytesIO()
+                figure.savefig(drawn, format=kind, dpi=200, metadata=metadata)
+                files.append(write_atomically(path, drawn.getvalue()))
             _close(figure)
         say(f"figures, {name}: drawn", timed=True)
     return files

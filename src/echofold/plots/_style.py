@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from echofold._text import label
+
 # Okabe and Ito's colours; INK and PALE stand for what is given and what is left out.
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
@@ -96,8 +98,9 @@ def short(value: Any, digits: int = 3) -> str:
 
 
 def plain(name: Any) -> str:
-    """A name from the user's data as a label that is never read as a formula."""
-    return str(name).replace("$", r"\$")
+    """A name from the user's data as a label: never read as a formula, nor left out of a legend."""
+    text = label(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
 
 
 def spread_wide(values: np.ndarray) -> bool:

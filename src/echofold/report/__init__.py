@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from echofold._atomic import write_atomically
+from echofold._text import legible
 
 
 def write_report(search: Any, path: str | os.PathLike) -> Path:
@@ -45,14 +47,7 @@ def write_report(search: Any, path: str | os.PathLike) -> Path:
         raise ValueError(
             f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist. Create it first."
         )
-    page = render(search)
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        aside.write_text(page, encoding="utf-8")
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-    return path
+    return write_atomically(path, render(search).encode())
 
 
 def render(search: Any) -> str:
@@ -80,8 +75,9 @@ def render(search: Any) -> str:
     )
     environment.filters["number"] = number
     template = environment.from_string((here / "template.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    page = template.render(
         **gather(search),
         pictures=draw(search),
         style=(here / "style.css").read_text(encoding="utf-8"),
     )
+    return legible(page)

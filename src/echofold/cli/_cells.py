@@ -1,0 +1,179 @@
+"""Text to named columns of text: encoding, separator, header and decimal sign of a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+
+from echofold.cli._numbers import COMMA, THOUSANDS, is_value
+from echofold.cli._quote import listed, one_line, shown
+
+SEPARATORS = (";", "\t", ",", "|")
+SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
+WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
+EMPTY = 400_000  # cells that short lines may leave empty, which take some sixty bytes each
+
+
+def decode(content: bytes, name: str, note: Callable[[str], None]) -> str:
+    """Bytes to text: UTF-8 with or without a mark, UTF-16 with one, or Latin-1."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return _checked(_utf_16(content, name), name)
+    if b"\0" in content[:4096]:
+        raise ValueError(f"{name} is not a text file; give a CSV or Parquet file.")
+    try:
+        return _checked(content.decode("utf-8-sig"), name)
+    except UnicodeDecodeError:
+        note(f"{name} is not UTF-8; its letters are read as Western European (Latin-1).")
+    try:
+        return _checked(content.decode("cp1252"), name)  # Latin-1 with the euro sign, of Windows
+    except UnicodeDecodeError:
+        return _checked(content.decode("latin-1"), name)
+
+
+def _utf_16(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-16")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name} begins like UTF-16 text, but is damaged at byte {error.start + 1} "
+            f"({error.reason}); save it again, best as UTF-8."
+        ) from None
+
+
+def _checked(text: str, name: str) -> str:
+    """The same text; an error if it holds zeros, which readers of CSV take for its end."""
+    place = text.find("\0")
+    if place >= 0:
+        line = text.count("\n", 0, place) + 1
+        raise ValueError(f"{name} is damaged: line {line} holds a zero byte; remove it.")
+    return text
+
+
+def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFrame, str | None]:
+    """Named columns of text, and the separator between them."""
+    separator = _separator(text)
+    if separator is None:
+        # Objects first: NumPy would make all lines as wide as the longest.
+        lines = np.array([line.strip().strip('"') for line in _lines(text)], dtype=object)
+        frame = pd.DataFrame({0: lines}, dtype="str")
+    else:
+        _check_width(text, separator, name)
+        frame = _parsed(text, separator, name)
+    first = [str(cell).strip() for cell in frame.iloc[0]]
+    if all(is_value(cell) for cell in first):
+        names = [f"column{i}" for i in range(1, len(first) + 1)]
+        note(f"{name} has no header; its columns are called {listed(names)}.")
+    else:
+        names = [cell or f"column{i}" for i, cell in enumerate(first, 1)]
+        frame = frame.iloc[1:]
+    frame.columns = names
+    check_names(frame, name)
+    return frame.reset_index(drop=True), separator
+
+
+def check_names(frame: pd.DataFrame, name: str) -> None:
+    """Raise for two columns of one name."""
+    doubled = [one for one, count in Counter(frame.columns).items() if count > 1]
+    if doubled:
+        raise ValueError(f"{name} has two columns named {shown(doubled[0])}; rename one of them.")
+
+
+def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
+    """Cells between separators."""
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text), sep=separator, header=None, dtype=str, na_filter=False
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        where = one_line(error)
+        if found:
+            where = f"line {found[2]} has {found[3]} fields where the first has {found[1]}"
+        elif "EOF inside string" in where:
+            where = "a quotation mark is opened and never closed"
+        raise ValueError(
+            f"{name} is not an even table: {where}. Remove lines above the header, and quote "
+            "cells that contain the separator."
+        ) from None
+    return frame.fillna("")
+
+
+def _check_width(text: str, separator: str, name: str) -> None:
+    """Raise for a file that would take much more memory as a table than as text."""
+    wide = max(line.count(separator) for line in islice(_lines(text), 2)) + 1
+    if wide > WIDEST:
+        raise ValueError(
+            f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
+            "dates and of the numbers to forecast."
+        )
+    most = max(EMPTY, len(text))  # an even table has a character for each cell
+    if wide * (text.count("\n") + text.count("\r")) > most:
+        lines = sum(1 for _ in _lines(text))
+        if wide * lines > most:
+            raise ValueError(
+                f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
+                f"its {lines:,} lines have few. Keep the columns that are filled."
+            )
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Lines that are not blank."""
+    return (found[0] for found in re.finditer(r"[^\r\n]+", text) if not found[0].isspace())
+
+
+def _separator(text: str) -> str | None:
+    """The first of ``;``, tab, comma and ``|`` that cuts all lines alike; None for one column."""
+    sample: list[str] = []
+    room = SAMPLE[1]
+    for line in islice(_lines(text), SAMPLE[0]):
+        if len(line) > room and len(sample) > 1:
+            break
+        sample.append(line[: SAMPLE[1]])
+        room -= len(line)
+    widths = {one: [len(row) for row in csv.reader(sample, delimiter=one)] for one in SEPARATORS}
+    for one, counts in widths.items():
+        if counts[0] > 1 and len(set(counts)) == 1:
+            return one
+    if all(COMMA.fullmatch(line.strip()) or is_value(line.strip()) for line in sample[1:]):
+        return None
+    # The most frequent one: reading will then name the line that is odd.
+    one, counts = max(widths.items(), key=lambda pair: sum(pair[1]))
+    return one if max(counts) > 1 else None
+
+
+def decimal_sign(
+    columns: Iterator[tuple[str, Iterator[str]]], separator: str | None, note: Callable[[str], None]
+) -> str:
+    """The decimal sign of a file, from its cells by column; said where commas are in numbers."""
+    unclear = None
+    for name, cells in columns:
+        for cell in cells:
+            if "," not in cell:
+                continue
+            comma, thousands = COMMA.fullmatch(cell), THOUSANDS.fullmatch(cell)
+            if comma and not thousands:
+                note(
+                    f"commas are read as decimal signs, as in {shown(cell)} ({shown(name)}); see "
+                    "--decimal."
+                )
+                return ","
+            if thousands and not comma:
+                return "."
+            if thousands:
+                unclear = (name, cell)
+    if unclear is None:
+        return "."
+    sign = "." if separator == "," else ","
+    meaning = "thousands" if sign == "." else "decimals"
+    note(
+        f"the comma in {shown(unclear[1])} ({shown(unclear[0])}) is read as of {meaning}; see "
+        "--decimal."
+    )
+    return sign
