@@ -20,8 +20,8 @@ from scipy.sparse import csr_array
 from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SEED, SERIES, TASKS, identical, searched
 from threadpoolctl import threadpool_limits
 
+import echofold._atomic as _atomic
 import echofold._candidates as candidates
-import echofold._checkpoint as checkpoints
 import echofold._work as work
 from echofold import (
     Accumulative,
@@ -584,7 +584,7 @@ def test_a_disk_that_fills_up(tmp_path, monkeypatch, computed):
 
     computed.clear()
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "open", filling, raising=False)
+        patch.setattr(_atomic, "open", filling, raising=False)
         with pytest.raises(OSError, match="block 2 .*No space left.*stay; make room and run the"):
             searched("regression", n_draws=5, checkpoint=path)
     assert blocks(path) == ["block-000000.npz", "block-000001.npz"]
@@ -615,7 +615,7 @@ def test_directories_that_cannot_be_written(tmp_path, monkeypatch, computed):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "open", refused, raising=False)
+        patch.setattr(_atomic, "open", refused, raising=False)
         with pytest.raises(OSError, match=r"cannot be written \(Permission denied\)"):
             searched("regression", checkpoint=tmp_path / "closed")
     assert computed == []  # refused before any work

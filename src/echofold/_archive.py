@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import secrets
 import stat
 import struct
 import zipfile
@@ -18,6 +17,8 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
+
+from echofold._atomic import written_aside
 
 SUMS = "sha256.txt"
 MOST_MEMBERS = 1_000
@@ -50,17 +51,12 @@ def checksums(members: Mapping[str, bytes | bytearray]) -> bytes:
 
 def write_members(path: Path, members: Mapping[str, bytes]) -> None:
     """Write the file beside ``path``, then put it in its place in one step."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                for name, content in (*members.items(), (SUMS, checksums(members))):
-                    archive.writestr(zipfile.ZipInfo(name, WRITTEN), content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with (
+        written_aside(path) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        for name, content in (*members.items(), (SUMS, checksums(members))):
+            archive.writestr(zipfile.ZipInfo(name, WRITTEN), content)
 
 
 def read_members(file: BinaryIO) -> dict[str, bytearray]:

@@ -4,14 +4,37 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_atomically(path: str | os.PathLike, content: bytes) -> Path:
-    """Write a file aside and put it in the place of ``path`` in one step.
+@contextmanager
+def written_aside(
+    path: str | os.PathLike, place: Callable[[Path, Path], object] | None = None
+) -> Iterator[BinaryIO]:
+    """A file to write into, which takes the place of ``path`` in one step at the end.
 
     An interrupt, a full disk or a crash leaves the earlier file whole. A link at ``path`` is
     replaced, and what it leads to is left alone.
+    """
+    path = Path(path)
+    # Nobody can guess the name, and "x" opens neither a file nor a link that is already there.
+    aside = path.with_name(f".{secrets.token_hex(8)}.part")
+    file = open(aside, "xb")  # noqa: SIM115 (what is not ours is not removed below)
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        (place or os.replace)(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_atomically(path: str | os.PathLike, content: bytes) -> Path:
+    """Write a whole file by `written_aside`.
 
     Examples
     --------
@@ -20,16 +43,6 @@ def write_atomically(path: str | os.PathLike, content: bytes) -> Path:
     ...     write_atomically(Path(folder) / "a.txt", b"whole").read_bytes()
     b'whole'
     """
-    path = Path(path)
-    # Nobody can guess the name, and "x" opens neither a file nor a link that is already there.
-    aside = path.with_name(f".{secrets.token_hex(8)}.part")
-    file = open(aside, "xb")  # noqa: SIM115 (what is not ours is not removed below)
-    try:
-        with file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-    return path
+    with written_aside(path) as file:
+        file.write(content)
+    return Path(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
 import sys
 import warnings
@@ -17,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from echofold._atomic import written_aside
 from echofold._fingerprint import hashed
 from echofold._kept import Expected, Misfit, is_whole, pack, unpack
 from echofold._results import EchofoldWarning
@@ -120,19 +120,9 @@ class Checkpoint:
         return self.path / f"block-{number:06d}.npz"
 
     def _write(self, file: Path, data: bytes, first: bool = False) -> None:
-        """Write aside, force to disk, move into place; as the ``first``, never over another."""
-        aside = file.with_name(f"{file.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-        try:
-            with open(aside, "wb") as out:
-                out.write(data)
-                out.flush()
-                os.fsync(out.fileno())
-            if first:
-                _place_first(aside, file)
-            else:
-                os.replace(aside, file)
-        finally:
-            aside.unlink(missing_ok=True)
+        """Write a file whole; as the ``first``, never over another."""
+        with written_aside(file, _place_first if first else None) as out:
+            out.write(data)
 
 
 def _place_first(aside: Path, file: Path) -> None:
