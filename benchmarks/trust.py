@@ -1,6 +1,6 @@
 """How right the numbers are: random problems, most of them rank deficient, by every way.
 
-    python benchmarks/trust.py [problems]
+    python benchmarks/trust.py [problems [processes]]
 
 Every algorithm and every memory way gives the readouts of every split over a ridge path from 0 to
 1e3. The reference is a refit of each split in extended precision. Deviations of outputs on
@@ -10,8 +10,11 @@ every number moved to the next double, in any of a few random ways.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import sys
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import _common  # first: it sets the number of threads
@@ -63,19 +66,32 @@ def problem(seed: int):
     return family, (X, Y, weights, splits, RIDGE, penalised, ways)
 
 
+def measured(seed: int) -> tuple[int, str, int, dict]:
+    """One problem: its seed, family, number of splits, and how far every way is off."""
+    warnings.simplefilter("ignore")
+    family, data = problem(seed)
+    return seed, family, len(data[3]), deviations(*data)
+
+
+def on_all_cores() -> None:
+    """Undo what `_common` did for timing."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+
+
 def main() -> None:
     """Measure, print and store."""
-    warnings.simplefilter("ignore")
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+    count, processes = (*map(int, sys.argv[1:]), *(5000, 1)[len(sys.argv) - 1 :])
     each: dict[str, list] = {way: [] for way in (*ALGORITHMS, *WAYS)}
     splits = dict.fromkeys(each, 0)
-    for seed in range(count):
-        family, data = problem(seed)
-        for way, found in deviations(*data).items():
-            each[way].append((found.roundings, found.relative, found.refitted, seed, family))
-            splits[way] += len(data[3])
-        if seed % 100 == 99:
-            print(f"{seed + 1} problems", file=sys.stderr, flush=True)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, spawn, on_all_cores) as pool:
+        for seed, family, size, ways in pool.map(measured, range(count), chunksize=10):
+            for way, found in ways.items():
+                each[way].append((found.roundings, found.relative, found.refitted, seed, family))
+                splits[way] += size
+            if seed % 500 == 499:
+                print(f"{seed + 1} problems", file=sys.stderr, flush=True)
     results = {}
     for way, values in each.items():
         worst = max(values)

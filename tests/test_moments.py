@@ -6,22 +6,23 @@ import reference
 from cases import relative
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from passing import Passing
 
 from echofold import ESNRegressor, KFold, LeaveOneOut, WalkForward, cross_validate
 from echofold._moments import (
-    POOR,
     add_pieces,
     is_poor,
     moments,
     solve,
     squared_errors,
-    whiten_again,
     whitening,
 )
 from echofold._naive import fit_rows
 from echofold._pieces import add_up, cut
 from echofold._rows import rows
 from echofold._splits import resolve_cv
+from echofold._streamed import learn_whitening
+from echofold._tasks import Problem
 
 RIDGE = np.array([0.0, 1e-9, 1e-3, 1.0])
 
@@ -222,20 +223,19 @@ def with_late_inputs(size=1.0, n=400):
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
-def test_whitening_again(size):
+def test_a_poor_pilot_is_found_out(size):
     X, Y = with_late_inputs(size)
     white, shift = whitening(X[::10]), Y.mean(axis=0)
-    total = moments(white.apply(X), Y - shift)
-    assert is_poor(white, total)
-    passes = 1
-    while is_poor(white, total):
-        white, passes = whiten_again(white, total), passes + 1
-        total = moments(white.apply(X), Y - shift)
-    assert passes <= 3  # as many as there may be over the data
-    assert np.linalg.cond(total[:9, :9]) < POOR
-    assert white.condition == pytest.approx(np.linalg.cond(X - X.mean(axis=0)), rel=1e-2)
-    found = solve(total[None], white, shift, RIDGE, False).W[0]
-    outputs, expected = extended(X) @ found, extended(X) @ fit_rows(X, Y, None, RIDGE, False)
+    assert is_poor(white, moments(white.apply(X), Y - shift))
+    source = Passing(
+        Problem("regression", Y, X, np.ones(2), np.zeros(2)), 30, np.arange(0, 400, 10)
+    )
+    (white,), (total,), (condition,) = learn_whitening(source, shift)
+    assert np.linalg.cond(total[:9, :9]) < 10
+    assert condition == pytest.approx(np.linalg.cond(X - X.mean(axis=0)), rel=1e-2)
+    found = solve(total[None], white, shift, RIDGE, False)
+    assert found.trusted.all()
+    outputs, expected = extended(X) @ found.W[0], extended(X) @ fit_rows(X, Y, None, RIDGE, False)
     np.testing.assert_allclose(outputs, expected, atol=1e-8 * np.abs(expected).max())
 
 
@@ -277,8 +277,8 @@ def test_inputs_that_are_zero_over_the_pilot(cv, agree):
         found = cross_validate(model, inputs, target, memory=way, **options)
         np.testing.assert_allclose(found.mse, plain.mse, rtol=1e-8)
         assert float(found.condition) == pytest.approx(float(factored.condition), rel=1e-2)
-        if way == "pieces":  # agreeing inputs take a second pass, to whiten again
-            passes = 2 if agree else 1
+        if way == "pieces":  # agreeing inputs take two more passes, to whiten by all rows
+            passes = 3 if agree else 1
             # The split that never sees them is refitted from its rows, and errors are predicted.
             passes += 2 * (found.attrs["refitted_splits"] > 0)
             assert found.attrs["steps_driven"] == passes * len(inputs)

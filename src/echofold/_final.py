@@ -14,6 +14,7 @@ from echofold._lockstep import closed_loop_outputs, flatten
 from echofold._memory import KEPT_AT_MOST
 from echofold._moments import solve, whitening
 from echofold._naive import fit_rows
+from echofold._refit import refit
 from echofold._reservoir import Reservoirs
 from echofold._splits import RowSplits
 from echofold._states import States
@@ -69,8 +70,12 @@ def fit_all(
             readout = fit_rows(X, problem.targets, problem.weights, path, penalised)[0]
             return readout, whitening(X).condition if condition else np.nan
         shift = problem.targets.mean(axis=0)
-        (white,), total = learn_whitening(source, shift)
-        return solve(total, white, shift, path, penalised).W[0, 0], white.condition
+        (white,), total, (found,) = learn_whitening(source, shift)
+        solved = solve(total, white, shift, path, penalised, whitened=False)
+        if solved.trusted[0]:
+            return solved.W[0, 0], found
+        (W,) = refit(source, [(0, ((0, problem.rows),))], path, penalised)
+        return W[0], found
 
 
 def network(source: States, readout: np.ndarray, seed: int, condition: float) -> Network:

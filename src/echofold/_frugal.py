@@ -17,7 +17,7 @@ from echofold._refit import refit
 from echofold._scores import error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._splits import RowSplits
 from echofold._states import States
-from echofold._streamed import conditions, learn_whitening
+from echofold._streamed import learn_whitening
 from echofold._validated import Settings, Validated
 
 LEAST_LEFT = 1e-3  # share of the whole, in any direction, below which a difference is not trusted
@@ -28,7 +28,7 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
     problem, splits = source.problem, one.splits
     _check(splits, settings)
     shift = problem.targets.mean(axis=0)
-    whites, total = learn_whitening(source, shift)
+    whites, total, one.condition = learn_whitening(source, shift)
     closed = runs_closed_loop(problem, splits)
     shape = (source.candidates, len(splits), len(settings.ridge))
     if closed or settings.readouts:
@@ -36,7 +36,6 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
     if closed:
         one.starts = np.empty((source.candidates, len(splits), source.columns))
     sums = {kind: np.zeros(shape) for kind in kinds(settings.metrics)}
-    one.condition = conditions(whites, total)
     train = _Training(source, splits, whites, total, shift)
     for split, ((a, b),) in enumerate(splits.valid):
         W = _readouts(train, split, keep_fold, one, settings)

@@ -136,16 +136,16 @@ def from_factor(R: np.ndarray, mean: np.ndarray) -> Whitening:
     return Whitening(mean, size, Vt.T, np.maximum(sigma, _floor(sigma)), everything)
 
 
-def whiten_again(before: Whitening, total: np.ndarray) -> Whitening:
-    """Better coordinates from the moments of all rows in the present ones."""
-    m = len(before.mean)
+def overall_condition(white: Whitening, total: np.ndarray) -> float:
+    """Condition number of all rows, from their moments: a pilot may have missed something."""
+    m = len(white.mean)
     z = total[0, 1 : 1 + m] / total[0, 0]
     covariance = total[1 : 1 + m, 1 : 1 + m] / total[0, 0] - np.outer(z, z)
     # Scale the diagonal first: directions the pilot missed may be 1e20 larger than the rest.
     d = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(d, d))
     R = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T * d
-    return from_factor(R @ before.there, before.mean + z @ before.there)
+    return condition_of(np.linalg.svd(R @ white.there, compute_uv=False))
 
 
 def is_poor(white: Whitening, total: np.ndarray) -> bool:

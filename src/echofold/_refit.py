@@ -1,13 +1,14 @@
 """Plain refits of splits whose states are not kept: R factors that grow as the rows pass by.
 
 The definition of `_naive`, in memory that does not depend on the number of rows. A QR of
-``[1, X − x₀, Y − y₀]`` with ``x₀, y₀`` the first training row holds the means in its first row, and
-below it the R factor of the centred rows.
+``[1, X − x₀, Y − y₀]`` with ``x₀, y₀`` the first row that counts holds the means in its first row,
+and below it the R factor of the centred rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,6 +41,16 @@ def refit(
     return found
 
 
+def factor_all(source: States) -> list[tuple[np.ndarray, np.ndarray]]:
+    """R factor of the centred rows ``(m, m)`` and their mean, of every candidate, in one pass."""
+    problem = replace(source.problem, weights=None)
+    grown = [_Growing(problem, source.columns, False) for _ in range(source.candidates)]
+    for row, block in source.blocks():
+        for one, X in zip(grown, block, strict=True):
+            one.add(X, slice(row, row + len(X)))
+    return [one.centred() for one in grown]
+
+
 def _inside(intervals: Intervals, start: int, stop: int) -> Iterable[Interval]:
     """The parts of intervals between two rows."""
     for a, b in intervals:
@@ -59,11 +70,16 @@ class _Growing:
     def add(self, X: np.ndarray, rows: slice) -> None:
         """Take in rows; they are factored when enough have come."""
         A = np.hstack([np.ones((len(X), 1)), X, self.problem.targets[rows]])
+        weights = self.problem.weights
+        if weights is not None:
+            A, weights = A[weights[rows] > 0], weights[rows][weights[rows] > 0]
+            if not len(A):
+                return
         if self.first is None:
             self.first = np.append(0.0, A[0, 1:] * (not self.penalised))
         A -= self.first
-        if self.problem.weights is not None:
-            A *= np.sqrt(self.problem.weights[rows])[:, None]
+        if weights is not None:
+            A *= np.sqrt(weights)[:, None]
         self.waiting.append(A)
         if sum(map(len, self.waiting)) >= WAITING * A.shape[1]:
             self._factor()
@@ -72,14 +88,24 @@ class _Growing:
         self.R = triangle_of(np.vstack([self.R, *self.waiting]))
         self.waiting = []
 
+    @property
+    def mean(self) -> np.ndarray:
+        """Weighted means of states and targets."""
+        assert self.first is not None
+        return self.first[1:] + self.R[0, 1:] / self.R[0, 0]
+
+    def centred(self) -> tuple[np.ndarray, np.ndarray]:
+        """R factor of the centred states, and their mean."""
+        self._factor()
+        m = self.columns
+        return self.R[1 : 1 + m, 1 : 1 + m], self.mean[:m]
+
     def readouts(self, ridge: np.ndarray) -> np.ndarray:
         """Readouts from all rows that were added."""
         self._factor()
-        assert self.first is not None
         p = 1 + self.columns
         if self.penalised:
             return solve_each(self.R[:p, :p], self.R[:p, p:], ridge)
-        mean = self.first[1:] + self.R[0, 1:] / self.R[0, 0]
         below = self.R[1:p]
         w = solve_each(below[:, 1:p], below[:, p:], ridge)
-        return Centre(mean[: p - 1], mean[p - 1 :], False).readout(w)
+        return Centre(self.mean[: p - 1], self.mean[p - 1 :], False).readout(w)

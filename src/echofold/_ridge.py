@@ -107,7 +107,7 @@ def solve_each(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> np.ndarray:
             R, h = with_penalty(triangle, g, beta, triangular=space is None)
             found[place] = dtrtrs(R, h, overwrite_b=True)[0]
         else:
-            found[place] = _least_norm(triangle, g)
+            found[place] = _least_norm(triangle, g, F.shape[1])
     return found if space is None else space @ found
 
 
@@ -155,9 +155,8 @@ def with_penalty(F: np.ndarray, g: np.ndarray, beta: float, triangular: bool = T
     return R, h
 
 
-def _least_norm(F: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """The solution at ``β = 0``, without directions of negligible singular values."""
-    rows, columns = F.shape
+def _least_norm(F: np.ndarray, g: np.ndarray, columns: int) -> np.ndarray:
+    """The solution at ``β = 0``, without singular values that ``columns`` make negligible."""
     s = np.linalg.svd(F, compute_uv=False)
     if s[-1] > 8 * negligible(s[0], columns):
         return np.linalg.solve(F, g)
@@ -188,16 +187,17 @@ def prepare_rows(X, Y, weights, penalised: bool) -> tuple[np.ndarray, np.ndarray
     """Rows ready for a least-squares fit: with their ones or centred, and not yet weighted.
 
     Centring by the weighted means is what an unpenalised bias amounts to. Means are measured from
-    the first row, so that a constant column becomes zero and not rounding.
+    the first row that counts, so that a constant column becomes zero and not rounding.
     """
     if penalised:
         return np.hstack([np.ones((len(X), 1)), X]), Y, Centre(X[:0], Y[:0], True)
-    A, B = X - X[0], Y - Y[0]
+    first = 0 if weights is None else int(np.argmax(weights > 0))
+    A, B = X - X[first], Y - Y[first]
     share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
     a, b = share @ A, share @ B
     A -= a
     B -= b
-    return A, B, Centre(X[0] + a, Y[0] + b, False)
+    return A, B, Centre(X[first] + a, Y[first] + b, False)
 
 
 def reduce_rows(X, Y, root_weights=None) -> tuple[np.ndarray, np.ndarray]:

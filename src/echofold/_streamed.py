@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from echofold._moments import (
     Whitening,
     add_pieces,
+    from_factor,
     is_poor,
+    overall_condition,
     solve,
     squared_errors,
-    whiten_again,
     whitening,
 )
 from echofold._pieces import Pieces, add_up
-from echofold._refit import refit
+from echofold._refit import factor_all, refit
 from echofold._scores import call_metric, error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._states import States
 from echofold._validated import Settings, Validated
-
-MOST_PASSES = 3  # the first, and again where the pilot had missed what came later
 
 
 def from_pieces(
@@ -30,7 +30,7 @@ def from_pieces(
     """Readouts of every split from moments; open-loop scores too, where they are quadratic."""
     problem = source.problem
     shift = problem.targets.mean(axis=0)
-    whites, training, plain, starts = _accumulate(source, pieces, found, shift)
+    summed = _accumulate(source, pieces, found, shift)
     offset, explicit = 0, []
     for one in found.values():
         which = slice(offset, offset + len(one.splits))
@@ -38,19 +38,21 @@ def from_pieces(
         closed = runs_closed_loop(problem, one.splits)
         solved = [
             solve(add_up(M, pieces.train[which]), white, shift, settings.ridge, settings.penalised)
-            for M, white in zip(training, whites, strict=True)
+            for M, white in zip(summed.training, summed.whites, strict=True)
         ]
         one.W = np.stack([s.W for s in solved])
-        one.condition = conditions(whites, training.sum(axis=1))
+        one.condition = summed.condition
         again = np.argwhere(~np.stack([s.trusted for s in solved]))
         ask_again(source, one, again, settings)
         if closed:
-            one.starts = np.stack([starts[valid[0][0]] for valid in one.splits.valid], axis=1)
+            one.starts = np.stack(
+                [summed.starts[valid[0][0]] for valid in one.splits.valid], axis=1
+            )
             continue
         if len(again) or not _quadratic(problem, settings):
             explicit.append(one)
             continue
-        valid = [add_up(M, pieces.valid[which]) for M in plain]
+        valid = [add_up(M, pieces.valid[which]) for M in summed.plain]
         errors = np.stack([squared_errors(M, s.v) for M, s in zip(valid, solved, strict=True)]) @ (
             problem.unit**2
         )
@@ -80,39 +82,70 @@ def _set_scores(source, one: Validated, sums, settings: Settings) -> None:
     one.scores.update(finish_sums(source.problem, one.splits, sums, settings.metrics))
 
 
-def _accumulate(source: States, pieces: Pieces, found: dict[str, Validated], shift: np.ndarray):
-    """Moments of all pieces for each candidate; whitened again while the pilot proves too poor."""
-    problem, m = source.problem, source.columns
+@dataclass(frozen=True)
+class _Summed:
+    """Coordinates of each candidate, and the moments of all pieces in them.
+
+    ``training`` and ``plain`` (without row weights, for scores) are ``(candidates, pieces, a, a)``;
+    ``starts`` has the rows at which closed loops begin, ``condition`` that of all rows.
+    """
+
+    whites: list[Whitening]
+    training: np.ndarray
+    plain: np.ndarray
+    starts: dict[int, np.ndarray]
+    condition: np.ndarray
+
+
+def _accumulate(
+    source: States, pieces: Pieces, found: dict[str, Validated], shift: np.ndarray
+) -> _Summed:
+    """Moments of all pieces, in coordinates that a pilot gives or, where it proves poor, all rows.
+
+    Then the R factor of all rows takes one pass, and the moments another.
+    """
+    rows = source.problem.rows
+    pilot = source.pilot(pilot_rows(rows, source.columns))
+    whites = [whitening(states) for states in pilot]
+    complete = len(pilot[0]) == rows
+    if complete:
+        whites = [white.settled() for white in whites]
+    sums = _one_pass(source, pieces, found, shift, whites)
+    totals = sums[1].sum(axis=1)
+    if not complete and any(map(is_poor, whites, totals)):
+        factors = factor_all(source)
+        whites = [from_factor(R / np.sqrt(rows), mean).settled() for R, mean in factors]
+        sums, complete = _one_pass(source, pieces, found, shift, whites), True
+    if complete:
+        condition = [white.condition for white in whites]
+    else:
+        condition = [overall_condition(w, t) for w, t in zip(whites, totals, strict=True)]
+        whites = [w.settled(t) for w, t in zip(whites, totals, strict=True)]
+    training, plain, starts = sums
+    return _Summed(whites, training, plain, starts, np.array(condition))
+
+
+def _one_pass(source: States, pieces: Pieces, found: dict[str, Validated], shift, whites):
+    """Training moments, plain moments and starts, from one pass over the data."""
+    problem = source.problem
     wanted = np.unique([v[0][0] for one in found.values() for v in one.splits.valid])
-    whites = [whitening(rows) for rows in source.pilot(pilot_rows(problem.rows, m))]
-    for attempt in range(MOST_PASSES):
-        size = 1 + m + problem.targets.shape[1]
-        training = np.zeros((source.candidates, pieces.count, size, size))
-        # Row weights are for training only: scores need a second, unweighted set.
-        plain = training if problem.weights is None else np.zeros_like(training)
-        starts: dict[int, np.ndarray] = {}
-        for first, block in source.blocks():
-            rows = slice(first, first + len(block[0]))
-            Y = problem.targets[rows] - shift
-            w = None if problem.weights is None else problem.weights[rows]
-            for candidate, X in enumerate(block):
-                Z = whites[candidate].apply(X)
-                add_pieces(training[candidate], pieces, first, Z, Y, w)
-                if w is not None:
-                    add_pieces(plain[candidate], pieces, first, Z, Y)
-            for row in wanted[(wanted >= rows.start) & (wanted < rows.stop)]:
-                starts[int(row)] = np.stack([X[row - first] for X in block])
-        totals = training.sum(axis=1)
-        if attempt + 1 == MOST_PASSES or not any(map(is_poor, whites, totals)):
-            whites = [w.settled(total) for w, total in zip(whites, totals, strict=True)]
-            return whites, training, plain, starts
-        whites = [whiten_again(w, total) for w, total in zip(whites, totals, strict=True)]
-    raise AssertionError
-
-
-def conditions(whites: Sequence[Whitening], totals: np.ndarray) -> np.ndarray:
-    """Condition number of all rows of each candidate: a pilot may have missed a direction."""
-    return np.array([whiten_again(w, t).condition for w, t in zip(whites, totals, strict=True)])
+    size = 1 + source.columns + problem.targets.shape[1]
+    training = np.zeros((source.candidates, pieces.count, size, size))
+    # Row weights are for training only: scores need a second, unweighted set.
+    plain = training if problem.weights is None else np.zeros_like(training)
+    starts: dict[int, np.ndarray] = {}
+    for first, block in source.blocks():
+        rows = slice(first, first + len(block[0]))
+        Y = problem.targets[rows] - shift
+        w = None if problem.weights is None else problem.weights[rows]
+        for candidate, X in enumerate(block):
+            Z = whites[candidate].apply(X)
+            add_pieces(training[candidate], pieces, first, Z, Y, w)
+            if w is not None:
+                add_pieces(plain[candidate], pieces, first, Z, Y)
+        for row in wanted[(wanted >= rows.start) & (wanted < rows.stop)]:
+            starts[int(row)] = np.stack([X[row - first] for X in block])
+    return training, plain, starts
 
 
 def pilot_rows(n: int, m: int) -> int:
@@ -120,12 +153,17 @@ def pilot_rows(n: int, m: int) -> int:
     return n if n < 50 * (1 + m) else 20 * (1 + m)
 
 
-def learn_whitening(source: States, shift: np.ndarray) -> tuple[list[Whitening], np.ndarray]:
-    """Coordinates and moments of all rows, ``(candidates, a, a)``, in memory of ``O(Nr²)``."""
+def learn_whitening(
+    source: States, shift: np.ndarray
+) -> tuple[list[Whitening], np.ndarray, np.ndarray]:
+    """Coordinates and moments of all rows, ``(candidates, a, a)``, in memory of ``O(Nr²)``.
+
+    And the condition number of the rows of each candidate.
+    """
     # One label seen through many rows: an array of them would grow with the data.
     everything = Pieces(np.broadcast_to(0, source.problem.rows), 1, [], [])
-    whites, training, _, _ = _accumulate(source, everything, {}, shift)
-    return whites, training[:, 0]
+    found = _accumulate(source, everything, {}, shift)
+    return found.whites, found.training[:, 0], found.condition
 
 
 def predict_again(source: States, explicit: Sequence[Validated], settings: Settings) -> None:
