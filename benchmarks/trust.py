@@ -23,7 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import families
-from deviations import ROUNDINGS, WAYS, deviations
+from deviations import FEW, MANY, WAYS, deviations
 
 from echofold import Accumulative, KFold, LeaveOneOut, WalkForward
 from echofold._splits import resolve_cv
@@ -100,17 +100,18 @@ def main() -> None:
             "problems": len(values),
             "median_roundings": float(np.median(roundings)),
             "largest_roundings": float(roundings.max()),
-            "share_above_10": float((roundings > ROUNDINGS).mean()),
-            "largest_relative_above_10": max(value[1] for value in values),
+            "share_above_10": float((roundings > FEW).mean()),
+            "largest_relative_above_100": max(value[1] for value in values),
             "share_refitted": sum(value[2] for value in values) / splits[way],
             "worst": {"seed": worst[3], "family": worst[4]},
         }
         one = results[way]
         print(
             f"{way:24} {one['problems']:5} problems: median {one['median_roundings']:.1f}, "
-            f"largest {one['largest_roundings']:.3g} roundings ({worst[4]}), above {ROUNDINGS}: "
-            f"{one['share_above_10']:.2%} (then at most {one['largest_relative_above_10']:.1e} of "
-            f"the values), {one['share_refitted']:.0%} of splits refitted",
+            f"largest {one['largest_roundings']:.3g} roundings ({worst[4]}), above {FEW}: "
+            f"{one['share_above_10']:.2%}, beyond {MANY} at most "
+            f"{one['largest_relative_above_100']:.1e} of the values, "
+            f"{one['share_refitted']:.0%} of splits refitted",
             flush=True,
         )
     _common.store("trust", {"trust": {"count": count, "ways": results}})

@@ -19,15 +19,14 @@ from echofold._validated import Settings
 from echofold.metrics import resolve
 
 WAYS = ("pieces", "fold", "frugal")
-ROUNDINGS = 10  # what may be expected of the plain definition in doubles
+FEW, MANY = 10, 100  # roundings: what the plain definition in doubles needs, and what is beyond it
 
 
 class Deviation(NamedTuple):
     """The largest deviation of an output on validation rows, and how many splits were refitted.
 
     ``roundings`` is in units of what one rounding of the data does to the outputs of that split and
-    ridge; ``relative``, in units of the outputs and targets, is that of the splits off by more than
-    ``ROUNDINGS``.
+    ridge; ``relative``, in units of the outputs and targets, is that of splits off by many of them.
     """
 
     roundings: float
@@ -73,7 +72,7 @@ def deviations(X, Y, weights, splits, ridge, penalised, ways, trials=4) -> dict[
         W, refitted = solved
         off = np.abs(on_validation(W, X, splits) - exact).max(axis=(2, 3))
         off = np.where(np.isnan(off), np.inf, off)
-        roundings = off / change
-        relative = np.where(roundings > ROUNDINGS, off / size, 0.0)
+        roundings = np.where(off > 0, off / np.where(off > 0, change, 1.0), 0.0)
+        relative = np.where(roundings > MANY, off / np.where(off > 0, size, 1.0), 0.0)
         found[way] = Deviation(float(roundings.max()), float(relative.max()), refitted)
     return found

@@ -36,6 +36,8 @@ def chain(
     X, Y, weights, splits: RowSplits, ridge, penalised: bool, white: Whitening
 ) -> tuple[np.ndarray, int]:
     """Readouts ``(splits, ridge, 1 + m, outputs)``, and how many splits were refitted directly."""
+    if (white.size != 1).any():  # columns of unlike size leave a penalty that cannot be balanced
+        return naive(X, Y, weights, splits.train, ridge, penalised), len(splits)
     # The penalty of a penalised bias acts on unshifted targets; otherwise a shift costs nothing.
     shift = np.zeros(Y.shape[1]) if penalised else Y.mean(axis=0)
     Z = np.hstack([np.ones((len(X), 1)), white.apply(X)])
@@ -70,31 +72,20 @@ def chain(
 def _way_back(white: Whitening, penalised: bool) -> tuple[np.ndarray, np.ndarray]:
     """``B`` that leads from readouts ``v`` of ``[1, Z]`` to ``[1, X]``, and ``P`` of ``β vᵀPv``.
 
-    Where directions were dropped, several readouts of ``[1, X]`` do the same, and ``B`` gives the
-    one of which the ridge penalises least. ``P`` is ``BᵀB``, without the row of a free bias.
+    ``P`` is ``BᵀB``, without the row of a free bias. Where directions were dropped, several readouts
+    of ``[1, X]`` do the same, and a penalised bias shares with them: ``B`` gives the least norm.
     """
     m = len(white.mean)
     B = np.zeros((1 + m, 1 + m))
     if penalised and not white.held.all():
         at = np.append(0, 1 + np.flatnonzero(white.held))
-        B[:, at] = _inverse(white.frame[at])
+        Q, R = np.linalg.qr(white.frame[at].T)
+        B[:, at] = solve_triangular(R, Q.T, check_finite=False).T
         return B, B.T @ B
-    inner = white.back
-    unscaled = (white.size == 1).all()
-    if not unscaled and not white.held.all():
-        inner = np.zeros((m, m))
-        inner[:, white.held] = _inverse(white.there[white.held])
-    B[0, 0], B[0, 1:], B[1:, 1:] = 1.0, -(white.mean @ inner), inner
-    P = np.zeros_like(B)
-    # V is orthogonal: the product is diagonal, and should be so to the last digit.
-    P[1:, 1:] = np.diag(white.held * white.sigma**-2.0) if unscaled else inner.T @ inner
+    B[0, 0], B[0, 1:], B[1:, 1:] = 1.0, -(white.mean @ white.back), white.back
+    # V is orthogonal: this part of the product is diagonal, and should be so to the last digit.
+    P = np.diag(np.append(0.0, white.held * white.sigma**-2.0))
     return B, P + np.outer(B[0], B[0]) * penalised
-
-
-def _inverse(S: np.ndarray) -> np.ndarray:
-    """The right inverse of least norm of a matrix with fewer rows than columns."""
-    Q, R = np.linalg.qr(S.T)
-    return solve_triangular(R, Q.T, check_finite=False).T if S.size else S.T
 
 
 @program
