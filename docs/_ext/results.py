@@ -180,6 +180,23 @@ def coverage(found: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
 
 
+def trust(found: dict[str, Any]) -> Iterator[str]:
+    """How far every way is off, in roundings of the data."""
+    told = found["trust"]
+    yield f"{told['count']:,} problems by every algorithm and memory way:\n\n"
+    yield table(
+        ["way", "problems", "median", "largest", "above 10", "beyond 100, of the values",
+         "splits refitted"],
+        [
+            [way, f"{row['problems']:,}", f"{row['median_roundings']:.1f}",
+             f"{row['largest_roundings']:,.0f}", f"{row['share_above_10']:.1%}",
+             f"{row['largest_relative_above_100']:.0e}" if row["largest_relative_above_100"]
+             else "none", f"{row['share_refitted']:.0%}"]
+            for way, row in told["ways"].items()
+        ],
+    )  # fmt: skip
+
+
 def anything(found: dict[str, Any]) -> Iterator[str]:
     """Numbers of a file that has no table of its own."""
     rows = [[" ".join(path), told] for path, told in leaves(found) if path[0] != "machine"]
@@ -214,8 +231,12 @@ WORDS = {
         "Coverage of prediction intervals",
         "Not a speed: see [Prediction intervals](explanation/intervals.md).",
     ),
+    "trust": (
+        "How right the numbers are",
+        "Not a speed either: see [How far to trust the numbers](explanation/trust.md).",
+    ),
 }
-TABLES = {"reservoir": reservoir, "search": search, "coverage": coverage}
+TABLES = {"reservoir": reservoir, "search": search, "coverage": coverage, "trust": trust}
 
 
 def benchmark(name: str, pictures: Path) -> str:
@@ -285,7 +306,11 @@ def speed_table() -> str:
             what = f"driving one reservoir, {row['units']} units, {row['W']}"
             add("reservoir", what, "reservoirpy", row["reservoirpy"] / row["echofold"])
     lines = table(["what", "against", "faster", "script"], rows)
-    machines = {machine(one).strip("*\n") for name in WORDS if (one := stored(name))}
+    machines = {
+        machine(one).strip("*\n")
+        for name in ("folds", "reservoir", "search")
+        if (one := stored(name))
+    }
     return f"{lines}\n{' '.join(sorted(machines))}\n"
 
 

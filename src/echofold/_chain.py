@@ -72,8 +72,8 @@ def chain(
 def _way_back(white: Whitening, penalised: bool) -> tuple[np.ndarray, np.ndarray]:
     """``B`` that leads from readouts ``v`` of ``[1, Z]`` to ``[1, X]``, and ``P`` of ``β vᵀPv``.
 
-    ``P`` is ``BᵀB``, without the row of a free bias. Where directions were dropped, several readouts
-    of ``[1, X]`` do the same, and a penalised bias shares with them: ``B`` gives the least norm.
+    ``P`` is ``BᵀB``, without the row of a free bias. Where directions were dropped, several
+    readouts of ``[1, X]`` do the same, with a penalised bias: ``B`` gives the least norm.
     """
     m = len(white.mean)
     B = np.zeros((1 + m, 1 + m))
