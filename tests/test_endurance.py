@@ -74,7 +74,7 @@ def test_killed_at_twenty_random_moments(tmp_path, computed):
     program = f"""
 write = Checkpoint._write
 def slowly(self, *arguments, **options):
-    time.sleep(0.01)  # so that there is something left to kill
+    time.sleep(0.1)  # so that there is something left to kill
     write(self, *arguments, **options)
 Checkpoint._write = slowly
 searched("regression", n_draws={DRAWS}, checkpoint=sys.argv[1])

@@ -126,16 +126,21 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
     back = np.eye(len(F)) if space is None else space
     s = np.linalg.svd(F, compute_uv=False) if (ridge == 0).any() else None
     least = s is not None and bool((s <= 8 * negligible(s[:1], len(F))).any())
-    if least:  # rows cannot be left out of a solution that drops directions
-        found.refitted[:, ridge == 0] = True
-    places = np.flatnonzero((ridge > 0) | (not least))
-    if is_balanced(F) and len(ridge) > FEW:
+    places = np.arange(len(ridge))
+    if is_balanced(F) and (len(ridge) > FEW or least):
         f = factor(F, g)
         found.condition = condition_of(f.s) if space is None else 1 / EPS
-        inner = solve_triangular(F, f.U, check_finite=False)
-        share = f.s**2 * f.filters(ridge[places])
+        if least:  # F⁻¹ would fill readouts with directions that should have no weight
+            kept = f.s > negligible(f.s[:1], len(F))
+            inner = f.Qt.T * np.where(kept, 1 / np.where(kept, f.s, 1.0), 0.0)
+        else:
+            inner = solve_triangular(F, f.U, check_finite=False)
+        share = f.s**2 * f.filters(ridge)
         yield _Basis(_with_zero_row(A @ inner), back @ inner, share, f.c, places)
         return
+    if least:  # an R factor drops no directions
+        found.refitted[:, ridge == 0] = True
+        places = np.flatnonzero(ridge > 0)
     if space is not None:
         found.condition = 1 / EPS
     else:
