@@ -123,7 +123,6 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
     if space is not None:
         A, R = A @ space, triangle_of(np.hstack([L, h]))
         F, g = R[: len(L), : len(L)], R[: len(L), len(L) :]
-    back = np.eye(len(F)) if space is None else space
     s = np.linalg.svd(F, compute_uv=False) if (ridge == 0).any() else None
     least = s is not None and bool((s <= 8 * negligible(s[:1], len(F))).any())
     places = np.arange(len(ridge))
@@ -136,7 +135,7 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
         else:
             inner = solve_triangular(F, f.U, check_finite=False)
         share = f.s**2 * f.filters(ridge)
-        yield _Basis(_with_zero_row(A @ inner), back @ inner, share, f.c, places)
+        yield _Basis(_with_zero_row(A @ inner), _back(space, inner), share, f.c, places)
         return
     if least:  # an R factor drops no directions
         found.refitted[:, ridge == 0] = True
@@ -149,7 +148,12 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
         R, c = with_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
         inner = solve_triangular(R, np.eye(len(R)), check_finite=False)
         share = np.ones((1, len(R)))
-        yield _Basis(_with_zero_row(A @ inner), back @ inner, share, c, np.array([place]))
+        yield _Basis(_with_zero_row(A @ inner), _back(space, inner), share, c, np.array([place]))
+
+
+def _back(space: np.ndarray | None, inner: np.ndarray) -> np.ndarray:
+    """From coordinates of the basis to readouts of all columns."""
+    return inner if space is None else space @ inner
 
 
 def _with_zero_row(T: np.ndarray) -> np.ndarray:
