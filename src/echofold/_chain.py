@@ -78,7 +78,7 @@ def _way_back(white: Whitening, penalised: bool) -> tuple[np.ndarray, np.ndarray
     m = len(white.mean)
     B = np.zeros((1 + m, 1 + m))
     if penalised and not white.held.all():
-        at = np.append(0, 1 + np.flatnonzero(white.held))
+        at = white.places
         Q, R = np.linalg.qr(white.frame[at].T)
         B[:, at] = solve_triangular(R, Q.T, check_finite=False).T
         return B, B.T @ B

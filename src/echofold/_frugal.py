@@ -173,7 +173,7 @@ def _bases(whole: np.ndarray, whites: list[Whitening]) -> list[np.ndarray]:
     """Coordinates in which ``whole (candidates, a, a)`` is the identity, as far as it has rank."""
     found = []
     for total, white in zip(whole, whites, strict=True):
-        at = np.append(0, 1 + np.flatnonzero(white.held))
+        at = white.places
         d = np.sqrt(np.maximum(np.diag(total)[at], np.finfo(float).tiny))
         values, vectors = np.linalg.eigh(total[np.ix_(at, at)] / np.outer(d, d))
         keep = values > 1e-14 * values[-1]

@@ -257,9 +257,12 @@ def _dual(A, B, d, centre: Centre, ridge, found: LeftOut) -> None:
     c = U.T @ (d[:, None] * B)
     found.condition = condition_of(s) if len(s) else 1 / EPS
     found.residuals[:] = 0.0
-    deficient = not is_balanced(A) or (s <= 8 * negligible(s[:1], Qt.shape[1])).any()
+    if not is_balanced(A):
+        found.refitted[:] = True
+        return
+    deficient = (s <= 8 * negligible(s[:1], Qt.shape[1])).any()
     for j, beta in enumerate(ridge):
-        if not is_balanced(A) or (beta == 0 and deficient):
+        if beta == 0 and deficient:
             found.refitted[:, j] = True
             continue
         root = 1 / np.sqrt(s**2 + beta)

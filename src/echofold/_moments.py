@@ -91,6 +91,11 @@ class Whitening:
         S[0, 0], S[0, 1:], S[1:, 1:] = 1.0, self.mean, self.there
         return S
 
+    @property
+    def places(self) -> np.ndarray:
+        """Columns of ``[1, Z]`` that hold something."""
+        return np.append(0, 1 + np.flatnonzero(self.held))
+
     def settled(self, total: np.ndarray | None = None) -> Whitening:
         """Without directions that hold rounding only, by the moments of all rows in them.
 
@@ -150,7 +155,7 @@ def overall_condition(white: Whitening, total: np.ndarray) -> float:
 
 def is_poor(white: Whitening, total: np.ndarray) -> bool:
     """Whether all rows together are badly conditioned in coordinates that should whiten them."""
-    at = _places(white.settled(total))
+    at = white.settled(total).places
     gram = total[np.ix_(at, at)]
     d = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
     values = np.linalg.eigvalsh(gram / np.outer(d, d))
@@ -201,7 +206,7 @@ def solve(
     ``g = L⁻¹ M_zy``. An unpenalised bias means the same on centred moments, without the ones.
     ``whitened`` tells whether ``v`` is wanted too.
     """
-    at, Z = _places(white), slice(1 + len(white.mean))
+    at, Z = white.places, slice(1 + len(white.mean))
     gram, cross = M[:, Z, Z], M[:, Z, Z.stop :]
     if len(at) < Z.stop:  # the others are zero
         gram, cross = gram[:, at[:, None], at], cross[:, at]
@@ -229,11 +234,6 @@ def solve(
     v[:, :, at] = inner
     v[..., 0, :] -= shift
     return MomentReadouts(W, root.trusted, v)
-
-
-def _places(white: Whitening) -> np.ndarray:
-    """Columns of ``[1, Z]`` that hold something."""
-    return np.append(0, 1 + np.flatnonzero(white.held))
 
 
 @dataclass(frozen=True)

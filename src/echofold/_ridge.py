@@ -39,11 +39,6 @@ class Factored:
     Qt: np.ndarray
     c: np.ndarray
 
-    @property
-    def condition(self) -> float:
-        """Condition number of ``F``, as far as it can be told from rounding."""
-        return condition_of(self.s)
-
     def filters(self, ridge: np.ndarray) -> np.ndarray:
         """``1 / (s² + β)``, as ``(..., ridge, p)``; at ``β = 0`` zero for negligible ``s``.
 
