@@ -244,13 +244,15 @@ def test_an_interrupt_says_how_to_go_on(daily, tmp_path):
         pytest.skip("signals differ")
     command = [sys.executable, "-c", "from echofold.cli import main; main()", "forecast"]
     command += [str(daily), "--horizon", "5", "--out", str(tmp_path), "--checkpoint", "kept"]
+    command += ["--draws", "10000"]  # hours of work, whatever the machine
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
     for line in process.stderr:
         if line.startswith("searching"):
             break
-    time.sleep(1)
+    while not (tmp_path / "kept").exists() and process.poll() is None:
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert process.returncode == 130
@@ -258,6 +260,22 @@ def test_an_interrupt_says_how_to_go_on(daily, tmp_path):
     last = err.splitlines()[-1]
     assert last.startswith("Error: interrupted") and "kept: run the same command" in last
     assert "Traceback" not in err
+
+
+def test_an_interrupt_is_heard_where_python_ignores_errors(run, monkeypatch):
+    class Collected:
+        def __del__(self):
+            raise KeyboardInterrupt
+
+    def command(**_):
+        one = Collected()
+        del one
+        while True:  # left by the interrupt alone
+            time.sleep(0.01)
+
+    monkeypatch.setattr("echofold.cli.schemes.command.callback", command)
+    code, _, err = run("schemes")
+    assert code == 130 and err.splitlines()[-1].startswith("Error: interrupted")
 
 
 def test_validate_compares_every_scheme_and_final_model(run, daily):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import difflib
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -54,7 +57,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an interrupt becomes an error that click does not reword."""
         try:
-            return super().invoke(ctx)
+            with _heard():
+                return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
             raise Interrupted(str(interrupt) or INTERRUPT) from interrupt
 
@@ -83,6 +87,24 @@ class Commands(click.Group):
 
 class Interrupted(Exception):
     """Ctrl-C, with what to do next."""
+
+
+@contextmanager
+def _heard() -> Iterator[None]:
+    """Repeat a Ctrl-C that arrives where Python ignores errors, as in JAX's garbage collection."""
+    before = sys.unraisablehook
+
+    def hook(ignored: Any) -> None:
+        if issubclass(ignored.exc_type, KeyboardInterrupt):
+            threading.Timer(0.05, _thread.interrupt_main).start()  # when this place is left
+        else:
+            before(ignored)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _words(error: Exception) -> tuple[str, int]:
