@@ -135,7 +135,7 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
         else:
             inner = solve_triangular(F, f.U, check_finite=False)
         share = f.s**2 * f.filters(ridge)
-        yield _Basis(_with_zero_row(A @ inner), _back(space, inner), share, f.c, places)
+        yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, f.c, places)
         return
     if least:  # an R factor drops no directions
         found.refitted[:, ridge == 0] = True
@@ -148,7 +148,7 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
         R, c = with_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
         inner = solve_triangular(R, np.eye(len(R)), check_finite=False)
         share = np.ones((1, len(R)))
-        yield _Basis(_with_zero_row(A @ inner), _back(space, inner), share, c, np.array([place]))
+        yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, c, np.array([place]))
 
 
 def _back(space: np.ndarray | None, inner: np.ndarray) -> np.ndarray:
@@ -156,8 +156,12 @@ def _back(space: np.ndarray | None, inner: np.ndarray) -> np.ndarray:
     return inner if space is None else space @ inner
 
 
-def _with_zero_row(T: np.ndarray) -> np.ndarray:
-    return np.vstack([T, np.zeros(T.shape[1])])
+def _with_zero_row(A: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """``A @ inner``, and a row of zeros below."""
+    T = np.empty((len(A) + 1, inner.shape[1]))
+    np.matmul(A, inner, out=T[:-1])
+    T[-1] = 0.0
+    return T
 
 
 def _condition(F: np.ndarray) -> float:

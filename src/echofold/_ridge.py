@@ -18,7 +18,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.linalg.lapack import dgejsv, dgeqp3, dormqr, dtpmqrt, dtpqrt, dtrcon, dtrtrs
+from scipy.linalg.lapack import (
+    dgejsv,
+    dgeqp3,
+    dgeqrf,
+    dgesdd,
+    dgesdd_lwork,
+    dormqr,
+    dtpmqrt,
+    dtpqrt,
+    dtrcon,
+    dtrtrs,
+)
 
 EPS = np.finfo(float).eps
 BALANCED = 100.0  # largest ratio of column norms that an SVD is used for
@@ -62,8 +73,17 @@ class Factored:
 
 def factor(F: np.ndarray, g: np.ndarray) -> Factored:
     """Decompose ``F (..., rows, columns)`` with right-hand sides ``g (..., rows, outputs)``."""
-    U, s, Qt = np.linalg.svd(F, full_matrices=False)
+    U, s, Qt = svd(F)
     return Factored(U, s, Qt, np.swapaxes(U, -1, -2) @ g)
+
+
+def svd(F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``U, s, Qt`` of ``F (..., rows, columns)``; one large matrix goes to LAPACK as it lies."""
+    if F.ndim == 2 and F.size:
+        U, s, Qt, failed = dgesdd(F, full_matrices=False, lwork=int(dgesdd_lwork(*F.shape)[0]))
+        if not failed:
+            return U, s, Qt
+    return np.linalg.svd(F, full_matrices=False)
 
 
 def condition_of(s: np.ndarray) -> float:
@@ -200,14 +220,18 @@ def prepare_rows(X, Y, weights, penalised: bool) -> tuple[np.ndarray, np.ndarray
 
 def reduce_rows(X, Y, root_weights=None) -> tuple[np.ndarray, np.ndarray]:
     """``F, g`` of rows by a QR of ``[X, Y]``: as accurate as the rows themselves."""
-    rows = np.hstack([X, Y])
+    p = X.shape[1]
+    rows = np.empty((len(X), p + Y.shape[1]), order="F")  # as LAPACK wants them
+    rows[:, :p], rows[:, p:] = X, Y
     if root_weights is not None:
         rows *= root_weights[:, None]
     R = triangle_of(rows)
-    p = X.shape[1]
     return R[:p, :p], R[:p, p:]  # the rows below hold only what no readout can fit
 
 
 def triangle_of(rows: np.ndarray) -> np.ndarray:
-    """The R factor of ``(..., rows, columns)``."""
-    return np.linalg.qr(rows, mode="r")  # type: ignore[return-value]
+    """The R factor of ``(..., rows, columns)``; the rows may be overwritten."""
+    if rows.ndim > 2 or not rows.size:
+        return np.linalg.qr(rows, mode="r")  # type: ignore[return-value]
+    R = dgeqrf(rows, lwork=QR_BLOCK * rows.shape[1], overwrite_a=True)[0]
+    return np.triu(R[: rows.shape[1]])
