@@ -197,6 +197,18 @@ def trust(found: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
 
 
+def compare(found: dict[str, Any]) -> Iterator[str]:
+    """Times of two versions side by side."""
+    yield table(
+        ["job", "before", "now", "now / before"],
+        [
+            [job, seconds(row["before_ms"] / 1e3), seconds(row["now_ms"] / 1e3),
+             f"{row['ratio']:.2f}"]
+            for job, row in found["jobs"].items()
+        ],
+    )  # fmt: skip
+
+
 def anything(found: dict[str, Any]) -> Iterator[str]:
     """Numbers of a file that has no table of its own."""
     rows = [[" ".join(path), told] for path, told in leaves(found) if path[0] != "machine"]
@@ -231,12 +243,22 @@ WORDS = {
         "Coverage of prediction intervals",
         "Not a speed: see [Prediction intervals](explanation/intervals.md).",
     ),
+    "compare": (
+        "This version and the one before",
+        "Processor time of the same work by both, in turns; the shortest of all rounds.",
+    ),
     "trust": (
         "How right the numbers are",
         "Not a speed either: see [How far to trust the numbers](explanation/trust.md).",
     ),
 }
-TABLES = {"reservoir": reservoir, "search": search, "coverage": coverage, "trust": trust}
+TABLES = {
+    "reservoir": reservoir,
+    "search": search,
+    "coverage": coverage,
+    "trust": trust,
+    "compare": compare,
+}
 
 
 def benchmark(name: str, pictures: Path) -> str:

@@ -10,7 +10,7 @@ For a split that leaves out the rows ``R`` (validation and gap), with ``A = Xᵀ
 
 All ridge values come from one SVD ``F = U s Qᵀ`` of the R factor of the rows: with
 ``T = X F⁻¹ U``, orthonormal, ``C(β) = T_R diag(s² / (s² + β)) T_Rᵀ``, plus ``1/Σw`` in every entry
-for an unpenalised bias. (``X Q / s`` is the same, but orthonormal only to ``eps · cond(X)``.)
+for an unpenalised bias. (``X Q / s`` is the same, but orthonormal only to ``eps · s₁ / s``.)
 With no more rows than columns the dual form is used, which stays exact at ``β = 0``:
 ``e_R = S_RR⁻¹ (S Y)_R`` with ``S = (XXᵀ + βI)⁻¹``, found by least squares from a root of ``S``.
 
@@ -47,6 +47,7 @@ from echofold._splits import RowSplits
 
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW = 2  # ridge values up to which a QR for each is cheaper than one SVD
+ALIKE = 1e2  # singular values this near the largest lose as few digits by ``X Q / s``
 GROWTH_OF_ROOT = 1e7  # condition of a root of S from which a split is solved directly
 GROWTH = 1e2  # of a vector under (I − dCd)⁻¹, from which a split is solved directly
 
@@ -133,7 +134,9 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
             kept = f.s > negligible(f.s[:1], len(F))
             inner = f.Qt.T * np.where(kept, 1 / np.where(kept, f.s, 1.0), 0.0)
         else:
-            inner = solve_triangular(F, f.U, check_finite=False)
+            inner = f.Qt.T / f.s
+            small = slice(int((f.s > f.s[:1] / ALIKE).sum()), None)
+            inner[:, small] = solve_triangular(F, f.U[:, small], check_finite=False)
         share = f.s**2 * f.filters(ridge)
         yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, f.c, places)
         return
