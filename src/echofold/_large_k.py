@@ -48,8 +48,8 @@ from echofold._splits import RowSplits
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW = 2  # ridge values up to which a QR for each is cheaper than one SVD
 ALIKE = 1e2  # singular values this near the largest lose as few digits by ``X Q / s``
-GROWTH_OF_ROOT = 1e7  # condition of a root of S from which a split is solved directly
-GROWTH = 1e2  # of a vector under (I − dCd)⁻¹, from which a split is solved directly
+GROWTH_OF_ROOT = 1e2  # condition of a root of S from which a split is solved directly
+GROWTH = 30.0  # of a vector under (I − dCd)⁻¹, from which a split is solved directly
 
 
 @dataclass
