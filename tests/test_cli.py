@@ -246,15 +246,19 @@ def test_an_interrupt_says_how_to_go_on(daily, tmp_path):
     command += [str(daily), "--horizon", "5", "--out", str(tmp_path), "--checkpoint", "kept"]
     command += ["--draws", "10000"]  # hours of work, whatever the machine
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    )
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs of shells ignore it
+    )  # fmt: skip
     for line in process.stderr:
         if line.startswith("searching"):
             break
     while not (tmp_path / "kept").exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
+    try:
+        out, err = process.communicate(timeout=300)
+    finally:
+        process.kill()  # one that did not hear it would go on for hours
     assert process.returncode == 130
     assert out == ""
     last = err.splitlines()[-1]
@@ -270,11 +274,14 @@ def test_an_interrupt_is_heard_where_python_ignores_errors(run, monkeypatch):
     def command(**_):
         one = Collected()
         del one
-        while True:  # left by the interrupt alone
-            time.sleep(0.01)
+        time.sleep(300)  # left by the interrupt
 
     monkeypatch.setattr("echofold.cli.schemes.command.callback", command)
-    code, _, err = run("schemes")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of shells ignore it
+    try:
+        code, _, err = run("schemes")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert code == 130 and err.splitlines()[-1].startswith("Error: interrupted")
 
 
