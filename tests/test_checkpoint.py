@@ -75,7 +75,12 @@ def start(path, moment, at=0):
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(path), moment, str(at)],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=_hears_interrupts,
     )  # fmt: skip
+
+
+def _hears_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which jobs of shells ignore
 
 
 def blocks(path):
