@@ -44,6 +44,7 @@ import os, signal, sys, time
 from echofold._checkpoint import Checkpoint
 from searches import searched
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs of shells ignore
 path, moment, at = sys.argv[1], sys.argv[2], int(sys.argv[3])
 write, count = Checkpoint._write, 0
 
@@ -75,12 +76,7 @@ def start(path, moment, at=0):
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(path), moment, str(at)],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=_hears_interrupts,
     )  # fmt: skip
-
-
-def _hears_interrupts():
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which jobs of shells ignore
 
 
 def blocks(path):

@@ -242,13 +242,14 @@ def test_a_checkpoint_is_kept_and_used(run, daily, tmp_path):
 def test_an_interrupt_says_how_to_go_on(daily, tmp_path):
     if os.name == "nt":
         pytest.skip("signals differ")
-    command = [sys.executable, "-c", "from echofold.cli import main; main()", "forecast"]
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # jobs do not
+    program = f"{hear}; from echofold.cli import main; main()"
+    command = [sys.executable, "-c", program, "forecast"]
     command += [str(daily), "--horizon", "5", "--out", str(tmp_path), "--checkpoint", "kept"]
     command += ["--draws", "10000"]  # hours of work, whatever the machine
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs of shells ignore it
-    )  # fmt: skip
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
     for line in process.stderr:
         if line.startswith("searching"):
             break
