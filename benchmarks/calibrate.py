@@ -3,8 +3,8 @@
     python benchmarks/calibrate.py
 
 Times every algorithm on random rows over a grid of sizes and fits seconds to counts of work
-(non-negative least squares on relative errors). The result is pasted into
-``src/echofold/_costs.py``.
+(non-negative least squares on relative errors). The result is pasted into the ``SECONDS`` of the
+algorithms in ``src/echofold/_folds``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import numpy as np
 from scipy.optimize import nnls
 
 from echofold import Accumulative, KFold, LeaveOneOut, WalkForward
-from echofold._costs import SECONDS, work
-from echofold._device import one_blas_thread
-from echofold._folds import Choice, KeptRows
-from echofold._pieces import cut
-from echofold._splits import resolve_cv
+from echofold._folds.algorithm import Size
+from echofold._folds.choose import WAYS
+from echofold._folds.kept_rows import KeptRows
+from echofold._folds.pieces import cut
+from echofold._folds.splits import resolve_cv
+from echofold._machine.device import one_blas_thread
 
-MOST = 0.15  # seconds of one measurement, by the present constants
+LONGEST = 0.15  # seconds of one measurement, by the present constants
 
 
 def problems():
@@ -40,7 +41,7 @@ def problems():
 
 def measure() -> dict[str, list]:
     """Pairs of counts of work and seconds for every algorithm."""
-    found: dict[str, list] = {name: [] for name in SECONDS}
+    found: dict[str, list] = {name: [] for name in WAYS}
     rng = np.random.RandomState(0)
     for (n, m, scheme), (ridges, outputs) in itertools.product(
         problems(), ((1, 1), (12, 1), (6, 3))
@@ -49,27 +50,23 @@ def measure() -> dict[str, list]:
         X, Y = rng.standard_normal((n, m)), rng.standard_normal((n, outputs))
         ridge = np.logspace(-6, 0, ridges)
         for readouts in (False, True):
-            counts = work(splits, m, outputs, ridges, readouts)
-            for name, count in counts.items():
-                if name == "walk" and splits.train_sizes.min() <= m:
+            size = Size(splits, m, outputs, ridges, readouts)
+            for name, way in WAYS.items():
+                if not way.applies(size) or way.cost(size) > LONGEST:
                     continue
                 if name == "walk" and isinstance(scheme, KFold | LeaveOneOut):
                     continue
-                if count @ np.array(SECONDS[name]) > MOST or (readouts and name == "naive"):
+                if name == "naive" and readouts:
                     continue
-                algorithm = "large_k" if name in ("left_out", "walk") else name
-                choice = Choice(algorithm, {}, "", name == "walk")
 
                 def run():
-                    pieces = None
-                    if name == "small_k":
-                        pieces = cut(n, splits.train, splits.valid)
-                    rows = KeptRows(X, Y, None, ridge, True, pieces)
-                    call = rows.readouts if readouts else rows.residuals
-                    call(splits, choice, 0)
+                    pieces = cut(n, {"cv": splits}) if name == "small_k" else None
+                    algorithm = way(KeptRows(X, Y, None, ridge, True, pieces), "cv")
+                    (algorithm.readouts if readouts else algorithm.residuals)(splits)
 
                 with one_blas_thread():
-                    found[name].append((count.tolist(), _common.seconds(run, least=0.01)))
+                    count = list(way.work(size).values())
+                    found[name].append((count, _common.seconds(run, least=0.01)))
         print(n, m, scheme, file=sys.stderr, flush=True)
     return found
 
@@ -82,7 +79,9 @@ def main() -> None:
         constants, _ = nnls(counts / took[:, None], np.ones(len(took)))
         error = counts @ constants / took
         low, high = np.quantile(error, [0.05, 0.95])
-        print(f'    "{name}": ({", ".join(f"{c:.1e}" for c in constants)}),')
+        print(name)
+        for unit, constant in zip(WAYS[name].SECONDS, constants, strict=True):
+            print(f'        "{unit}": {constant:.1e},')
         print(f"    # estimate over time: 90 % between {low:.2f} and {high:.2f}")
 
 

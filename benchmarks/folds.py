@@ -28,7 +28,7 @@ from echofold import (
     WalkForward,
     cross_validate,
 )
-from echofold._weights import draw, prepare
+from echofold._engine.weights import draw, prepare
 
 T, LEAK, RIDGE = 1260, 0.5, 1e-4
 PATH = [1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100]

@@ -12,10 +12,11 @@ from __future__ import annotations
 import _common  # first: it sets the number of threads
 import numpy as np
 
-from echofold._candidates import batch
-from echofold._device import engine
-from echofold._reservoir import Course, begin, drive, proceed
-from echofold._weights import draw, prepare
+from echofold._engine.candidates import batch
+from echofold._engine.drive import drive
+from echofold._engine.generate import Course, begin, proceed
+from echofold._engine.weights import draw, prepare
+from echofold._machine.device import engine
 
 PARAMS = {"leak_rate": 0.3, "spectral_radius": 0.9, "input_scaling": 1.0, "bias_scaling": 1.0}
 

@@ -27,7 +27,7 @@ from echofold import (
     WalkForward,
     datasets,
 )
-from echofold._weights import draw, prepare
+from echofold._engine.weights import draw, prepare
 
 RIDGE = [0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2, 1, 10, 100, 1000]
 SPACE = {

@@ -26,7 +26,7 @@ import families
 from deviations import FEW, MANY, WAYS, deviations
 
 from echofold import Accumulative, KFold, LeaveOneOut, WalkForward
-from echofold._splits import resolve_cv
+from echofold._folds.splits import resolve_cv
 
 RIDGE = np.array([0, 1e-9, 1e-6, 1e-3, 1.0, 1e3])
 SHAPES = [(16, 4), (24, 7), (32, 5), (32, 10), (10, 8), (8, 10), (9, 9)]

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
 from echofold import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
-from echofold._folds import Choice
-from echofold._splits import RowSplits, resolve_cv
+from echofold._folds.choose import Choice
+from echofold._folds.splits import RowSplits, resolve_cv
 
 ROWS = 60
 COLUMNS = 8
@@ -48,8 +48,8 @@ SCHEMES = {**WITH_GAPS, **SPLITTERS}
 CHOICES = {
     "naive": Choice("naive", {}, ""),
     "small_k": Choice("small_k", {}, ""),
-    "large_k by leaving out": Choice("large_k", {}, "", walk=False),
-    "large_k by walking": Choice("large_k", {}, "", walk=True),
+    "large_k by leaving out": Choice("leave_out", {}, ""),
+    "large_k by walking": Choice("walk", {}, ""),
 }
 
 # (outputs, penalised bias, weighted rows)

@@ -9,13 +9,14 @@ import precise
 from cases import CHOICES
 from passing import Passing
 
-from echofold._folds import KeptRows
-from echofold._pieces import cut
-from echofold._rows import rows
-from echofold._splits import RowSplits
-from echofold._tasks import Problem
-from echofold._validate import validate
-from echofold._validated import Settings
+from echofold._data.problem import Problem
+from echofold._data.rows import rows
+from echofold._data.tasks import REGRESSION
+from echofold._folds.kept_rows import KeptRows
+from echofold._folds.pieces import cut
+from echofold._folds.splits import RowSplits
+from echofold._validation.settings import Settings
+from echofold._validation.validate import validate
 from echofold.metrics import resolve
 
 WAYS = ("pieces", "fold", "frugal")
@@ -48,14 +49,14 @@ def readouts(way, X, Y, weights, splits: RowSplits, ridge, penalised: bool):
         if way != "pieces" and not splits.intervals:
             return None
         ones = np.ones(Y.shape[1])
-        task = Problem("regression", Y, X, ones, 0 * ones, weights=weights)
+        task = Problem(REGRESSION, Y, X, ones, 0 * ones, weights=weights)
         asked = Settings(ridge, penalised, [resolve("mse")], memory=way, readouts=True)
         found = validate(Passing(task, 7, np.arange(len(X))), {"cv": splits}, asked)["cv"]
         return found.W[0], found.refitted
-    if CHOICES[way].walk and splits.train_sizes.min() <= X.shape[1]:
+    if CHOICES[way].way == "walk" and splits.train_sizes.min() <= X.shape[1]:
         return None
-    pieces = cut(len(X), splits.train, splits.valid)
-    return KeptRows(X, Y, weights, ridge, penalised, pieces).readouts(splits, CHOICES[way], 0)
+    kept = KeptRows(X, Y, weights, ridge, penalised, cut(len(X), {"cv": splits}))
+    return CHOICES[way].on(kept, "cv").readouts(splits)
 
 
 def deviations(X, Y, weights, splits, ridge, penalised, ways, trials=4) -> dict[str, Deviation]:

@@ -4,6 +4,8 @@
 class Passing:
     """Given rows in the place of `States`; the pilot sees the rows ``pilot``."""
 
+    streams = True
+
     candidates = 1
 
     def __init__(self, problem, block, pilot):

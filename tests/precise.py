@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from echofold._rows import rows as rows_of
+from echofold._data.rows import rows as rows_of
 
 LONG = np.longdouble
 AVAILABLE = np.finfo(LONG).eps < 1e-18

@@ -53,8 +53,7 @@ def one_by_one(search, data, scheme=None, **options):
         for candidate in search.candidates_:
             seed = candidate.get("random_state", search.seed_) + draw
             model = clone(search.estimator).set_params(**{**candidate, "random_state": seed})
-            if search._evaluator.washout is not None:  # all are scored on the same rows
-                model.set_params(washout=search._evaluator.washout)
+            model.set_params(**search._reader._aligned)  # all are scored on the same rows
             one = cross_validate(
                 model,
                 *data,

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from echofold._atomic import write_atomically
+from echofold._machine.files import write_atomically
 
 
 def test_an_earlier_file_stays_whole_if_something_fails(tmp_path, monkeypatch):

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from echofold import _available, _memory
-from echofold._available import available
+from echofold._machine import available as _available
+from echofold._machine.available import available
+from echofold._validation import memory as _memory
 
 GB = 2**30
 
@@ -101,7 +102,7 @@ def test_systems_that_tell_less(tmp_path, monkeypatch):
 def test_a_limit_of_the_process_itself():
     code = (
         "import resource\n"
-        "from echofold._available import available\n"
+        "from echofold._machine.available import available\n"
         "before = available()\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, resource.RLIM_INFINITY))\n"

@@ -20,9 +20,9 @@ from scipy.sparse import csr_array
 from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SEED, SERIES, TASKS, identical, searched
 from threadpoolctl import threadpool_limits
 
-import echofold._atomic as _atomic
-import echofold._candidates as candidates
-import echofold._work as work
+import echofold._engine.candidates as candidates
+import echofold._machine.files as _atomic
+import echofold._search.blocks as work
 from echofold import (
     Accumulative,
     EchofoldWarning,
@@ -31,9 +31,10 @@ from echofold import (
     ESNSearchCV,
     KFold,
 )
-from echofold._checkpoint import Checkpoint
-from echofold._kept import Expected
-from echofold._progress import Progress
+from echofold._search.checkpoint import Checkpoint
+from echofold._search.progress import Progress
+from echofold._search.stored_block import Expected
+from echofold._validation.record import Record
 
 SPACE = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
 DRAWS = 6  # as many blocks
@@ -41,7 +42,7 @@ PATIENCE = 300  # seconds after which a test gives up on a process that does not
 
 PROGRAM = """
 import os, signal, sys, time
-from echofold._checkpoint import Checkpoint
+from echofold._search.checkpoint import Checkpoint
 from searches import searched
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs of shells ignore
@@ -172,7 +173,7 @@ def interrupted(monkeypatch):
 
     def run(after, **options):
         with monkeypatch.context() as patch:
-            patch.setattr("echofold._search.progress", lambda *_: Interrupts(after))
+            patch.setattr("echofold._search.search.progress", lambda *_: Interrupts(after))
             with pytest.raises(KeyboardInterrupt) as caught:
                 searched(**options)
         return str(caught.value)
@@ -207,9 +208,9 @@ def test_the_message_of_an_interrupt(tmp_path, interrupted, n_jobs):
     ids=lambda options: next(iter(options)) + "-" + str(next(iter(options.values()))),
 )
 def test_every_kind_of_search_goes_on(options, tmp_path, interrupted, computed, monkeypatch):
-    monkeypatch.setattr("echofold._evaluator.MOST", 2)
-    monkeypatch.setattr("echofold._prune.SEGMENTS", 2)
-    monkeypatch.setattr("echofold._strategies.BATCH", 3)
+    monkeypatch.setattr("echofold._search.evaluator.WIDEST", 2)
+    monkeypatch.setattr("echofold._search.prune.SEGMENTS", 2)
+    monkeypatch.setattr("echofold._search.strategies.BATCH", 3)
     options = {"task": "regression", "n_draws": 1, **options}
     if "prune" in options:
         options |= {"n_draws": 2, "select": "draw"}
@@ -290,15 +291,15 @@ def test_blocks_that_are_not_whole_are_computed_again(damage, tmp_path, computed
 def test_a_block_comes_back_as_it_was(tmp_path):
     arrays = np.random.default_rng(0).normal(size=(2, 3, 4, 5))
     arrays[0, 0, 0, 0], arrays[0, 0, 0, 1] = np.inf, np.nan
-    outcome = work.Outcome(
+    outcome = Record(
         {"a/b": {"nrmse": arrays, "é": -arrays}, "c": {"nrmse": arrays * 2, "é": arrays * 3}},
-        arrays[:, :, 0, 0],
-        {"c": arrays[:, :, 0] > 0},
-        {"a/b": "naive", "c": "large_k"},
-        {"a/b": {"reason": "why", "refitted_splits": 3}, "c": {"estimated_seconds": 0.1}},
-        1.5,
-        7,
-        2**40,
+        condition=arrays[:, :, 0, 0],
+        seconds=np.full((2, 3), 0.25),
+        algorithm={"a/b": ["naive"] * 3, "c": ["large_k"] * 3},
+        notes={"a/b": {"reason": "why", "refitted_splits": 3}, "c": {"estimated_seconds": 0.1}},
+        pruned={"c": arrays[:, :, 0] > 0},
+        steps=7,
+        column_steps=2**40,
     )
     wanted = Expected("these", {"a/b": 4, "c": 4}, ("nrmse", "é"), (2, 3, 5), True)
     outcome.pruned["a/b"] = arrays[:, :, 1] > 0
@@ -312,7 +313,8 @@ def test_a_block_comes_back_as_it_was(tmp_path):
             np.testing.assert_array_equal(found.scores[scheme][metric], values)
     np.testing.assert_array_equal(found.condition, outcome.condition)
     np.testing.assert_array_equal(found.pruned["c"], outcome.pruned["c"])
-    for name in ("algorithm", "notes", "seconds", "steps", "column_steps"):
+    np.testing.assert_array_equal(found.seconds, outcome.seconds)
+    for name in ("algorithm", "notes", "steps", "column_steps"):
         assert getattr(found, name) == getattr(outcome, name)
 
 
@@ -355,7 +357,9 @@ def goes_on(tmp_path, computed):
 
 @pytest.mark.parametrize("space", [{"leak_rate": [0.3, 1.0, 0.5]}, GRID], ids=["unequal", "equal"])
 def test_swapped_blocks_are_not_used(tmp_path, goes_on, monkeypatch, space):
-    monkeypatch.setattr("echofold._evaluator.MOST", 2)  # three candidates are blocks of 2 and 1
+    monkeypatch.setattr(
+        "echofold._search.evaluator.WIDEST", 2
+    )  # three candidates are blocks of 2 and 1
     plain = searched("regression", space, checkpoint=tmp_path)
     names = blocks(tmp_path)
     one, other = (tmp_path / name for name in names)

@@ -27,8 +27,9 @@ from echofold import (
     WalkForward,
     cross_validate,
 )
-from echofold._memory import available, budget
-from echofold._results import EchofoldWarning
+from echofold._machine.available import available
+from echofold._validation.dataset import EchofoldWarning
+from echofold._validation.memory import budget
 from echofold.metrics import nrmse
 
 WASHOUT, UNITS, SEED = 10, 6, 2
@@ -197,7 +198,7 @@ def test_all_algorithms_agree(task, scheme):
 @pytest.mark.parametrize("large", ["large_k by leaving out", "large_k by walking"])
 def test_both_ways_of_large_k_agree(task, scheme, large, monkeypatch):
     plain = run(task, SCHEMES[scheme], algorithm="naive")
-    monkeypatch.setattr("echofold._validate.choose", lambda *_: CHOICES[large])
+    monkeypatch.setattr("echofold._validation.validate.choose", lambda *_: CHOICES[large])
     same_scores(run(task, SCHEMES[scheme], algorithm="large_k").nrmse, plain.nrmse)
 
 

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from echofold import ESNForecaster
-from echofold._device import engine, one_blas_thread
+from echofold._machine.device import engine, one_blas_thread
 
 
 def threads():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from echofold import ESNRegressor, KFold, cross_validate
-from echofold._device import one_blas_thread
-from echofold._final import single
-from echofold._naive import naive
-from echofold._rows import complement
+from echofold._data.rows import complement
+from echofold._engine.states import single
+from echofold._folds.naive import naive
+from echofold._machine.device import one_blas_thread
 from echofold.datasets import beat_target, load_ecg
 from echofold.metrics import nrmse
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from searches import CV, RIDGE, SEED, SERIES, identical, searched
 
-import echofold._work as work
+import echofold._search.blocks as work
 from echofold import ESNForecaster, ESNSearchCV
 
 pytestmark = [
@@ -30,7 +30,7 @@ SEARCH = """
 import hashlib, json, sys, time
 from pathlib import Path
 from echofold import ESNForecaster, ESNSearchCV
-from echofold._checkpoint import Checkpoint
+from echofold._search.checkpoint import Checkpoint
 from searches import CV, RIDGE, SERIES, searched
 
 def summary(search):

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array, eye_array
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor
-from echofold._frames import read
+from echofold._data.tables import read
 
 ROWS = 60
 Y = np.sin(np.arange(ROWS) / 3)

@@ -6,7 +6,7 @@ import reference
 from scipy.sparse import csr_array
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor
-from echofold._weights import draw
+from echofold._engine.weights import draw
 
 UNITS, ROWS, WASHOUT, HORIZON = 40, 150, 15, 12
 SETTINGS = {
@@ -140,7 +140,7 @@ def test_regressor_predicts_in_blocks(monkeypatch):
     X = np.random.default_rng(0).normal(size=(ROWS, 1))
     model = ESNRegressor(UNITS, random_state=0).fit(X, np.roll(X[:, 0], 1))
     whole = model.predict(X)
-    monkeypatch.setattr("echofold._reservoir.BLOCK_BYTES", 8 * UNITS * 64)
+    monkeypatch.setattr("echofold._engine.drive.BLOCK_BYTES", 8 * UNITS * 64)
     assert np.allclose(model.predict(X), whole, rtol=0, atol=1e-12)
 
 
@@ -395,14 +395,14 @@ def test_a_failed_refit_leaves_the_earlier_fit(cls, error, monkeypatch):
     }[cls]  # fmt: skip
     model = cls(20, random_state=0)
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._base.train", fails)
+        patch.setattr("echofold._models.base.train", fails)
         with pytest.raises(error, match="in training"):
             model.fit(*first)
         assert vars(model) == vars(cls(20, random_state=0))  # not half fitted
     before = use(model.fit(*first))
     known = dict(vars(model))
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._base.train", fails)
+        patch.setattr("echofold._models.base.train", fails)
         with pytest.raises(error, match="in training"):
             model.fit(*second)
     np.testing.assert_array_equal(use(model), before)
@@ -421,7 +421,7 @@ def test_a_failed_update_leaves_the_state(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._timeline.Timeline.moved", fails)
+        patch.setattr("echofold._data.timeline.Timeline.moved", fails)
         with pytest.raises(KeyboardInterrupt):
             model.update(y[100:110])
     pd.testing.assert_series_equal(model.forecast(3), before)

@@ -9,7 +9,7 @@ from searches import CV, INPUTS, LABELS, OUTPUTS, RIDGE, SEED, SEQUENCES, SERIES
 from sklearn.model_selection import GroupKFold
 
 from echofold import ESNClassifier, ESNSearchCV, KFold, evaluate
-from echofold._evaluate import _default_horizon, _interleaved
+from echofold._search.honest_error import _default_horizon, _interleaved
 from echofold.metrics import error_rate, nrmse, rmse
 
 SPACE = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 import reference
 
-from echofold._device import engine
-from echofold._features import sequence_features
-from echofold._reservoir import few_lengths, reservoirs
-from echofold._tasks import classification
-from echofold._weights import draw, prepare
+from echofold._data.problem import classification
+from echofold._engine.features import sequence_features
+from echofold._engine.leaky import reservoirs
+from echofold._engine.weights import draw, prepare
+from echofold._machine.device import engine
+from echofold._machine.shapes import few_lengths
 
 UNITS, LEAK = 20, [1.0, 0.4]
 

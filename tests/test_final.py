@@ -6,8 +6,8 @@ from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SEED, SERIES, TASKS, sear
 from sklearn.base import clone
 
 from echofold import Accumulative, ESNRegressor, ESNSearchCV, KFold, LeaveOneOut, cross_validate
-from echofold import _states as states
-from echofold._final import Readouts, final_readout
+from echofold._engine import states
+from echofold._search.final import SplitReadouts, final_readout
 
 FINALS = ["retrain", "average", "best", "weighted"]
 
@@ -44,7 +44,7 @@ def search(request):
 
 @pytest.mark.parametrize("final", FINALS[1:])
 def test_final_models_of_split_readouts(search, final):
-    data = search._data
+    data = search._reader.data
     model = winner(search)
     W, rmse = split_readouts(search, data, model)
     at = RIDGE.index(search.best_params_["ridge"])
@@ -57,7 +57,7 @@ def test_final_models_of_split_readouts(search, final):
 
 
 def test_retrain_is_a_fit_of_the_winner_on_all_data(search):
-    fitted = winner(search).fit(*search._data)
+    fitted = winner(search).fit(*search._reader.data)
     for found in (search.finalize("retrain"), search.best_estimator_):
         np.testing.assert_allclose(found.readout_, fitted.readout_, rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(found.W_in_, fitted.W_in_)
@@ -113,7 +113,9 @@ def test_the_ridge_grows_with_the_training_set_when_asked_to():
 @pytest.mark.parametrize("k", [3, 4, 6, 7, 10])
 @pytest.mark.parametrize("ridge", [1e-6, 0.1, 0.7])
 def test_the_ridge_reported_is_exactly_the_one_of_the_path(k, ridge):
-    readouts = Readouts(np.zeros((k, 3, 1)), np.ones(k), np.full(k, ridge), np.full(k, 9), None)
+    readouts = SplitReadouts(
+        np.zeros((k, 3, 1)), np.ones(k), np.full(k, ridge), np.full(k, 9), None
+    )
     for final in FINALS[1:]:
         assert final_readout(final, None, readouts, False, False)[1] == ridge
 
@@ -238,8 +240,8 @@ def test_finalize_never_repeats_the_search(monkeypatch):
     def refused(*_, **__):
         raise AssertionError("searched again")
 
-    monkeypatch.setattr("echofold._evaluator.Evaluator.run", refused)
-    monkeypatch.setattr("echofold._work.run_block", refused)
+    monkeypatch.setattr("echofold._search.evaluator.Evaluator.run", refused)
+    monkeypatch.setattr("echofold._search.blocks.run_block", refused)
     driven = []
     drive_blocks = states.drive_blocks
 
@@ -249,7 +251,7 @@ def test_finalize_never_repeats_the_search(monkeypatch):
 
     monkeypatch.setattr(states, "drive_blocks", counted)
     for final in FINALS:
-        search._validated.clear()
+        search._winners._validated.clear()
         for passes in (1, 0):  # once to validate the winner, which is remembered
             driven.clear()
             search.finalize(final)
@@ -271,7 +273,7 @@ def test_finalize_leaves_the_search_as_it_was():
 
 def made(final, rmse):
     W = np.arange(1.0, 4)[:, None, None] * np.ones((3, 2, 1))
-    readouts = Readouts(W, np.array(rmse), np.array([1.0, 2, 6]), np.full(3, 9), None)
+    readouts = SplitReadouts(W, np.array(rmse), np.array([1.0, 2, 6]), np.full(3, 9), None)
     readout, ridge = final_readout(final, None, readouts, False, False)
     return readout[0, 0], ridge
 

@@ -19,7 +19,8 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from echofold import metrics
-from echofold._fingerprint import described, described_function, fingerprint
+from echofold._search.described import described, described_function
+from echofold._search.fingerprint import fingerprint
 
 
 def code(value):
@@ -208,7 +209,7 @@ PROGRAM = """
 import json, functools
 import numpy as np
 from scipy import stats
-from echofold._fingerprint import described, described_function
+from echofold._search.described import described, described_function
 
 NAMES = {"alpha", "beta", "gamma", "delta"}
 class Kept:

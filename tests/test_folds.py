@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 from passing import Passing
 
 from echofold import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
-from echofold._folds import KeptRows, choose
-from echofold._pieces import cut
-from echofold._rows import rows
-from echofold._scores import score_residuals
-from echofold._splits import resolve_cv
-from echofold._tasks import Problem
-from echofold._validate import validate
-from echofold._validated import Settings
+from echofold._data.problem import Problem
+from echofold._data.rows import rows
+from echofold._data.tasks import CLASSIFICATION, REGRESSION
+from echofold._folds.algorithm import Size
+from echofold._folds.choose import choose
+from echofold._folds.kept_rows import KeptRows
+from echofold._folds.pieces import cut
+from echofold._folds.splits import resolve_cv
+from echofold._validation.score import score_residuals
+from echofold._validation.settings import Settings
+from echofold._validation.validate import validate
 from echofold.metrics import resolve
 
 METRICS = [resolve(name) for name in ("mse", "nrmse", "mae")]
@@ -25,16 +28,17 @@ LEAVING = {name: CHOICES[name] for name in CHOICES if name != "large_k by walkin
 
 
 def kept(splits, X, Y, weights, ridge, penalised):
-    return KeptRows(X, Y, weights, ridge, penalised, cut(len(X), splits.train, splits.valid))
+    return KeptRows(X, Y, weights, ridge, penalised, cut(len(X), {"cv": splits}))
 
 
 def results(splits, choice, X, Y, weights, ridge, penalised, labels=None):
     """Readouts, and scores ``(metrics, splits, ridge)``, of one way to them."""
-    W, _ = kept(splits, X, Y, weights, ridge, penalised).readouts(splits, choice, 0)
+    data = (splits, X, Y, weights, ridge, penalised)
+    W, _ = choice.on(kept(*data), "cv").readouts(splits)
     # Anew, because some ways get residuals without readouts.
-    at, residuals, _ = kept(splits, X, Y, weights, ridge, penalised).residuals(splits, choice, 0)
+    at, residuals, _ = choice.on(kept(*data), "cv").residuals(splits)
     outputs = Y.shape[1]
-    kind = "regression" if labels is None else "classification"
+    kind = REGRESSION if labels is None else CLASSIFICATION
     problem = Problem(kind, Y, X, np.ones(outputs), np.zeros(outputs), labels=labels)
     metrics = METRICS if labels is None else [*METRICS, resolve("error_rate")]
     scores = score_residuals(problem, splits, at, residuals, metrics)
@@ -73,7 +77,7 @@ def test_all_algorithms_agree(scheme):
         assert relative(W, defined(splits, *data, RIDGE, penalised), 2).max() < 1e-8
         for name, choice in CHOICES.items():
             # Walking compiles for each number of outputs, and is no different for one.
-            if choice.walk and outputs == 1 and scheme != "walk forward, no gap":
+            if choice.way == "walk" and outputs == 1 and scheme != "walk forward, no gap":
                 continue
             fast, fast_scores = results(splits, choice, *data, RIDGE, penalised)
             assert relative(fast, W, 2).max() < 1e-8, name
@@ -106,18 +110,12 @@ def test_classes(scheme):
 
 
 def test_several_schemes_share_pieces():
-    schemes = [splits_of(cv) for cv in SCHEMES.values()]
-    pieces = cut(
-        cases.ROWS, [t for s in schemes for t in s.train], [v for s in schemes for v in s.valid]
-    )
-    together = KeptRows(cases.X, cases.Y, cases.WEIGHTS, RIDGE, False, pieces)
-    offset = 0
-    for splits in schemes:
-        W, _ = together.readouts(splits, CHOICES["small_k"], offset)
-        offset += len(splits)
-        alone, _ = kept(splits, cases.X, cases.Y, cases.WEIGHTS, RIDGE, False).readouts(
-            splits, CHOICES["naive"], 0
-        )
+    schemes = {name: splits_of(cv) for name, cv in SCHEMES.items()}
+    data = (cases.X, cases.Y, cases.WEIGHTS, RIDGE, False)
+    together = KeptRows(*data, cut(cases.ROWS, schemes))
+    for name, splits in schemes.items():
+        W, _ = CHOICES["small_k"].on(together, name).readouts(splits)
+        alone, _ = CHOICES["naive"].on(kept(splits, *data), "cv").readouts(splits)
         assert relative(W, alone, 2).max() < 1e-8
 
 
@@ -173,7 +171,7 @@ def agree(problem, choices):
     event("fewer rows than columns" if not walks(splits, X.shape[1]) else "more rows")
     W, scores = results(splits, CHOICES["naive"], X, Y, weights, RIDGE, penalised)
     for choice in choices:
-        if choice.walk and not walks(splits, X.shape[1]):
+        if choice.way == "walk" and not walks(splits, X.shape[1]):
             continue
         fast, fast_scores = results(splits, choice, X, Y, weights, RIDGE, penalised)
         assert relative(fast, W, 2)[good].max() < 1e-8
@@ -227,7 +225,7 @@ def test_any_shape_while_rows_pass_by(problem, block, blind):
     assume(good.any())
     _, scores = results(splits, CHOICES["naive"], X, Y, weights, RIDGE, penalised)
     ones, zeros = np.ones(Y.shape[1]), np.zeros(Y.shape[1])
-    task = Problem("regression", Y, X, ones, zeros, weights=weights)
+    task = Problem(REGRESSION, Y, X, ones, zeros, weights=weights)
     for way in ("pieces", "fold", "frugal"):
         asked = Settings(RIDGE, penalised, METRICS, memory=way)
         found = validate(Passing(task, block, pilot), {"cv": splits}, asked)["cv"]
@@ -286,7 +284,7 @@ def test_collinear_columns_at_ridge_zero_give_the_readout_of_least_norm(cv, kind
             truth = defined(splits, X, Y, weights, ridge[1:], penalised)
         for name, choice in CHOICES.items():
             found = kept(splits, X, Y, weights, ridge, penalised)
-            W, _ = found.readouts(splits, choice, 0)
+            W, _ = choice.on(found, "cv").readouts(splits)
             assert relative(W[:, 0], np.array(expected), 2).max() < 1e-8, name
             truth = W[:, 1:] if truth is None else truth
             assert relative(W[:, 1:], truth, 2).max() < 1e-8, name
@@ -314,7 +312,7 @@ def test_leaving_rows_out_that_make_the_rest_rank_deficient(cv, start, stop, con
     ridge = np.array([0.0, 1e-9, 1e-3, 1.0])
     for penalised in (False, True):
         found = {
-            name: kept(splits, X, Y, None, ridge, penalised).readouts(splits, choice, 0)
+            name: choice.on(kept(splits, X, Y, None, ridge, penalised), "cv").readouts(splits)
             for name, choice in CHOICES.items()
         }
         W = found["naive"][0]
@@ -335,7 +333,7 @@ def test_an_outlier_that_comes_and_goes(cv, deviations):
     X[20] *= deviations  # in a window, and then no more
     expected = defined(splits, X, Y, None, RIDGE[[2, 3, 4]], False)
     for name, choice in CHOICES.items():
-        W, _ = kept(splits, X, Y, None, RIDGE, False).readouts(splits, choice, 0)
+        W, _ = choice.on(kept(splits, X, Y, None, RIDGE, False), "cv").readouts(splits)
         assert relative(W[:, [2, 3, 4]], expected, 2).max() < 1e-8, name
 
 
@@ -357,35 +355,37 @@ def test_weights_of_zero_leave_rows_out():
 def test_the_choice_is_the_cheapest_and_says_so():
     for n, m, cv in ((1260, 50, KFold(5)), (1260, 50, LeaveOneOut()), (300, 400, KFold(10))):
         splits = resolve_cv(cv, n)
-        chosen = choose(splits, m, 1, 1, "auto")
+        chosen = choose(Size(splits, m, 1, 1), "auto")
         assert set(chosen.costs) == {"naive", "small_k", "large_k"}
         assert chosen.costs[chosen.algorithm] == min(chosen.costs.values())
         assert "lowest estimated cost" in chosen.reason and f"k={len(splits)}" in chosen.reason
         assert all(cost > 0 for cost in chosen.costs.values())
-    assert choose(resolve_cv(LeaveOneOut(), 1260), 50, 1, 1, "auto").algorithm == "large_k"
-    assert choose(resolve_cv(KFold(20), 20_000), 50, 1, 1, "auto").algorithm == "small_k"
+    assert choose(Size(resolve_cv(LeaveOneOut(), 1260), 50, 1, 1), "auto").algorithm == "large_k"
+    assert choose(Size(resolve_cv(KFold(20), 20_000), 50, 1, 1), "auto").algorithm == "small_k"
 
 
 @pytest.mark.parametrize("algorithm", ["naive", "small_k", "large_k"])
 def test_an_algorithm_asked_for_is_taken(algorithm):
-    chosen = choose(resolve_cv(KFold(5), 100), 10, 1, 1, algorithm)
+    chosen = choose(Size(resolve_cv(KFold(5), 100), 10, 1, 1), algorithm)
     assert chosen.algorithm == algorithm
     assert chosen.reason == f"{algorithm} was asked for"
 
 
 def test_walking_needs_more_rows_than_columns():
-    few = choose(resolve_cv(WalkForward(500, min_train=10), 1000), 12, 1, 1, "large_k")
-    many = choose(resolve_cv(WalkForward(500, min_train=100), 1000), 12, 1, 1, "large_k")
-    assert not few.walk
-    assert many.walk
+    few = choose(Size(resolve_cv(WalkForward(500, min_train=10), 1000), 12, 1, 1), "large_k")
+    many = choose(Size(resolve_cv(WalkForward(500, min_train=100), 1000), 12, 1, 1), "large_k")
+    assert few.way == "leave_out"
+    assert many.way == "walk"
 
 
 def test_the_cost_of_large_k_is_flat_in_k():
     costs = [
-        choose(resolve_cv(KFold(k), 1260), 50, 1, 1, "auto").costs["large_k"] for k in (60, 1260)
+        choose(Size(resolve_cv(KFold(k), 1260), 50, 1, 1), "auto").costs["large_k"]
+        for k in (60, 1260)
     ]
     naive = [
-        choose(resolve_cv(KFold(k), 1260), 50, 1, 1, "auto").costs["naive"] for k in (60, 1260)
+        choose(Size(resolve_cv(KFold(k), 1260), 50, 1, 1), "auto").costs["naive"]
+        for k in (60, 1260)
     ]
     assert costs[1] < 3 * costs[0]
     assert naive[1] > 15 * naive[0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from searches import RIDGE, SERIES, searched
 
 from echofold import ESNForecaster, KFold
-from echofold._intervals import half_widths
+from echofold._models.intervals import half_widths
 
 
 def residuals(count, steps=1, outputs=1, seed=0):

@@ -8,9 +8,10 @@ import pytest
 MEASURE = """
 import resource, sys
 import numpy as np
-from echofold._device import engine
-from echofold._reservoir import advance, drive_blocks, reservoirs
-from echofold._weights import draw, prepare
+from echofold._machine.device import engine
+from echofold._engine.drive import advance, drive_blocks
+from echofold._engine.leaky import reservoirs
+from echofold._engine.weights import draw, prepare
 
 def peak():
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from echofold._rows import padded
+from echofold._data.rows import padded
 from echofold.metrics import Metric, denominators, error_rate, mae, mse, nrmse, resolve, rmse
 
 T2 = np.array([[0.0, 10.0], [2.0, 10.0], [4.0, 16.0]])  # deviations: 4+0+4 and 4+4+16

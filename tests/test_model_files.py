@@ -14,7 +14,8 @@ import pytest
 from model_files import archive, array, members_of, npy, with_fitted, with_params
 from scipy.sparse import csr_array
 
-from echofold import ESNClassifier, ESNForecaster, ESNRegressor, _expected, load, save
+from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
+from echofold._persistence import expected as _expected
 
 ROWS = 80
 RNG = np.random.default_rng(0)

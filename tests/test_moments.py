@@ -1,5 +1,7 @@
 """Whitened moments: additive, exact where normal equations are not, never blind in a direction."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import reference
@@ -9,7 +11,10 @@ from hypothesis import strategies as st
 from passing import Passing
 
 from echofold import ESNRegressor, KFold, LeaveOneOut, WalkForward, cross_validate
-from echofold._moments import (
+from echofold._data.problem import Problem
+from echofold._data.rows import rows
+from echofold._data.tasks import REGRESSION
+from echofold._folds.moments import (
     add_pieces,
     is_poor,
     moments,
@@ -17,12 +22,10 @@ from echofold._moments import (
     squared_errors,
     whitening,
 )
-from echofold._naive import fit_rows
-from echofold._pieces import add_up, cut
-from echofold._rows import rows
-from echofold._splits import resolve_cv
-from echofold._streamed import learn_whitening
-from echofold._tasks import Problem
+from echofold._folds.naive import fit_rows
+from echofold._folds.pieces import add_up, cut
+from echofold._folds.splits import resolve_cv
+from echofold._validation.streamed import learn_whitening
 
 RIDGE = np.array([0.0, 1e-9, 1e-3, 1.0])
 
@@ -98,12 +101,12 @@ def test_training_moments_are_sums_of_pieces(cv, block):
     X, Y = collinear(n=40)
     weights = np.linspace(0.5, 2, 40)
     splits = resolve_cv(cv, 40)
-    pieces = cut(40, splits.train, splits.valid)
+    pieces = cut(40, {"cv": splits})
     leaves = np.zeros((pieces.count, 11, 11))
     for start in range(0, 40, block):
         part = slice(start, start + block)
         add_pieces(leaves, pieces, start, X[part], Y[part], weights[part])
-    for sets, runs in ((splits.train, pieces.train), (splits.valid, pieces.valid)):
+    for sets, runs in ((splits.train, pieces.train["cv"]), (splits.valid, pieces.valid["cv"])):
         found = add_up(leaves, runs)
         for one, intervals in zip(found, sets, strict=True):
             at = rows(intervals)
@@ -133,9 +136,9 @@ def test_pieces_cover_every_set(n, count, seed):
     rng = np.random.default_rng(seed)
     masks = rng.random((count, n)) < rng.random((count, 1))
     sets = [tuple((i, i + 1) for i in np.flatnonzero(mask)) for mask in masks]
-    pieces = cut(n, sets, sets)
+    pieces = cut(n, {"cv": SimpleNamespace(train=sets, valid=sets)})
     assert pieces.count == len(np.unique(pieces.label))
-    for mask, runs in zip(masks, pieces.train, strict=True):
+    for mask, runs in zip(masks, pieces.train["cv"], strict=True):
         inside = rows(runs) if runs else []
         assert np.array_equal(np.isin(pieces.label, inside), mask)
     parts = [(piece, np.arange(n)[at]) for piece, at in pieces.parts(0, n)]
@@ -227,9 +230,7 @@ def test_a_poor_pilot_is_found_out(size):
     X, Y = with_late_inputs(size)
     white, shift = whitening(X[::10]), Y.mean(axis=0)
     assert is_poor(white, moments(white.apply(X), Y - shift))
-    source = Passing(
-        Problem("regression", Y, X, np.ones(2), np.zeros(2)), 30, np.arange(0, 400, 10)
-    )
+    source = Passing(Problem(REGRESSION, Y, X, np.ones(2), np.zeros(2)), 30, np.arange(0, 400, 10))
     (white,), (total,), (condition,) = learn_whitening(source, shift)
     assert np.linalg.cond(total[:9, :9]) < 10
     assert condition == pytest.approx(np.linalg.cond(X - X.mean(axis=0)), rel=1e-2)

@@ -16,8 +16,9 @@ from searches import TASKS, identical, searched
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
-from echofold import _work, cross_validate
-from echofold._work import run_block
+from echofold import cross_validate
+from echofold._search import blocks as _work
+from echofold._search.blocks import run_block
 
 OPTIONS = {"n_draws": 3, "metric": ["nrmse", "mae"]}
 
@@ -29,7 +30,7 @@ def serial():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("echofold._evaluator.MOST", 2)
+    monkeypatch.setattr("echofold._search.evaluator.WIDEST", 2)
 
 
 class Backwards(Executor):
@@ -164,7 +165,7 @@ def test_dask(serial):
     ids=lambda options: "-".join(map(str, options.values())),
 )
 def test_every_kind_of_search(options, small_blocks, monkeypatch):
-    monkeypatch.setattr("echofold._prune.SEGMENTS", 2)
+    monkeypatch.setattr("echofold._search.prune.SEGMENTS", 2)
     identical(searched(**options, n_draws=2, n_jobs=2), searched(**options, n_draws=2))
 
 

@@ -33,7 +33,7 @@ from echofold import (
     cross_validate,
     plots,
 )
-from echofold._rows import complement, runs
+from echofold._data.rows import complement, runs
 from echofold.plots import _style
 
 SPACE = {"leak_rate": [0.3, 0.6, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [0.0, 1e-6, 1e-2]}
@@ -146,14 +146,14 @@ def test_scattered_sets_of_many_rows_are_sampled_in_proportion():
 
 
 def test_series_and_forecasts_of_every_split_are_drawn_where_they_belong(forecaster):
-    y = forecaster._data[0]
+    y = forecaster._reader.data[0]
     for scheme in ("CV", "FV"):
         ax = plots.forecasts(forecaster, scheme)
         drawn = line(ax, "series")
         np.testing.assert_array_equal(drawn.get_xdata(orig=True), y.index)
         np.testing.assert_array_equal(drawn.get_ydata(), y)
         found = forecaster.results_[scheme]
-        winner = forecaster._winner(scheme, None)
+        winner = forecaster._winner(scheme)
         expected = found.rmse.values[0, winner.candidate, :, winner.ridge[0]]
         x, values = line(ax, "validation forecasts").get_data(orig=True)
         ends = np.flatnonzero(np.isnan(values))
@@ -173,9 +173,9 @@ def test_series_and_forecasts_of_every_split_are_drawn_where_they_belong(forecas
 @pytest.mark.parametrize("scheme", ["shuffled", "steps"])
 def test_predictions_of_a_regressor_have_the_errors_of_its_results(regressor, scheme):
     found = plots._given.validation_outputs(regressor, scheme)
-    winner = regressor._winner(scheme, None)
+    winner = regressor._winner(scheme)
     expected = regressor.results_[scheme].rmse.values[0, winner.candidate, :, winner.ridge[0]]
-    y = regressor._data[1]
+    y = regressor._reader.data[1]
     for split, rows in enumerate(found.rows):
         keep = rows >= 0
         np.testing.assert_allclose(found.truth[split, keep], y[rows[keep]])
@@ -363,7 +363,7 @@ def test_scores_that_are_not_finite_break_nothing(forecaster, bad):
 
 
 def test_a_forecast_continues_the_dates_of_its_series(forecaster):
-    y = forecaster._data[0]
+    y = forecaster._reader.data[0]
     ahead = forecaster.forecast(20, level=0.8)
     for given in (ahead, ahead._replace(mean=ahead.mean.to_numpy())):
         ax = draw(plots.forecast(y, given, history=50))
@@ -412,7 +412,7 @@ def test_any_index_can_be_drawn(index):
 
 
 def test_unbounded_intervals_and_diverging_forecasts_are_said():
-    from echofold._forecaster import Forecast
+    from echofold._models.forecaster import Forecast
 
     y, mean = series(50), np.ones(5)
     ax = draw(plots.forecast(y, Forecast(mean, mean - np.inf, mean + np.inf)))
@@ -511,7 +511,7 @@ def test_unfitted_and_unsuitable_searches_are_refused(classifier):
 
 def every_plot(search):
     """All plots as functions of axes."""
-    y = search._data[0]
+    y = search._reader.data[0]
     return {
         "splits": lambda ax: plots.splits(WalkForward(12, valid=9, gap=4), 230, ax),
         "forecasts": lambda ax: plots.forecasts(search, ax=ax),

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from echofold import ESNForecaster, _programs
-from echofold._programs import loop, program, scan
+from echofold import ESNForecaster
+from echofold._machine import programs as _programs
+from echofold._machine.programs import loop, program, scan
 
 
 @pytest.fixture

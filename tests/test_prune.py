@@ -20,7 +20,7 @@ WIDE = {"leak_rate": [0.1, 0.3, 1.0], "spectral_radius": [0.2, 0.6, 1.4], "ridge
 @pytest.fixture(autouse=True)
 def few_looks(monkeypatch):
     """Look at the bounds less often, because every length of a run is compiled once."""
-    monkeypatch.setattr("echofold._prune.SEGMENTS", 4)
+    monkeypatch.setattr("echofold._search.prune.SEGMENTS", 4)
 
 
 def pair(**options):
@@ -138,7 +138,7 @@ def test_known_inputs_several_outputs_and_groups_of_candidates(monkeypatch):
     y = np.stack([SERIES, np.roll(SERIES, 3)], axis=1)
     known = np.cos(np.arange(161) / 4)
     space = {"connectivity": [0.5, 1.0], "leak_rate": [0.3, 1.0], "ridge": RIDGE}
-    monkeypatch.setattr("echofold._prune.SEGMENTS", 2)
+    monkeypatch.setattr("echofold._search.prune.SEGMENTS", 2)
     found = []
     for prune in (False, True):
         model = ESNForecaster(12, random_state=SEED)

@@ -6,13 +6,16 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from echofold import KFold, LeaveOneOut, WalkForward, _candidates, _remembered, _splits
-from echofold._remembered import remembered
+from echofold import KFold, LeaveOneOut, WalkForward
+from echofold._engine import candidates as _candidates
+from echofold._folds import splits as _splits
+from echofold._machine import remembered as _remembered
+from echofold._machine.remembered import remembered
 
 
 @pytest.fixture
 def counted(monkeypatch):
-    monkeypatch.setattr(_remembered, "MOST", 100)
+    monkeypatch.setattr(_remembered, "MOST_BYTES", 100)
     calls = []
 
     @remembered(size=len)
@@ -49,7 +52,7 @@ def test_one_result_is_kept_however_large(counted):
 def test_drawn_weights_are_bounded_by_their_size(monkeypatch):
     params = {"units": 40, "connectivity": 1.0, "spectral_radius": 0.9, "W": None, "W_in": None}
     size = 8 * 40 * (40 + 2)
-    monkeypatch.setattr(_remembered, "MOST", 3 * size)
+    monkeypatch.setattr(_remembered, "MOST_BYTES", 3 * size)
     drawn = [_candidates.draw_for(params, 1, seed) for seed in range(9)]
     assert len(_candidates._drawn.kept) == 3
     assert _candidates.draw_for(params, 1, 8) is drawn[8]
@@ -70,7 +73,7 @@ def test_the_size_of_splits_is_that_of_all_they_may_hold(scheme):
 
 
 def test_splits_are_bounded_by_their_size(monkeypatch):
-    monkeypatch.setattr(_remembered, "MOST", 2**20)
+    monkeypatch.setattr(_remembered, "MOST_BYTES", 2**20)
     for n in range(2000, 2020):
         splits = _splits.resolve_cv(LeaveOneOut(), n)
     kept = _splits._of_scheme.kept.values()

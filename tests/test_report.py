@@ -187,7 +187,7 @@ def test_the_winner_and_its_scores_are_told(pages, kind, request):
             rf">{name}</th><td>{re.escape(f'{value:g}'.replace('e-0', 'e-'))}<", found.source
         )
     for scheme in search._results:
-        assert search._winner(scheme, None).score in found.values()
+        assert search._winner(scheme).score in found.values()
     assert search.best_estimator_.condition_ in found.values()
     assert f"echofold {__version__}" in found.text and f"numpy {np.__version__}" in found.text
     assert str(search.seed_) in found.text
@@ -254,7 +254,7 @@ def test_the_honest_error_stands_beside_the_flattered_one(pages, forecaster):
 def test_the_code_repeats_the_search(pages, kind, request, capsys):
     search = request.getfixturevalue(kind)
     names = {"forecaster": "y", "regressor": "X y", "classifier": "sequences labels"}[kind].split()
-    space = dict(zip(names, search._data, strict=True))
+    space = dict(zip(names, search._reader.data, strict=True))
     exec(pages[kind].code(), space)
     assert space["search"].best_params_ == search.best_params_
     assert space["search"].best_score_ == search.best_score_
@@ -404,7 +404,7 @@ def test_a_large_search_stays_small(tmp_path):
         wider["nrmse"] = wider.nrmse * xr.DataArray(rng.lognormal(0, 2, 2000), dims="candidate")
         wider.attrs["hyper_parameters"] = list(values)
         search._results[name] = wider
-    search.best_index_ = search._winner("CV", None).candidate
+    search.best_index_ = search._winner("CV").candidate
     path = write_report(search, tmp_path / "large.html")
     assert path.stat().st_size < 3e6
     found = Page(path.read_text(encoding="utf-8"))

@@ -4,21 +4,11 @@ import pytest
 import reference
 from scipy.sparse import csr_array
 
-from echofold._device import engine
-from echofold._reservoir import (
-    Course,
-    Reservoirs,
-    advance,
-    begin,
-    block_length,
-    drive,
-    drive_blocks,
-    drive_sequences,
-    generate,
-    proceed,
-    reservoirs,
-)
-from echofold._weights import Sparse, draw, prepare
+from echofold._engine.drive import advance, block_length, drive, drive_blocks, drive_sequences
+from echofold._engine.generate import Course, begin, generate, proceed
+from echofold._engine.leaky import Reservoirs, reservoirs
+from echofold._engine.weights import Sparse, draw, prepare
+from echofold._machine.device import engine
 
 UNITS, STEPS = 40, 30
 LEAK, RADIUS = [1.0, 0.3, 0.7], [0.9, 0.2, 1.4]
@@ -108,7 +98,7 @@ def test_blocks_join_to_the_whole(size):
 
 def test_advance_over_several_padded_blocks(monkeypatch):
     batch, plain = candidates(1.0, 1)
-    monkeypatch.setattr("echofold._reservoir.BLOCK_BYTES", 8 * UNITS * 3 * 64)
+    monkeypatch.setattr("echofold._engine.drive.BLOCK_BYTES", 8 * UNITS * 3 * 64)
     u = series(1, 150)
     assert block_length(batch.shape, 150) == 64
     x = advance(batch, u)
@@ -197,7 +187,9 @@ def test_loops_of_a_known_length_as_on_an_accelerator_give_the_same(monkeypatch)
     )
     found = []
     for known in (False, True):
-        monkeypatch.setattr("echofold._reservoir.accelerated", lambda known=known: known)
+        for module in ("drive", "generate"):
+            name = f"echofold._engine.{module}.accelerated"
+            monkeypatch.setattr(name, lambda known=known: known)
         x = advance(batch, u)
         going = begin(readout, np.ones((1, 3)), x, course)
         going, _ = proceed(batch, readout, going, course, 1, 2)

@@ -9,8 +9,8 @@ from sklearn import model_selection as skl
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from echofold._rows import rows, runs
-from echofold._splits import resolve_cv
+from echofold._data.rows import rows, runs
+from echofold._folds.splits import resolve_cv
 from echofold.schemes import (
     Accumulative,
     KFold,

@@ -42,9 +42,9 @@ from echofold import (
     cross_validate,
     datasets,
 )
-from echofold._final import FINALS
-from echofold._results import EchofoldWarning
-from echofold._select import mean_scores, select
+from echofold._search.finals import FINALS
+from echofold._search.select import mean_scores, select
+from echofold._validation.dataset import EchofoldWarning
 
 SCHEMES = {
     "CV": KFold(4),
@@ -103,8 +103,8 @@ def test_candidates_that_share_no_draw_or_no_problem():
 
 
 def test_block_sizes_do_not_matter(monkeypatch, forecast_search):
-    monkeypatch.setattr("echofold._work.STATE_BYTES", 1)  # one candidate at a time
-    monkeypatch.setattr("echofold._evaluator.MOST", 3)
+    monkeypatch.setattr("echofold._search.blocks.STATE_BYTES", 1)  # one candidate at a time
+    monkeypatch.setattr("echofold._search.evaluator.WIDEST", 3)
     search = searched(n_draws=2, metric=["nrmse", "mae"])
     for name in ("nrmse", "mae"):
         np.testing.assert_allclose(search.results_[name], forecast_search.results_[name], rtol=1e-9)
@@ -531,7 +531,7 @@ def test_a_failed_refit_leaves_the_earlier_search(monkeypatch):
     search = searched("regression")
     expected = search.predict(INPUTS)
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._search.evaluate_all", fails)
+        patch.setattr("echofold._search.search.evaluate_all", fails)
         with pytest.raises(MemoryError, match="in the search"):
             search.fit(9 * INPUTS[:100, :1], 9 * OUTPUTS[:100, 0])
     np.testing.assert_array_equal(search.predict(INPUTS), expected)

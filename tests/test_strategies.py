@@ -9,8 +9,8 @@ from scipy import stats
 from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SERIES, TASKS, one_by_one, searched
 
 from echofold import Accumulative, ESNSearchCV, KFold
-from echofold._results import EchofoldWarning
-from echofold._strategies import _spread, halvings
+from echofold._search.strategies import _spread, halvings
+from echofold._validation.dataset import EchofoldWarning
 
 RANDOM = {
     "leak_rate": stats.uniform(0.1, 0.9),
@@ -159,9 +159,9 @@ def test_halving_takes_one_scheme():
 
 def test_optuna_proposes_batches(monkeypatch):
     pytest.importorskip("optuna")
-    monkeypatch.setattr("echofold._strategies.BATCH", 8)
+    monkeypatch.setattr("echofold._search.strategies.BATCH", 8)
     batches = []
-    from echofold._evaluator import Evaluator
+    from echofold._search.evaluator import Evaluator
 
     run = Evaluator.run
     monkeypatch.setattr(

@@ -20,7 +20,7 @@ from echofold import (
     cross_validate,
     cross_validate_readout,
 )
-from echofold._splits import resolve_cv
+from echofold._folds.splits import resolve_cv
 
 RIDGE = np.array([0, 1e-9, 1e-6, 1e-3, 1.0, 1e3])
 # Deviations are measured in what one rounding of the data does. Most are below 5; where leaving

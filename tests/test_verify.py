@@ -12,7 +12,8 @@ from echofold import (
     cross_validate,
     cross_validate_readout,
 )
-from echofold._folds import KeptRows
+from echofold._folds.algorithm import Readouts, Residuals
+from echofold._folds.choose import WAYS
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -58,18 +59,18 @@ def test_a_search_verifies_every_block(task):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_wrong_results_are_an_error(task, monkeypatch):
-    readouts, residuals = KeptRows.readouts, KeptRows.residuals
+    for way in WAYS.values():
 
-    def wrong_readouts(self, splits, choice, offset):
-        W, refitted = readouts(self, splits, choice, offset)
-        return W * (1 + 1e-5), refitted
+        def wrong_readouts(self, splits, right=way.readouts):
+            W, refitted = right(self, splits)
+            return Readouts(W * (1 + 1e-5), refitted)
 
-    def wrong_residuals(self, splits, choice, offset):
-        at, e, refitted = residuals(self, splits, choice, offset)
-        return at, e * (1 + 1e-5), refitted
+        def wrong_residuals(self, splits, right=way.residuals):
+            at, e, refitted = right(self, splits)
+            return Residuals(at, e * (1 + 1e-5), refitted)
 
-    monkeypatch.setattr(KeptRows, "readouts", wrong_readouts)
-    monkeypatch.setattr(KeptRows, "residuals", wrong_residuals)
+        monkeypatch.setattr(way, "readouts", wrong_readouts)
+        monkeypatch.setattr(way, "residuals", wrong_residuals)
     with pytest.raises(
         RuntimeError, match=r"verify=True: .* differ from a plain refit by .* rounding"
     ):

@@ -4,7 +4,7 @@ from reference import drawn
 from scipy.sparse import csr_array, issparse
 from threadpoolctl import threadpool_limits
 
-from echofold._weights import Sparse, draw, prepare, spectral_radius
+from echofold._engine.weights import Sparse, draw, prepare, spectral_radius
 
 
 def test_dense_draw_is_the_documented_stream():

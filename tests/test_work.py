@@ -18,14 +18,14 @@ from echofold import (
     LeaveOneOut,
     SingleSplit,
     WalkForward,
-    _reservoir,
-    _states,
     cross_validate,
 )
-from echofold._final import single
-from echofold._splits import resolve_cv
-from echofold._validate import validate
-from echofold._validated import Settings
+from echofold._engine import drive as _reservoir
+from echofold._engine import states as _states
+from echofold._engine.states import single
+from echofold._folds.splits import resolve_cv
+from echofold._validation.settings import Settings
+from echofold._validation.validate import validate
 from echofold.metrics import resolve
 
 WASHOUT, ROWS = 40, 640

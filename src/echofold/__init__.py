@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from echofold import datasets, metrics, plots, schemes
-    from echofold._cross_validate import cross_validate, cross_validate_readout
-    from echofold._estimators import ESNClassifier, ESNForecaster, ESNRegressor
-    from echofold._evaluate import evaluate
-    from echofold._persist import load, save
-    from echofold._results import EchofoldWarning
-    from echofold._search import ESNSearchCV
+    from echofold._models.classifier import ESNClassifier
+    from echofold._models.forecaster import ESNForecaster
+    from echofold._models.regressor import ESNRegressor
+    from echofold._persistence.save_and_load import load, save
+    from echofold._search.honest_error import evaluate
+    from echofold._search.search import ESNSearchCV
+    from echofold._validation.cross_validate import cross_validate, cross_validate_readout
+    from echofold._validation.dataset import EchofoldWarning
     from echofold.schemes import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
 
 __version__ = "0.1.0"
 _NAMES = {  # loaded on first use, so that importing the package costs little
-    "_cross_validate": ("cross_validate", "cross_validate_readout"),
-    "_estimators": ("ESNClassifier", "ESNForecaster", "ESNRegressor"),
-    "_evaluate": ("evaluate",),
-    "_persist": ("load", "save"),
-    "_results": ("EchofoldWarning",),
-    "_search": ("ESNSearchCV",),
+    "_validation.cross_validate": ("cross_validate", "cross_validate_readout"),
+    "_models.classifier": ("ESNClassifier",),
+    "_models.forecaster": ("ESNForecaster",),
+    "_models.regressor": ("ESNRegressor",),
+    "_search.honest_error": ("evaluate",),
+    "_persistence.save_and_load": ("load", "save"),
+    "_validation.dataset": ("EchofoldWarning",),
+    "_search.search": ("ESNSearchCV",),
     "schemes": ("Accumulative", "KFold", "LeaveOneOut", "SingleSplit", "WalkForward"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._rows import Interval, Intervals, rows, runs
+from echofold._data.rows import Interval, Intervals, rows, runs
 
 Size = int | float
 Gap = Size | tuple[Size, Size]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from echofold.cli._gaps import MOST, SECONDS, TICKS, days_between, steps_between
+from echofold.cli._gaps import MOST_ROWS, SECONDS, TICKS, days_between, steps_between
 from echofold.cli._quote import one_line, shown
 from echofold.cli._read import each_cell
 
@@ -145,17 +145,17 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
     usual = int(values[counts.argmax()])
     step = pd.Timedelta(usual, unit=dates.unit)
     if step < DAY:
-        few = days_between(dates) / (step / DAY) + 1 <= MOST * len(dates)
+        few = days_between(dates) / (step / DAY) + 1 <= MOST_ROWS * len(dates)
         return describe(_fixed(step)) if few and not (steps % usual).any() else None
     month = dates[0].strftime("%b").upper()
     trials = [f"YS-{month}", f"YE-{month}", f"QS-{month}", f"QE-{month}", "MS", "ME"]
     trials += [f"W-{dates[0].strftime('%a').upper()}", "B", _fixed(step), "D"]
     for freq in trials:
         lasts = step / DAY if freq == _fixed(step) else LASTS[freq[0]]
-        if days_between(dates) / lasts > MOST * len(dates):
+        if days_between(dates) / lasts > MOST_ROWS * len(dates):
             continue
         every = grid(dates, freq)
-        if dates.isin(every).all() and len(every) <= MOST * len(dates):
+        if dates.isin(every).all() and len(every) <= MOST_ROWS * len(dates):
             return describe(freq)
     return None
 

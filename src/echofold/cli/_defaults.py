@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from echofold._search import ESNSearchCV
+from echofold._search.search import ESNSearchCV
 from echofold.cli._options import SCHEMES
 from echofold.cli._output import Output
 from echofold.schemes import Accumulative, KFold, SingleSplit, WalkForward
@@ -51,7 +51,7 @@ class Plan:
 
     def search(self, progress: Any, first: str | None = None) -> ESNSearchCV:
         """A new search, with one of the schemes put first."""
-        from echofold._forecaster import ESNForecaster
+        from echofold._models.forecaster import ESNForecaster
 
         order = sorted(self.schemes, key=lambda name: name != first)
         return ESNSearchCV(

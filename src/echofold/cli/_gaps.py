@@ -7,7 +7,7 @@ import pandas as pd
 
 from echofold.cli._quote import shown
 
-MOST = 2  # rows of an even grid for each row of the file
+MOST_ROWS = 2  # rows of an even grid for each row of the file
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit
 SECONDS = 86_400  # in a day
 
@@ -37,7 +37,7 @@ def refuse_gaps(index: pd.Index, rows: np.ndarray, source: str) -> None:
     # Numbers stand on a grid of their smallest step; of dates that vary, half the steps decide.
     step = float(np.median(steps) if dates else steps.min())
     count = float(steps.sum(dtype=float)) / step + 1
-    if count <= MOST * len(index):
+    if count <= MOST_ROWS * len(index):
         return
     jump = int(steps.argmax())
     jump_rows = float(steps[jump]) / step

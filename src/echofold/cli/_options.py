@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 
+from echofold._search.finals import FINALS as _FINALS
+
 SCHEMES = ("single", "k-fold", "accumulative", "walk-forward")
-FINALS = ("retrain", "average", "best", "weighted")
+FINALS = tuple(_FINALS)
 POSITIVE = click.IntRange(min=1)
 READING = ("column", "date", "date_format", "decimal", "fill")
 

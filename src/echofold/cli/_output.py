@@ -59,7 +59,7 @@ class Output:
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
         """Say the library's warnings as notes; those of other libraries are not for the user."""
-        from echofold._results import EchofoldWarning
+        from echofold._validation.dataset import EchofoldWarning
 
         def show(message: Any, category: type, *_: Any, **__: Any) -> None:
             if issubclass(category, EchofoldWarning):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from echofold.cli import _dates
-from echofold.cli._gaps import MOST, refuse_gaps, written
+from echofold.cli._gaps import MOST_ROWS, refuse_gaps, written
 from echofold.cli._output import Output
 from echofold.cli._quote import listed, shown
 from echofold.cli._read import Table, read_table
@@ -68,7 +68,7 @@ def read_series(
         )
     known = pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="row"), name=column)
     spacing = None
-    _enough(MOST * len(known), len(known), column, table.name)  # before looking for a spacing
+    _enough(MOST_ROWS * len(known), len(known), column, table.name)  # before looking for a spacing
     if dates is not None:
         known.index = pd.Index(dates, name=dates_in)
         known, spacing = _evenly(known, table.name, output)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from echofold._text import label
+from echofold._data.text import label
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 

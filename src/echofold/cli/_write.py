@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from echofold._atomic import write_atomically
+from echofold._machine.files import write_atomically
 from echofold.cli._gaps import written
 
 
@@ -45,7 +45,7 @@ def records(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
 
 def write_all(folder: Path, search: Any, forecasts: pd.DataFrame) -> dict[str, str]:
     """Write ``forecast.csv``, ``model.echofold`` and ``report.html``; their paths by name."""
-    from echofold._persist import save
+    from echofold._persistence.save_and_load import save
 
     paths = {
         "forecast": folder / "forecast.csv",

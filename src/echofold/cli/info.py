@@ -67,7 +67,8 @@ def _devices() -> list[dict[str, object]]:
 
 def _memory() -> dict[str, int]:
     """Bytes of memory, and those a search takes without being asked."""
-    from echofold._memory import available, budget
+    from echofold._machine.available import available
+    from echofold._validation.memory import budget
 
     return {"available": available(), "used_by_default": budget(None)}
 

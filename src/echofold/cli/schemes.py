@@ -121,7 +121,7 @@ def _picture(scheme: Any, n: int, out: Path) -> Path:
     from matplotlib import pyplot
 
     from echofold import plots
-    from echofold._atomic import write_atomically
+    from echofold._machine.files import write_atomically
 
     drawn = io.BytesIO()
     ax = plots.splits(scheme, n)

@@ -7,7 +7,7 @@ from operator import index
 
 import numpy as np
 
-from ._dataset import Dataset, read_arrays
+from echofold.datasets._dataset import Dataset, read_arrays
 
 # Of the recorder: the reading at 0 mV, and readings for each mV.
 _ZERO, _GAIN = 1024, 200

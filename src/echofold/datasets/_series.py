@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._dataset import SeriesDataset, embedded
+from echofold.datasets._dataset import SeriesDataset, embedded
 
 
 def load_labor() -> SeriesDataset:

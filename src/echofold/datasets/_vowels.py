@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._dataset import Dataset, read_arrays
+from echofold.datasets._dataset import Dataset, read_arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

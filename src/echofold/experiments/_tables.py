@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from echofold._atomic import write_atomically
+from echofold._machine.files import write_atomically
 
 
 class Rows:

@@ -22,7 +22,7 @@ from echofold import (
     cross_validate,
     datasets,
 )
-from echofold._atomic import write_atomically
+from echofold._machine.files import write_atomically
 from echofold.experiments import _tables, generative, speed
 from echofold.experiments._run import Say, expecting_collinear_states
 from echofold.metrics import nrmse

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from echofold._frames import Table, read
-from echofold._select import mean_scores
+from echofold._data.tables import Table, read
+from echofold._search.select import best_ridges, mean_scores
 
 
 @dataclass(frozen=True)
@@ -89,18 +89,11 @@ def fitted(search: Any) -> Any:
     return search
 
 
-def kind_of(estimator: Any) -> str:
-    """The task of an estimator."""
-    if hasattr(estimator, "forecast"):
-        return "forecast"
-    return "classification" if hasattr(estimator, "decision_function") else "regression"
-
-
 def given_series(search: Any) -> Table:
     """The targets ``y`` that a search of a forecaster or regressor was fitted on."""
-    place = 0 if kind_of(search.estimator) == "forecast" else 1
-    data = search._data
-    return read(data[place] if len(data) > place else search._fit_params["y"], "y")
+    place = search.estimator._task.targets
+    data = search._reader.data
+    return read(data[place] if len(data) > place else search._reader.fit_params["y"], "y")
 
 
 @dataclass(frozen=True)
@@ -120,9 +113,9 @@ class ValidationOutputs:
 def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutputs:
     """Forecasts or predictions of every split of the winner for its validation rows."""
     scheme = scheme_name(fitted(search)._results, scheme)
-    winner = search._winner(scheme, None)
+    winner = search._winner(scheme)
     candidate = search.candidates_[winner.candidate]
-    problem, schemes = search._evaluator.problem(candidate)
+    problem, schemes = search._reader.problem(candidate)
     splits = schemes[scheme]
     model = search.best_estimator_
     if scheme != next(iter(search._results)):
@@ -131,20 +124,20 @@ def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutp
     past = rows >= problem.rows
     truth = problem.original(problem.targets)[np.minimum(rows, problem.rows - 1)]
     truth[past] = np.nan
-    if problem.kind == "forecast":
+    if problem.task.fed_back:
         outputs = truth - model.residuals_
-        first = len(problem.washout) + 1  # the target of a pair is the value after its input
     else:
         outputs = _open_loop(search, scheme, winner, model, problem, splits)
         outputs[past] = np.nan
-        first = len(problem.washout)
+    first = len(problem.washout) + problem.task.ahead
     return ValidationOutputs(np.where(past, -1, rows + first), truth, outputs)
 
 
 def _open_loop(search: Any, scheme: str, winner: Any, model: Any, problem: Any, splits: Any):
     """Outputs of every split's readout for its validation rows, over one pass of the reservoir."""
-    from echofold._candidates import candidate_seed
-    from echofold._final import single, validate_winner
+    from echofold._engine.candidates import candidate_seed
+    from echofold._engine.states import single
+    from echofold._search.final import validate_winner
 
     found = search._results[scheme]
     place = winner.ridge
@@ -152,13 +145,12 @@ def _open_loop(search: Any, scheme: str, winner: Any, model: Any, problem: Any, 
         candidate = search.candidates_[winner.candidate]
         draw = model.seed_ - candidate_seed(candidate, search.seed_)
         scores = found[found.attrs["metric"]].values[draw, winner.candidate]
-        place = np.where(np.isnan(scores), np.inf, scores).argmin(axis=1)
+        place = best_ridges(scores)
     source = single(problem, model.get_params(deep=False), model.seed_)
     W = validate_winner(source, splits, found.ridge.values[place], bool(model.penalize_bias)).W
     rows = splits.valid_rows
     outputs = np.full((*rows.shape, problem.targets.shape[1]), np.nan)
-    blocks = source.blocks() if problem.sequences is None else [(0, source.kept())]
-    for start, (states,) in blocks:
+    for start, (states,) in source.blocks():
         inside = (rows >= start) & (rows < start + len(states))
         for split in np.flatnonzero(inside.any(axis=1)):
             at = rows[split, inside[split]] - start

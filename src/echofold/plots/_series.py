@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from echofold._frames import Table, read
+from echofold._data.tables import Table, read
+from echofold._data.tasks import Task
 from echofold.plots._given import (
     ValidationOutputs,
     fitted,
     given_series,
-    kind_of,
     validation_outputs,
 )
 from echofold.plots._style import (
@@ -66,8 +66,8 @@ def forecasts(
     >>> plots.forecasts(search.fit(y)).get_legend_handles_labels()[1]
     ['series', 'validation forecasts']
     """
-    kind = kind_of(fitted(search).estimator)
-    if kind == "classification":
+    task = fitted(search).estimator._task
+    if task.labels:
         raise TypeError(
             "search is of an ESNClassifier, whose validation has no series to draw; expected one "
             "of a forecaster or a regressor."
@@ -75,11 +75,11 @@ def forecasts(
     table = given_series(search)
     check_output(output, table.values.shape[1])
     found = validation_outputs(search, scheme)
-    return outputs_over_series(kind, table, found, output, rows, ax)
+    return outputs_over_series(task, table, found, output, rows, ax)
 
 
 def outputs_over_series(
-    kind: str, table: Table, found: ValidationOutputs, output: int, rows: Any, ax: Any
+    task: Task, table: Table, found: ValidationOutputs, output: int, rows: Any, ax: Any
 ) -> Any:
     """The series with validation outputs over it."""
     start, stop = (0, len(table.values)) if rows is None else rows
@@ -90,16 +90,16 @@ def outputs_over_series(
     ax = axes(ax, 8.0, 3.4)
     x, y = positions(table.index, len(table.values)), table.values[:, output]
     line = {"linewidth": 0.8, "alpha": 0.7}
-    if kind == "regression":  # good predictions would hide a thin line
+    if not task.fed_back:  # good predictions would hide a thin line
         line = {"linewidth": 2.2, "alpha": 0.45}
     ax.plot(*thinned(x[start:stop], y[start:stop]), color=INK, label="series", **line)
     at, values = _chained(found.rows, found.outputs[:, :, output])
     inside = (at >= start) & (at < stop)
     at, values = at[inside], values[inside]
-    name = "validation forecasts" if kind == "forecast" else "validation predictions"
+    name = f"validation {task.outputs}"
     ax.plot(*thinned(x[at], values), color=VERMILION, linewidth=1, label=name)
     first, begins = found.rows[:, 0], found.outputs[:, 0, output]
-    if kind == "forecast":
+    if task.fed_back:
         dots = np.isfinite(begins) & (first >= start) & (first < stop)
         ax.plot(x[first[dots]], begins[dots], "o", color=VERMILION, markersize=3)
     lost = int((~np.isfinite(found.outputs[:, :, output]) & (found.rows >= 0)).any(axis=1).sum())

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from echofold._rows import Intervals, complement, rows, runs
-from echofold._splits import RowSplits, resolve_cv
+from echofold._data.rows import Intervals, complement, rows, runs
+from echofold._folds.splits import RowSplits, resolve_cv
 from echofold.plots._style import BLUE, PALE, VERMILION, axes, legend_above, whole_numbers
 
 SHOWN = 60  # splits drawn at most

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._timeline import timeline
+from echofold._data.timeline import timeline
 from echofold.plots._style import fitting, plain, whole_numbers
 
 

@@ -7,8 +7,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from echofold._atomic import write_atomically
-from echofold._text import legible
+from echofold._data.text import legible
+from echofold._machine.files import write_atomically
 
 
 def write_report(search: Any, path: str | os.PathLike) -> Path:

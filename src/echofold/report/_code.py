@@ -11,11 +11,6 @@ from typing import Any
 import numpy as np
 
 WIDTH = 88
-DATA = {  # positional arguments of fit
-    "forecast": ("y", "X", "sample_weight"),
-    "regression": ("X", "y", "sample_weight"),
-    "classification": ("sequences", "labels"),
-}
 
 
 class Written:
@@ -96,7 +91,7 @@ class Written:
         return name
 
 
-def code_of(search: Any, kind: str, data: str) -> str:
+def code_of(search: Any, data: str) -> str:
     """Python that repeats the search; ``data`` describes what it was fitted on."""
     written = Written()
     lines = [
@@ -112,8 +107,11 @@ def code_of(search: Any, kind: str, data: str) -> str:
     own = search.estimator.random_state if search.random_state is None else search.random_state
     if search.random_state is not None or not isinstance(own, Integral) or own != search.seed_:
         lines.append(f"    random_state={search.seed_},")
-    arguments = [*DATA[kind][: len(search._data)], *(f"{k}={k}" for k in search._fit_params)]
-    if search._evaluator.groups is not None:
+    arguments = [
+        *search.estimator._task.data[: len(search._reader.data)],
+        *(f"{k}={k}" for k in search._reader.fit_params),
+    ]
+    if search._reader.groups is not None:
         arguments.append("groups=groups")
     imports = [line for module in sorted(written.imports) for line in written.imported(module)]
     names = ", ".join(argument.split("=")[0] for argument in arguments)

@@ -10,26 +10,20 @@ from typing import Any
 import numpy as np
 
 from echofold import __version__
-from echofold._results import COLLINEAR, describe_trouble
-from echofold.plots._given import kind_of
+from echofold._folds.tolerances import COLLINEAR
+from echofold._search.finals import FINALS
+from echofold._validation.dataset import describe_trouble
 from echofold.plots._style import short
 from echofold.report._code import code_of
 from echofold.report._data import described, number
 
 PACKAGES = ("jax", "numpy", "pandas", "scikit-learn", "scipy", "xarray", "matplotlib")
-FINALS = {
-    "retrain": "retrained on all data",
-    "average": "average of the readouts of all splits",
-    "best": "readout of the split with the lowest error",
-    "weighted": "readouts of all splits, weighted by inverse squared error",
-}
 NATURAL_ENDS = {"leak_rate": 1, "connectivity": 1, "spectral_radius": 0, "ridge": 0}
 
 
 def gather(search: Any) -> dict[str, Any]:
     """Everything but the pictures."""
-    kind = kind_of(search.estimator)
-    data = described(search, kind)
+    data = described(search)
     first = next(iter(search._results.values()))
     return {
         "title": type(search.estimator).__name__,
@@ -46,8 +40,8 @@ def gather(search: Any) -> dict[str, Any]:
         "warnings": _warnings(search),
         "versions": [("echofold", __version__), ("Python", platform.python_version())]
         + [(name, version(name)) for name in PACKAGES],
-        "no_forecast": _no_forecast(search, kind),
-        "code": code_of(search, kind, data["described"]),
+        "no_forecast": _no_forecast(search),
+        "code": code_of(search, data["described"]),
     }
 
 
@@ -55,7 +49,7 @@ def _winner(search: Any) -> dict[str, Any]:
     return {
         "score": float(search.best_score_),
         "params": [(name, number(value)) for name, value in search.best_params_.items()],
-        "final": FINALS[search.final],
+        "final": FINALS[search.final].words,
         "seed": int(search.best_estimator_.seed_),
     }
 
@@ -80,7 +74,7 @@ def _scheme(search: Any, name: str) -> dict[str, Any]:
     """A row of the table of schemes."""
     found = search._results[name]
     scores = found[found.attrs["metric"]].values
-    winner = search._winner(name, None)
+    winner = search._winner(name)
     params = dict(search.candidates_[winner.candidate])
     params["ridge"] = float(found.ridge.values[winner.ridge].mean())
     splits = search._schemes[name]
@@ -121,7 +115,7 @@ def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
         ("Schemes", "; ".join(found.attrs["scheme"] for found in search._results.values())),
         ("Metric", ", ".join(_metrics(first))),
         ("Selected by", _selection(search)),
-        ("Final model", FINALS[search.final]),
+        ("Final model", FINALS[search.final].words),
         ("Seed", str(search.seed_)),
     ]
     return rows
@@ -185,9 +179,9 @@ def _condition(search: Any, first: Any) -> dict[str, Any]:
     }
 
 
-def _no_forecast(search: Any, kind: str) -> str | None:
+def _no_forecast(search: Any) -> str | None:
     """Why a forecaster's forecast is not drawn, if it is not."""
-    if kind != "forecast" or search.best_estimator_.X_schema_ is None:
+    if not search.estimator._task.fed_back or search.best_estimator_.X_schema_ is None:
         return None
     return (
         "It is not drawn, because it needs the future values of the inputs known in advance: "

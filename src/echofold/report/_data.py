@@ -30,16 +30,16 @@ def number(value: Any) -> str:
     return short(size, 4)
 
 
-def described(search: Any, kind: str) -> dict[str, Any]:
+def described(search: Any) -> dict[str, Any]:
     """Size, range and columns of the data."""
-    problem, _ = search._evaluator.problem(search.candidates_[search.best_index_])
-    if kind == "classification":
+    problem, _ = search._reader.problem(search.candidates_[search.best_index_])
+    if problem.task.labels:
         return _sequences(search, problem)
     table = given_series(search)
     count, outputs = table.values.shape
     facts = [("Rows", str(count)), ("Outputs", str(outputs))]
     known = problem.known.shape[1]
-    if kind == "regression":
+    if not problem.task.fed_back:
         facts.insert(1, ("Inputs", str(problem.inputs.shape[1])))
     elif known:
         facts.append(("Inputs known in advance", str(known)))
@@ -63,7 +63,7 @@ def described(search: Any, kind: str) -> dict[str, Any]:
 def given_sequences(search: Any) -> tuple[list[np.ndarray], np.ndarray]:
     """The sequences ``(time, inputs)`` and labels that a search of a classifier was fitted on."""
     given, labels = (
-        search._data[i] if len(search._data) > i else search._fit_params[name]
+        search._reader.data[i] if len(search._reader.data) > i else search._reader.fit_params[name]
         for i, name in enumerate(("sequences", "y"))
     )
     return search.best_estimator_._sequences(given, reset=False), np.asarray(labels)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from echofold import plots
-from echofold._frames import Table
+from echofold._data.tables import Table
 from echofold.plots._series import column_name
 from echofold.plots._style import (
     BLUE,

@@ -14,7 +14,6 @@ from echofold import plots
 from echofold.plots._given import (
     ValidationOutputs,
     given_series,
-    kind_of,
     scores_of,
     validation_outputs,
 )
@@ -69,16 +68,16 @@ class _Album:
 
 def draw(search: Any) -> dict[str, list[Picture]]:
     """All pictures of a search that its task allows."""
-    album, kind = _Album(), kind_of(search.estimator)
+    album, task = _Album(), search.estimator._task
     outputs = validation_outputs(search)
     found: dict[str, list[Picture]] = {"forecast": []}
-    if kind == "forecast":
+    if task.fed_back:
         found["forecast"] = list(_forecasts(album, search))
-    if kind == "classification":
+    if task.labels:
         found["validation"] = [_confusion(album, search, outputs)]
     else:
-        found["validation"] = list(_over_series(album, search, kind, outputs))
-    if kind == "forecast" and outputs.rows.shape[1] > 1:
+        found["validation"] = list(_over_series(album, search, outputs))
+    if task.fed_back and outputs.rows.shape[1] > 1:
         caption = "How the validation forecasts of the winner lose track, in the units of the data."
         found["validation"].append(
             album(
@@ -86,8 +85,8 @@ def draw(search: Any) -> dict[str, list[Picture]]:
             )
         )
     found["search"] = [*_candidates(album, search), *_agreement(album, search)]
-    found["data"] = list(_data(album, search, kind))
-    found["splits"] = list(_splits(album, search, kind))
+    found["data"] = list(_data(album, search))
+    found["splits"] = list(_splits(album, search))
     return found
 
 
@@ -101,7 +100,7 @@ def _forecasts(album: _Album, search: Any) -> Iterator[Picture]:
         steps = int(search.evaluation_.attrs["horizon"])
     horizon = min(max(steps, 10), 2000)
     ahead, table = search.forecast(horizon, level=LEVEL), given_series(search)
-    y = search._data[0] if search._data else search._fit_params["y"]
+    y = search._reader.data[0] if search._reader.data else search._reader.fit_params["y"]
     for output in range(min(OUTPUTS, table.values.shape[1])):
         yield album(
             "forecast",
@@ -113,18 +112,16 @@ def _forecasts(album: _Album, search: Any) -> Iterator[Picture]:
         )
 
 
-def _over_series(
-    album: _Album, search: Any, kind: str, found: ValidationOutputs
-) -> Iterator[Picture]:
+def _over_series(album: _Album, search: Any, found: ValidationOutputs) -> Iterator[Picture]:
     """The series with what the splits of the winner made of it, and an excerpt of a regression."""
-    table = given_series(search)
-    what = "forecasts" if kind == "forecast" else "predictions"
-    hint = " A dot marks where a forecast starts." if kind == "forecast" else ""
+    table, task = given_series(search), search.estimator._task
+    what = task.outputs
+    hint = " A dot marks where a forecast starts." if task.fed_back else ""
     middle = len(table.values) // 2
     for output in range(min(OUTPUTS, table.values.shape[1])):
         title = f"Validation {what} of {column_name(table, output)}"
         for rows in (None, (middle, middle + EXCERPT)):
-            if rows is not None and (kind == "forecast" or len(table.values) < 3 * EXCERPT):
+            if rows is not None and (task.fed_back or len(table.values) < 3 * EXCERPT):
                 continue
             yield album(
                 "series",
@@ -132,7 +129,7 @@ def _over_series(
                 f"Every {what[:-1]} is by a readout that was not trained on its rows.{hint}"
                 if rows is None
                 else f"Rows {rows[0]} to {rows[1] - 1} of the same.",
-                partial(outputs_over_series, kind, table, found, output, rows),
+                partial(outputs_over_series, task, table, found, output, rows),
                 wide=True,
             )
 
@@ -185,7 +182,7 @@ def _agreement(album: _Album, search: Any) -> Iterator[Picture]:
     """Errors of all candidates by one scheme against another, and validation against unseen."""
     names = list(search._results)
     first = scores_of(search, names[0])
-    winner = search._winner(names[0], None)
+    winner = search._winner(names[0])
     for other in names[1:SCHEMES]:
         second = scores_of(search, other)
         across, up = (np.where(one.bounds, np.nan, one.mean()) for one in (first, second))
@@ -209,9 +206,9 @@ def _agreement(album: _Album, search: Any) -> Iterator[Picture]:
         )
 
 
-def _data(album: _Album, search: Any, kind: str) -> Iterator[Picture]:
+def _data(album: _Album, search: Any) -> Iterator[Picture]:
     """The series itself, or an example of each class."""
-    if kind == "classification":
+    if search.estimator._task.labels:
         count = min(len(CYCLE), len(search.best_estimator_.classes_))
         title = f"One sequence of each of {count} classes"
         classes = search.best_estimator_.classes_[:count]
@@ -223,11 +220,11 @@ def _data(album: _Album, search: Any, kind: str) -> Iterator[Picture]:
         yield album("data", column_name(table, output), "As given.", partial(series, table, output))
 
 
-def _splits(album: _Album, search: Any, kind: str) -> Iterator[Picture]:
+def _splits(album: _Album, search: Any) -> Iterator[Picture]:
     """The splits of every scheme."""
     for name, splits in list(search._schemes.items())[:SCHEMES]:
         title = splits.name if not isinstance(search.cv, dict) else f"{name}: {splits.name}"
-        rows = "sequences" if kind == "classification" else "rows"
+        rows = search.estimator._task.rows
         yield album(
             "splits",
             title,

@@ -1,0 +1,1 @@
+"""Runs reservoirs; knows nothing of folds."""

@@ -1,0 +1,115 @@
+"""Run reservoirs on given inputs: states of series, block by block, and of sequences.
+
+A column is a candidate. Nothing here knows about folds, nor what a step of a reservoir is. Callers
+hold `_machine.device.engine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from echofold._engine.leaky import Reservoirs
+from echofold._machine.device import accelerated
+from echofold._machine.programs import loop, program, scan
+from echofold._machine.shapes import few_lengths, pad_rows
+
+SILENT_STEPS = 2**12  # steps driven at a time when no states are kept
+BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again from the cache
+
+
+@program
+def _drive(r: Reservoirs, inputs, x, length):
+    constant = r.constant()
+
+    def step(x, u):
+        x = r.step(constant, x, u[:, None])
+        return x, x
+
+    _, states = scan(step, x, inputs)
+    return states, states[length - 1]
+
+
+@program
+def _drive_silent(r: Reservoirs, inputs, x, length, *, whole: bool):
+    """Only the last state; rows from ``length`` on are padding, run idly if ``whole``."""
+    constant = r.constant()
+
+    def step(n, x):
+        return r.step(constant, x, inputs[n][:, None])
+
+    if not whole:
+        return loop(0, length, step, x)
+    return loop(0, inputs.shape[0], lambda n, x: jnp.where(n < length, step(n, x), x), x)
+
+
+def drive(r: Reservoirs, inputs, x=None):
+    """Drive with ``inputs (T, inputs)`` from state ``x``.
+
+    Returns the states ``(T, units, columns)`` and the last one. With arrays of `Reservoirs`
+    stacked along a leading axis, several draws run in one call and results gain that axis.
+    """
+    x = np.zeros((*r.leak.shape[:-1], *r.shape)) if x is None else x
+    if r.leak.ndim == 2:
+        return jax.vmap(_drive, in_axes=(0, None, 0, None))(r, inputs, x, len(inputs))
+    return _drive(r, inputs, x, len(inputs))
+
+
+def advance(r: Reservoirs, inputs, x=None):
+    """The state after driving with ``inputs``, in memory that does not grow with their length."""
+    x = np.zeros(r.shape) if x is None else x
+    size = max(1, min(few_lengths(len(inputs)), SILENT_STEPS))
+    for start in range(0, len(inputs), size):
+        part = inputs[start : start + size]
+        x = _drive_silent(r, pad_rows(part, size), x, len(part), whole=accelerated())
+    return x
+
+
+def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iterator[tuple]:
+    """Yield ``(start, states, last)`` for consecutive blocks of rows, so that none need be kept.
+
+    ``states`` is ``(rows, units, columns)``; the final, shorter block is cut to its rows.
+    """
+    x = np.zeros(r.shape) if x is None else x
+    size = size or block_length(r.shape, len(inputs))
+    for start in range(0, len(inputs), size):
+        part = inputs[start : start + size]
+        states, x = _drive(r, pad_rows(part, size), x, len(part))
+        yield start, np.asarray(states)[: len(part)], x
+
+
+def block_length(shape: tuple[int, int], steps: int) -> int:
+    """Rows in a block: as even as possible, a multiple of 64 so that few shapes are compiled."""
+    most = max(64, BLOCK_BYTES // (8 * shape[0] * shape[1]))
+    blocks = max(1, -(-steps // most))
+    return min(-(-steps // blocks // 64) * 64 if steps > 64 else steps, -(-most // 64) * 64) or 1
+
+
+@program
+def drive_sequences(r: Reservoirs, inputs, take):
+    """Drive every candidate with every sequence at once, keeping weighted sums of states.
+
+    ``inputs`` is ``(sequences, steps, inputs)``, padded at the end; ``take`` is
+    ``(features, steps, sequences)``. Returns ``(features, units, columns, sequences)``:
+    ``Σ_t take[f, t, s] x_t``, which is the state at one position for a row of ``take`` with a
+    single one, and a mean for a row of equal weights.
+    """
+    units, candidates = r.shape
+    sequences = inputs.shape[0]
+    index = jnp.repeat(jnp.arange(candidates), sequences)
+    wide = r.columns(index)
+    constant = wide.constant()
+
+    def step(carry, row):
+        x, total = carry
+        u, weights = row  # (inputs, sequences), (features, sequences)
+        x = wide.step(constant, x, jnp.tile(u, (1, candidates)))
+        return (x, total + jnp.tile(weights, (1, candidates))[:, None] * x), None
+
+    zero = jnp.zeros((units, candidates * sequences))
+    rows = (jnp.transpose(inputs, (1, 2, 0)), jnp.transpose(take, (1, 0, 2)))
+    (_, total), _ = scan(step, (zero, jnp.zeros((take.shape[0], *zero.shape))), rows)
+    return total.reshape(take.shape[0], units, candidates, sequences)

@@ -1,0 +1,116 @@
+"""Closed-loop validation: every (candidate, split, ridge) trajectory as a column of one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._engine.generate import Course, begin, columns_together, proceed
+from echofold._engine.leaky import Reservoirs
+from echofold._machine.device import engine
+from echofold._machine.shapes import few_lengths, pad_rows
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Trajectories to run, flattened: one entry for each column.
+
+    ``candidate``, ``start`` and ``horizon`` are ``(columns,)``; ``readout`` is
+    ``(columns, 1 + inputs + units, outputs)``; ``rows (columns, inputs + units)`` holds the true
+    inputs and states that each starts from.
+    """
+
+    candidate: np.ndarray
+    start: np.ndarray
+    horizon: np.ndarray
+    readout: np.ndarray
+    rows: np.ndarray
+
+    def part(self, index) -> Runs:
+        """Some of the columns."""
+        return Runs(
+            self.candidate[index],
+            self.start[index],
+            self.horizon[index],
+            self.readout[index],
+            self.rows[index],
+        )
+
+
+def flatten(W: np.ndarray, rows: np.ndarray, valid: np.ndarray) -> Runs:
+    """Columns of readouts ``W (candidates, splits, ridge, p, outputs)``.
+
+    ``rows (candidates, splits, m)`` are the true rows at the start of each validation interval
+    ``valid (splits, 2)``.
+    """
+    candidates, splits, ridges = W.shape[:3]
+    candidate, split, _ = (a.ravel() for a in np.indices((candidates, splits, ridges)))
+    return Runs(
+        candidate,
+        valid[split, 0],
+        (valid[:, 1] - valid[:, 0])[split],
+        W.reshape(-1, *W.shape[3:]),
+        rows[candidate, split],
+    )
+
+
+def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
+    """Blocks of columns with the width they are padded to, so that few shapes are compiled."""
+    columns = len(runs.candidate)
+    widest = columns_together(runs.readout.shape[1], device.partition(":")[0])
+    for first in range(0, columns, widest):
+        part = slice(first, min(first + widest, columns))
+        yield part, min(widest, 1 << max(3, (part.stop - part.start - 1).bit_length()))
+
+
+def course(problem: Problem, runs: Runs) -> Course:
+    """What these columns run along."""
+    rows = few_lengths(problem.rows)  # of few sizes, because each is compiled once
+    known, targets = pad_rows(problem.known, rows), pad_rows(problem.targets, rows)
+    return Course(known, targets, runs.start, runs.horizon, problem.unit)
+
+
+def _start(problem: Problem, reservoirs: Reservoirs, runs: Runs, width: int, absolute: bool):
+    """Columns on the device, padded to ``width`` by repeating the first, after one output."""
+    index = np.zeros(width, dtype=int)
+    index[: len(runs.candidate)] = np.arange(len(runs.candidate))
+    runs = runs.part(index)
+    readout, rows = np.moveaxis(runs.readout, 0, 2), runs.rows.T
+    along, inputs = course(problem, runs), problem.inputs.shape[1]
+    going = begin(readout, rows[:inputs], rows[inputs:], along, absolute)
+    return reservoirs.columns(runs.candidate), readout, going, along
+
+
+def closed_loop_sums(
+    problem: Problem, reservoirs: Reservoirs, runs: Runs, absolute: bool, device: str
+) -> np.ndarray:
+    """Sum of squared (or absolute) errors of every column over its horizon."""
+    total = np.empty(len(runs.candidate))
+    longest = int(runs.horizon.max())
+    with engine(device):
+        for part, width in blocks(runs, device):
+            r, readout, going, along = _start(problem, reservoirs, runs.part(part), width, absolute)
+            if longest > 1:
+                going, _ = proceed(r, readout, going, along, 1, longest - 1, absolute)
+            total[part] = np.asarray(going.error)[: part.stop - part.start]
+    return total
+
+
+def closed_loop_outputs(
+    problem: Problem, reservoirs: Reservoirs, runs: Runs, device: str
+) -> np.ndarray:
+    """Outputs ``(columns, longest horizon, outputs)`` of every column, in scaled units."""
+    longest = int(runs.horizon.max())
+    found = np.empty((len(runs.candidate), longest, problem.targets.shape[1]))
+    with engine(device):
+        for part, width in blocks(runs, device):
+            r, readout, going, along = _start(problem, reservoirs, runs.part(part), width, False)
+            outputs = np.asarray(going.y)[None]
+            if longest > 1:
+                _, rest = proceed(r, readout, going, along, 1, longest - 1, keep=True)
+                outputs = np.concatenate([outputs, rest])
+            found[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
+    return found

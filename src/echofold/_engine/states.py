@@ -1,0 +1,232 @@
+"""States of a block of candidates: kept whole, or handed out block by block as they are made.
+
+Rows are ``[u(n), x(n)]`` (the column of ones is added where readouts are computed), one array
+``(rows, m)`` for each candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._engine.candidates import batch, draw_for
+from echofold._engine.drive import advance, drive, drive_blocks
+from echofold._engine.features import sequence_features
+from echofold._engine.leaky import Reservoirs
+from echofold._machine.device import engine, resolve
+
+PILOT_SEGMENTS = 16
+SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
+
+
+class States:
+    """Where the states of a series come from; counts the reservoir steps that were driven.
+
+    Attributes
+    ----------
+    streams : bool
+        Whether rows can be handed out without keeping them all.
+    steps : int
+        Reservoir steps driven over rows and washout, for each candidate.
+    pilot_steps : int
+        Steps driven only to learn the whitening.
+    """
+
+    streams = True
+
+    def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
+        self.problem = problem
+        self.reservoirs = reservoirs
+        self.device = device
+        self.steps = 0
+        self.pilot_steps = 0
+        self._saved: dict[int, np.ndarray] = {}  # row -> state before it
+
+    @property
+    def candidates(self) -> int:
+        """Number of candidates run side by side."""
+        return self.reservoirs.shape[1]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns ``m`` of the rows."""
+        return self.problem.inputs.shape[1] + self.reservoirs.shape[0]
+
+    def alone(self, candidate: int) -> States:
+        """The states of one of the candidates, to be driven anew."""
+        return type(self)(self.problem, self.reservoirs.columns(np.array([candidate])), self.device)
+
+    def kept(self) -> list[np.ndarray]:
+        """All rows of every candidate."""
+        rows = [np.empty((self.problem.rows, self.columns)) for _ in range(self.candidates)]
+        for _ in self.blocks(into=rows):
+            pass
+        return rows
+
+    def blocks(
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        save: Sequence[int] = (),
+        into: list[np.ndarray] | None = None,
+    ) -> Iterator[tuple[int, list]]:
+        """Drive over the rows ``start … stop``, yielding ``(first row, rows of every candidate)``.
+
+        Starts from the nearest state saved by an earlier pass: every pass saves its last, and the
+        states before the rows ``save``. Rows are put ``into`` arrays of all rows if there are any.
+        """
+        stop = self.problem.rows if stop is None else stop
+        nearest, x = self._state_before(start)
+        inputs = self.problem.inputs
+        with engine(self.device):
+            if nearest < start:
+                x = advance(self.reservoirs, inputs[nearest:start], x)
+                self.steps += start - nearest
+            for at, states, last in drive_blocks(self.reservoirs, inputs[start:stop], x):
+                self.steps += len(states)
+                for row in save:
+                    if start + at <= row < start + at + len(states):
+                        self._save(row, x if row == start + at else states[row - start - at - 1])
+                span = slice(start + at, start + at + len(states))
+                parts = None if into is None else [kept[span] for kept in into]
+                yield start + at, self._rows(inputs[span], states, parts)
+                x = last
+            self._save(stop, x)
+
+    def final(self) -> np.ndarray:
+        """State after the last row, ``(units, candidates)``."""
+        nearest, x = self._state_before(self.problem.rows)
+        if nearest < self.problem.rows:
+            with engine(self.device):
+                x = advance(self.reservoirs, self.problem.inputs[nearest:], x)
+            self.steps += self.problem.rows - nearest
+        return np.asarray(x)
+
+    def pilot(self, rows: int) -> list[np.ndarray]:
+        """About ``rows`` states spread over the series; all of them if there are no more.
+
+        Segments start from rest and are warmed up for long: what is left of the start must be
+        small against the smallest directions of the states, not against the states.
+        """
+        if rows >= self.problem.rows:
+            before = self.steps
+            found = self.kept()
+            self.pilot_steps, self.steps = self.steps - before, before
+            return found
+        length = -(-rows // PILOT_SEGMENTS)
+        warmup = self.reservoirs.warmup()
+        segments = []
+        for first in np.linspace(0, self.problem.rows - length, PILOT_SEGMENTS).astype(int):
+            begin, x = max(0, first - warmup), None
+            if begin == 0:
+                _, x = self._state_before(0)
+            with engine(self.device):
+                x = advance(self.reservoirs, self.problem.inputs[begin:first], x)
+                inputs = self.problem.inputs[first : first + length]
+                states, _ = drive(self.reservoirs, inputs, x)
+            segments.append(self._rows(inputs, states))
+            self.pilot_steps += first + length - begin
+        return [np.concatenate(parts) for parts in zip(*segments, strict=True)]
+
+    def _state_before(self, row: int) -> tuple[int, np.ndarray | None]:
+        """The nearest saved state at or before ``row``, or the one after the washout."""
+        earlier = [saved for saved in self._saved if saved <= row]
+        if earlier:
+            return max(earlier), self._saved[max(earlier)]
+        x = None
+        if len(self.problem.washout):
+            with engine(self.device):
+                x = np.asarray(advance(self.reservoirs, self.problem.washout))
+            self.steps += len(self.problem.washout)
+        else:
+            x = np.zeros(self.reservoirs.shape)
+        self._saved[0] = x
+        return 0, x
+
+    def _save(self, row: int, x) -> None:
+        """Keep the state before ``row``, and forget old ones so that memory stays flat in k."""
+        self._saved.pop(row, None)
+        self._saved[row] = np.array(x)  # a view would keep the block that it came from
+        if len(self._saved) > SAVED_STATES:
+            del self._saved[next(saved for saved in self._saved if saved > 0)]
+
+    def _rows(self, inputs: np.ndarray, states, into: list | None = None) -> list[np.ndarray]:
+        """Put inputs beside the states ``(rows, units, candidates)`` of each candidate."""
+        states = np.asarray(states)
+        width = inputs.shape[1]
+        if into is None:
+            shape = (len(states), width + states.shape[1])
+            into = [np.empty(shape) for _ in range(states.shape[2])]
+        for candidate, rows in enumerate(into):
+            rows[:, :width] = inputs
+            rows[:, width:] = states[:, :, candidate]
+        return into
+
+
+class StatesOfSequences(States):
+    """States of many short sequences, of which a few are kept; always all at once."""
+
+    streams = False
+
+    @property
+    def columns(self) -> int:
+        """Number of columns ``m`` of the rows."""
+        assert self.problem.take is not None
+        return self.problem.inputs.shape[1] + len(self.problem.take) * self.reservoirs.shape[0]
+
+    def kept(self) -> list[np.ndarray]:
+        """All rows of every candidate."""
+        assert self.problem.sequences is not None
+        self.steps += self.problem.sequences.shape[1]
+        with engine(self.device):
+            return list(sequence_features(self.reservoirs, self.problem))
+
+    def blocks(self, *_: Any, **__: Any) -> Iterator[tuple[int, list]]:
+        """All rows of every candidate, as one block."""
+        yield 0, self.kept()
+
+    def final(self) -> np.ndarray:
+        """A state at rest: nothing goes on after a sequence."""
+        return np.zeros(self.reservoirs.shape)
+
+
+class GivenStates:
+    """States measured or computed elsewhere: one "candidate", all rows there already."""
+
+    streams = False
+    candidates = 1
+    steps = 0
+    pilot_steps = 0
+
+    def __init__(self, problem: Problem, rows: np.ndarray):
+        self.problem = problem
+        self.rows = rows
+        self.columns = rows.shape[1]
+
+    def alone(self, candidate: int) -> GivenStates:
+        """The states of the only candidate."""
+        return self
+
+    def kept(self) -> list[np.ndarray]:
+        """All rows."""
+        return [self.rows]
+
+    def blocks(self) -> Iterator[tuple[int, list]]:
+        """All rows, as one block."""
+        yield 0, self.kept()
+
+
+def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
+    """The states of candidates, whatever their problem is made of."""
+    kind = States if problem.sequences is None else StatesOfSequences
+    return kind(problem, reservoirs, device)
+
+
+def single(problem: Problem, params: dict[str, Any], seed: int) -> States:
+    """The states of one candidate."""
+    inputs = problem.network_inputs
+    reservoirs = batch(draw_for(params, inputs, seed), [params], inputs)
+    return states_of(problem, reservoirs, resolve(params["device"], 1))

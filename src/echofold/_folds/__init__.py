@@ -1,0 +1,1 @@
+"""The algebra of splits; knows neither time nor reservoirs."""

@@ -1,0 +1,64 @@
+"""Which algorithm: the one with the lowest estimated cost, unless one is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from echofold._folds.algorithm import Algorithm, Size
+from echofold._folds.kept_rows import KeptRows
+from echofold._folds.leave_out import LeaveOut
+from echofold._folds.naive import Naive
+from echofold._folds.small_k import SmallK
+from echofold._folds.walk import Walk
+
+WAYS: dict[str, type[Algorithm]] = {
+    "naive": Naive,
+    "small_k": SmallK,
+    "leave_out": LeaveOut,
+    "walk": Walk,
+}
+ALGORITHMS = tuple(dict.fromkeys(way.public for way in WAYS.values()))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of `WAYS`, the estimated seconds of every algorithm for one candidate, and why."""
+
+    way: str
+    costs: dict[str, float]
+    reason: str
+
+    @property
+    def algorithm(self) -> str:
+        """The name that users know it by."""
+        return WAYS[self.way].public
+
+    def on(self, rows: KeptRows, scheme: str) -> Algorithm:
+        """The algorithm at work on these rows, for the splits of a scheme."""
+        return WAYS[self.way](rows, scheme)
+
+
+def choose(size: Size, algorithm: str) -> Choice:
+    """Pick the way with the lowest estimated cost, among those of ``algorithm`` or all."""
+    costs: dict[str, float] = {}
+    cheapest: dict[str, str] = {}  # way of each algorithm
+    for name, way in WAYS.items():
+        if way.applies(size) and (cost := way.cost(size)) < costs.get(way.public, float("inf")):
+            costs[way.public], cheapest[way.public] = cost, name
+    if algorithm != "auto":
+        return Choice(cheapest[algorithm], costs, f"{algorithm} was asked for")
+    best = min(costs, key=costs.__getitem__)
+    reason = (
+        f"{best} has the lowest estimated cost for k={size.k} splits of n={size.n} rows "
+        f"with {1 + size.m} columns"
+    )
+    return Choice(cheapest[best], costs, reason)
+
+
+def check_algorithm(algorithm: str) -> None:
+    """Raise for an algorithm that does not exist."""
+    if algorithm not in ("auto", *ALGORITHMS):
+        raise ValueError(
+            f"algorithm={algorithm!r} is unknown: it must be 'auto', "
+            f"{', '.join(map(repr, ALGORITHMS))}."
+        )

@@ -1,0 +1,374 @@
+"""Every split from one factorisation of all rows, for splits that leave few rows out.
+
+For a split that leaves out the rows ``R`` (validation and gap), with ``A = XᵀDX + βP``,
+``C = X_R A⁻¹ X_Rᵀ``, ``d = √w_R`` and ``r = Y − XW`` (the paper's equation 11 without its
+``Nr × Nr`` matrix for every split)::
+
+    p   = (I − d∘C∘d)⁻¹ (d∘r_R)
+    e_R = r_R + C (d∘p)              held-out residuals
+    W_R = W − A⁻¹ X_Rᵀ (d∘p)         readout of the split
+
+All ridge values come from one SVD ``F = U s Qᵀ`` of the R factor of the rows: with
+``T = X F⁻¹ U``, orthonormal, ``C(β) = T_R diag(s² / (s² + β)) T_Rᵀ``, plus ``1/Σw`` in every entry
+for an unpenalised bias. (``X Q / s`` is the same, but orthonormal only to ``eps · s₁ / s``.)
+With no more rows than columns the dual form is used, which stays exact at ``β = 0``:
+``e_R = S_RR⁻¹ (S Y)_R`` with ``S = (XXᵀ + βI)⁻¹``, found by least squares from a root of ``S``.
+
+How much leaving rows out magnifies rounding is seen from the growth of a random vector under
+``(I − dCd)⁻¹``; splits where it is large are refitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from echofold._data.rows import runs
+from echofold._folds.algorithm import Algorithm, Readouts, Residuals, Size
+from echofold._folds.naive import naive
+from echofold._folds.ridge import (
+    Centre,
+    condition_of,
+    estimated_condition,
+    factor,
+    is_balanced,
+    prepare_rows,
+    reduce_rows,
+    row_space,
+    triangle_of,
+    with_penalty,
+)
+from echofold._folds.splits import RowSplits
+from echofold._folds.tolerances import ALIKE, EPS, GROWTH, GROWTH_OF_ROOT, negligible
+
+CHUNK = 2**22  # numbers in the largest array made for a group of splits
+FEW_RIDGES = 2  # ridge values up to which a QR for each is cheaper than one SVD
+
+
+@dataclass
+class LeftOut:
+    """What leaving each split's rows out gives; rows are padded to the longest split.
+
+    ``rows (splits, longest)`` holds row numbers, ``n`` where padded; ``residuals``
+    ``(splits, longest, ridge, outputs)``; ``W (splits, ridge, 1 + m, outputs)`` where asked for;
+    ``refitted (splits, ridge)`` says where the rest was so near rank deficiency that it was solved
+    directly; ``condition`` is that of all rows.
+    """
+
+    rows: np.ndarray
+    residuals: np.ndarray
+    W: Any
+    refitted: np.ndarray
+    condition: float = np.nan
+
+    @property
+    def direct(self) -> int:
+        """Number of splits that were refitted."""
+        return int(self.refitted.any(axis=1).sum())
+
+
+def leave_out(
+    X, Y, weights, splits: RowSplits, ridge: np.ndarray, penalised: bool, readouts: bool
+) -> LeftOut:
+    """Residuals on the rows left out, and the readouts if ``readouts``, for every split."""
+    rows = splits.left_out_rows
+    A, B, centre = prepare_rows(X, Y, weights, penalised)
+    d = np.ones(len(X)) if weights is None else np.sqrt(weights)
+    shape = (len(rows), rows.shape[1], len(ridge), Y.shape[1])
+    found = LeftOut(
+        rows,
+        np.empty(shape),
+        np.empty((len(rows), len(ridge), 1 + X.shape[1], Y.shape[1])) if readouts else None,
+        np.zeros((len(rows), len(ridge)), dtype=bool),
+    )
+    if len(A) <= A.shape[1] + (not penalised) and (d > 0).all():
+        _dual(A, B, d, centre, ridge, found)
+    else:
+        F, g = reduce_rows(A, B, None if weights is None else d)
+        for basis in _bases(A, F, g, ridge, found):
+            _primal(basis, B, d, centre, found)
+    for split in np.flatnonzero(found.refitted.any(axis=1)).tolist():
+        _refit(X, Y, weights, split, ridge, penalised, found)
+    return found
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """Coordinates in which ``A = XᵀDX + βP`` is diagonal, for the ridge values at ``places``.
+
+    ``T (n + 1, p)`` are all rows and one of zeros for padding, ``back`` leads from these
+    coordinates to readouts, ``share (ridge, p)`` is the diagonal of ``A⁻¹`` and ``share ∘ c`` the
+    solution on all rows.
+    """
+
+    T: np.ndarray
+    back: np.ndarray
+    share: np.ndarray
+    c: np.ndarray
+    places: np.ndarray
+
+
+def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
+    """One basis for the whole ridge path, by SVD; one for each value, by QR, where that is better.
+
+    It is better for few values, and for columns of unlike size, which an SVD would spoil.
+    """
+    L, h, space = row_space(F, g)
+    if space is not None:
+        A, R = A @ space, triangle_of(np.hstack([L, h]))
+        F, g = R[: len(L), : len(L)], R[: len(L), len(L) :]
+    s = np.linalg.svd(F, compute_uv=False) if (ridge == 0).any() else None
+    least = s is not None and bool((s <= 8 * negligible(s[:1], len(F))).any())
+    places = np.arange(len(ridge))
+    if is_balanced(F) and (len(ridge) > FEW_RIDGES or least):
+        f = factor(F, g)
+        found.condition = condition_of(f.s) if space is None else 1 / EPS
+        if least:  # F⁻¹ would fill readouts with directions that should have no weight
+            kept = f.s > negligible(f.s[:1], len(F))
+            inner = f.Qt.T * np.where(kept, 1 / np.where(kept, f.s, 1.0), 0.0)
+        else:
+            inner = f.Qt.T / f.s
+            small = slice(int((f.s > f.s[:1] / ALIKE).sum()), None)
+            inner[:, small] = solve_triangular(F, f.U[:, small], check_finite=False)
+        share = f.s**2 * f.filters(ridge)
+        yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, f.c, places)
+        return
+    if least:  # an R factor drops no directions
+        found.refitted[:, ridge == 0] = True
+        places = np.flatnonzero(ridge > 0)
+    if space is not None:
+        found.condition = 1 / EPS
+    else:
+        found.condition = estimated_condition(F) if s is None else condition_of(s)
+    for place in places:
+        R, c = with_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
+        inner = solve_triangular(R, np.eye(len(R)), check_finite=False)
+        share = np.ones((1, len(R)))
+        yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, c, np.array([place]))
+
+
+def _back(space: np.ndarray | None, inner: np.ndarray) -> np.ndarray:
+    """From coordinates of the basis to readouts of all columns."""
+    return inner if space is None else space @ inner
+
+
+def _with_zero_row(A: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """``A @ inner``, and a row of zeros below."""
+    T = np.empty((len(A) + 1, inner.shape[1]))
+    np.matmul(A, inner, out=T[:-1])
+    T[-1] = 0.0
+    return T
+
+
+def _primal(basis: _Basis, B, d, centre: Centre, found: LeftOut) -> None:
+    """The formulas above; padding points at a row of zeros, which changes nothing."""
+    T, share, c, rows = basis.T, basis.share, basis.c, found.rows
+    shared = 0.0 if centre.penalised else 1 / (d @ d)
+    solution = share[:, :, None] * c
+    residual = np.zeros((len(share), len(T), B.shape[1]))
+    residual[:, :-1] = B - T[:-1] @ solution
+    d = np.append(d, 0.0)
+    leave = _single if rows.shape[1] == 1 else _several
+    e, p, bad = leave(T, residual, d, share, shared, rows)
+    found.residuals[:, :, basis.places] = np.moveaxis(e, 1, 2)
+    found.refitted[:, basis.places] = bad
+    if found.W is not None:
+        if rows.shape[1] == 1:
+            change = T[rows[:, 0]][:, None, :, None] * p
+        else:
+            change = T[rows].swapaxes(1, 2)[:, None] @ p
+        w = basis.back @ (solution - share[:, :, None] * change)
+        less = 0.0 if centre.penalised else shared * p.sum(axis=2)
+        found.W[:, basis.places] = _with_bias(w, centre, less)
+
+
+def _single(T, residual, d, share, shared, rows):
+    """One row left out of each split: ``C`` is a number."""
+    rows = rows[:, 0]
+    C = (T[rows] ** 2) @ share.T + shared  # (splits, ridge)
+    d = d[rows][:, None]
+    left = 1 - d * C * d
+    bad = ~(left > 1 / GROWTH)
+    r = residual[:, rows].swapaxes(0, 1)  # (splits, ridge, outputs)
+    p = d[..., None] * r / np.where(bad, 1.0, left)[..., None]
+    e = r + (C * d)[..., None] * p
+    return e[:, :, None], d[..., None, None] * p[:, :, None], bad
+
+
+def _several(T, residual, d, share, shared, rows):
+    """Blocks left out: one small system for each split and ridge, in groups that fit the cache."""
+    splits, longest = rows.shape
+    ridges, _, outputs = residual.shape
+    e = np.empty((splits, ridges, longest, outputs))
+    p = np.empty_like(e)
+    bad = np.zeros((splits, ridges), dtype=bool)
+    eye = np.eye(longest)
+    probe = np.random.RandomState(0).standard_normal((longest, 2))
+    size = max(1, CHUNK // (longest * max(longest, T.shape[1])))
+    for start in range(0, splits, size):
+        part = slice(start, start + size)
+        t, dd = T[rows[part]], d[rows[part]]
+        real = (dd > 0)[:, :, None]
+        for j in range(ridges):
+            C = (t * share[j]) @ t.swapaxes(1, 2)
+            if shared:
+                C += shared * (rows[part] < len(d) - 1)[:, :, None]
+            r = residual[j, rows[part]]
+            right = np.concatenate(
+                [dd[:, :, None] * r, np.broadcast_to(probe, (len(t), *probe.shape)) * real], axis=2
+            )
+            found, bad[part, j] = _solve(eye - dd[:, :, None] * C * dd[:, None, :], right)
+            p[part, j] = dd[:, :, None] * found[:, :, :outputs]
+            e[part, j] = r + C @ p[part, j]
+    return e, p, bad
+
+
+def _solve(systems: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Solve, and tell which systems are near singular from the growth of the last two columns."""
+    try:
+        found = np.linalg.solve(systems, right)
+    except np.linalg.LinAlgError:  # one exactly singular system stops the whole stack
+        found = np.full(right.shape, np.nan)
+        for i in range(len(systems)):
+            try:
+                found[i] = np.linalg.solve(systems[i], right[i])
+            except np.linalg.LinAlgError:
+                continue
+    return found, ~(np.abs(found[:, :, -2:]).max(axis=(1, 2)) < GROWTH)
+
+
+def _dual(A, B, d, centre: Centre, ridge, found: LeftOut) -> None:
+    """No more rows than columns: a root of ``S = (AAᵀ + βI)⁻¹``, ``n × n`` at most.
+
+    With ``dA = U s Qᵀ``, ``V = diag(1/√(s²+β)) Uᵀ`` is a root, ``S = VᵀV``, and the weighted
+    residuals ``q`` of the rows left out are least squares: ``‖V_R q − V dY‖`` is smallest. What is
+    left over leads to the readout. Centred rows are orthogonal to ``d``, so ``U`` spans the rest.
+    """
+    rest = np.eye(len(d))
+    if not centre.penalised:
+        rest = np.linalg.qr(np.hstack([d[:, None], rest]))[0][:, 1 : len(d)]
+    U, s, Qt = np.linalg.svd(rest.T @ (A * d[:, None]), full_matrices=False)
+    U = rest @ U
+    c = U.T @ (d[:, None] * B)
+    found.condition = condition_of(s) if len(s) else 1 / EPS
+    found.residuals[:] = 0.0
+    if not is_balanced(A):
+        found.refitted[:] = True
+        return
+    deficient = (s <= 8 * negligible(s[:1], Qt.shape[1])).any()
+    for j, beta in enumerate(ridge):
+        if beta == 0 and deficient:
+            found.refitted[:, j] = True
+            continue
+        root = 1 / np.sqrt(s**2 + beta)
+        for split, at in enumerate(found.rows):
+            R = at[at < len(d)]
+            if len(R) >= U.shape[1]:
+                found.refitted[split, j] = True
+                continue
+            V, right = root[:, None] * U[R].T, root[:, None] * c
+            basis, T = np.linalg.qr(V)
+            size = np.abs(np.diag(T))
+            found.refitted[split, j] = not size.min() > size.max() / GROWTH_OF_ROOT
+            if found.refitted[split, j]:
+                continue
+            q = solve_triangular(T, basis.T @ right, check_finite=False)
+            found.residuals[split, : len(R), j] = q / d[R, None]
+            if found.W is not None:
+                w = Qt.T @ ((s * root)[:, None] * (right - V @ q))
+                found.W[split, j] = _with_bias(w, centre, -_mean_left(A, B, d, R, w))
+
+
+def _mean_left(A, B, d, left_out, w) -> np.ndarray:
+    """What the readout ``w`` leaves of the targets on average, over the rows not left out."""
+    kept = np.ones(len(B), dtype=bool)
+    kept[left_out] = False
+    return np.average(B[kept] - A[kept] @ w, axis=0, weights=d[kept] ** 2)
+
+
+def _with_bias(w: np.ndarray, centre: Centre, less) -> np.ndarray:
+    """Readouts on ``[1, X]``; ``less (splits, ridge, outputs)`` lowers the centred bias."""
+    W = centre.readout(w)
+    if not centre.penalised:
+        W[..., 0, :] -= less
+    return W
+
+
+def _refit(X, Y, weights, split: int, ridge, penalised: bool, found: LeftOut) -> None:
+    """Solve a split that leaves a (nearly) rank deficient rest directly, in place."""
+    R = found.rows[split][found.rows[split] < len(X)]
+    kept = np.setdiff1d(np.arange(len(X)), R)
+    chosen = found.refitted[split]
+    W = naive(X, Y, weights, [runs(kept)], ridge[chosen], penalised)[0]
+    residuals = Y[R] - (W[:, :1] + X[R] @ W[:, 1:])
+    found.residuals[split, : len(R), chosen] = residuals
+    if found.W is not None:
+        found.W[split, chosen] = W
+
+
+class LeaveOut(Algorithm):
+    """One factorisation of all rows, from which each split's rows are left out."""
+
+    public = "large_k"
+    # The cube of the rows left out was raised by hand from 3.7e-11: the choices of
+    # benchmarks/folds.py showed large blocks to cost more.
+    SECONDS = {
+        "call": 4.9e-4,
+        "split": 0.0,
+        "factor, rows": 4.1e-11,
+        "factor, squares": 1.6e-8,
+        "factor, cubes": 7.8e-10,
+        "left out, squares": 2.3e-10,
+        "left out, cubes": 1.2e-10,
+        "residuals": 1.1e-9,
+        "solve": 1.8e-10,
+    }
+
+    def readouts(self, splits: RowSplits) -> Readouts:
+        """Readouts of every split."""
+        found = self._found(splits, readouts=True)
+        return Readouts(found.W, found.direct)
+
+    def residuals(self, splits: RowSplits) -> Residuals:
+        """Residuals of every split, without its readouts."""
+        found = self._found(splits, readouts=False)
+        return Residuals(_only_valid(found.rows, splits), found.residuals, found.direct)
+
+    def _found(self, splits: RowSplits, readouts: bool) -> LeftOut:
+        rows = self.rows
+        found = leave_out(*rows.data, splits, rows.ridge, rows.penalised, readouts=readouts)
+        rows.condition = found.condition
+        return found
+
+    @staticmethod
+    def work(size: Size) -> dict[str, float]:
+        """Counts of work for one candidate."""
+        n, k, p, ridges = size.n, size.k, size.p, size.ridges
+        factored = ridges if ridges <= FEW_RIDGES else 1
+        longest = float((n - size.splits.train_sizes).max())
+        return {
+            "call": 1,
+            "split": k * ridges,
+            "factor, rows": n * p**2 * (2 + factored),
+            "factor, squares": 0 if ridges <= FEW_RIDGES else p**2,
+            "factor, cubes": p**3 * factored,
+            "left out, squares": k * longest**2 * p * ridges,
+            "left out, cubes": k * longest**3 * ridges,
+            "residuals": n * p * ridges * size.outputs,
+            "solve": size.solved if size.readouts else 0,
+        }
+
+
+def _only_valid(rows: np.ndarray, splits: RowSplits) -> np.ndarray:
+    """Rows left out, with ``n`` in place of those that are in a gap."""
+    if rows.shape == splits.valid_rows.shape and (rows == splits.valid_rows).all():
+        return rows
+    if splits.intervals:
+        spans = np.array([valid[0] for valid in splits.valid])
+        return np.where((rows >= spans[:, :1]) & (rows < spans[:, 1:]), rows, splits.n)
+    inside = [np.isin(a, b) for a, b in zip(rows, splits.valid_rows, strict=True)]
+    return np.where(inside, rows, splits.n)

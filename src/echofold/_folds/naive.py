@@ -1,0 +1,64 @@
+"""The plain definition: refit every split from its own rows, by QR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from echofold._data.rows import Intervals
+from echofold._data.rows import rows as rows_of
+from echofold._folds.algorithm import Algorithm, Readouts, Size
+from echofold._folds.ridge import prepare_rows, reduce_rows, solve_each
+from echofold._folds.splits import RowSplits
+
+
+def naive(
+    X, Y, weights, train: Sequence[Intervals], ridge: np.ndarray, penalised: bool
+) -> np.ndarray:
+    """Readouts ``(splits, ridge, 1 + m, outputs)``, each from the rows of its split alone."""
+    W = np.empty((len(train), len(ridge), 1 + X.shape[1], Y.shape[1]))
+    for split, intervals in enumerate(train):
+        rows = rows_of(intervals)
+        W[split] = fit_rows(
+            X[rows], Y[rows], None if weights is None else weights[rows], ridge, penalised
+        )
+    return W
+
+
+def fit_rows(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
+    """Readouts ``(ridge, 1 + m, outputs)`` from one set of rows."""
+    A, B, centre = prepare_rows(X, Y, weights, penalised)
+    root = None if weights is None else np.sqrt(weights)
+    return centre.readout(solve_each(*reduce_rows(A, B, root), ridge))
+
+
+class Naive(Algorithm):
+    """Every split from its own rows."""
+
+    public = "naive"
+    SECONDS = {
+        "call": 0.0,
+        "split": 1.5e-4,
+        "rows": 1.9e-10,
+        "factor, squares": 1.3e-7,
+        "factor, cubes": 0.0,
+        "solve and predict": 3.7e-10,
+    }
+
+    def readouts(self, splits: RowSplits) -> Readouts:
+        """Readouts of every split."""
+        rows = self.rows
+        return Readouts(naive(*rows.data, splits.train, rows.ridge, rows.penalised), 0)
+
+    @staticmethod
+    def work(size: Size) -> dict[str, float]:
+        """Counts of work for one candidate."""
+        return {
+            "call": 1,
+            "split": size.k,
+            "rows": float(size.splits.train_sizes.sum()) * size.p**2,
+            "factor, squares": size.k * size.p**2,
+            "factor, cubes": size.k * size.p**3,
+            "solve and predict": size.solved + size.predicted,
+        }

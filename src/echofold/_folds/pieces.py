@@ -1,0 +1,120 @@
+"""Cut the rows wherever any split begins or ends, and add the pieces up again.
+
+Rows that belong to the same training and validation sets form one piece; a piece is usually an
+interval, but for shuffled folds its rows lie apart. Every training set is a sum of pieces, and
+all sums come from one tree of partial sums: nothing is ever subtracted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from echofold._data.rows import Intervals
+from echofold._folds.splits import RowSplits
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """``label[i]`` is the piece of row ``i``.
+
+    ``train[scheme][s]`` and ``valid[scheme][s]`` list the pieces of a split as runs.
+    """
+
+    label: np.ndarray
+    count: int
+    train: dict[str, list[Intervals]] = field(default_factory=dict)
+    valid: dict[str, list[Intervals]] = field(default_factory=dict)
+
+    def parts(self, start: int, stop: int) -> Iterator[tuple[int, slice | np.ndarray]]:
+        """Yield ``(piece, rows)`` for the rows ``start … stop``, rows counted from ``start``."""
+        label = self.label[start:stop]
+        changes = np.flatnonzero(np.diff(label)) + 1
+        if len(changes) < 4 * self.count:
+            bounds = [0, *changes, len(label)]
+            for a, b in zip(bounds[:-1], bounds[1:], strict=True):
+                yield int(label[a]), slice(a, b)
+            return
+        order = np.argsort(label, kind="stable")
+        bounds = [0, *(np.flatnonzero(np.diff(label[order])) + 1), len(label)]
+        for a, b in zip(bounds[:-1], bounds[1:], strict=True):
+            yield int(label[order[a]]), order[a:b]
+
+
+def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
+    """Cut ``n`` rows wherever a split of these schemes begins or ends.
+
+    Pieces that are always together are joined.
+    """
+    sets = {
+        (scheme, part, split): runs
+        for scheme, splits in schemes.items()
+        for part in ("train", "valid")
+        for split, runs in enumerate(getattr(splits, part))
+    }
+    edges = {edge for runs in sets.values() for run in runs for edge in run}
+    starts = np.array(sorted({0, n, *edges}))
+    spans = [[_span(starts, run) for run in runs] for runs in sets.values()]
+    label = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    count = len(starts) - 1
+    if count * len(sets) > 10**8:
+        found = [tuple(one) for one in spans]
+    else:
+        member = np.zeros((count, len(sets)), dtype=bool)
+        for column, each in enumerate(spans):
+            for a, b in each:
+                member[a:b, column] = True
+        _, first, joined = np.unique(member, axis=0, return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(first))  # pieces in the order of time
+        label, count = rank[joined.ravel()][label], len(first)
+        kept = member[np.sort(first)]
+        found = [_runs(kept[:, column]) for column in range(len(sets))]
+    pieces = Pieces(label, count, {name: [] for name in schemes}, {name: [] for name in schemes})
+    for (scheme, part, _), runs in zip(sets, found, strict=True):
+        getattr(pieces, part)[scheme].append(runs)
+    return pieces
+
+
+def _span(starts: np.ndarray, run: tuple[int, int]) -> tuple[int, int]:
+    """An interval of rows as an interval of pieces."""
+    a, b = np.searchsorted(starts, run)
+    return int(a), int(b)
+
+
+def _runs(member: np.ndarray) -> Intervals:
+    """Positions of True as half-open intervals."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], member, [False]]).astype(np.int8)))
+    return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))
+
+
+def add_up(leaves: np.ndarray, sets: Sequence[Intervals]) -> np.ndarray:
+    """Sum ``leaves (pieces, ...)`` over each set of runs, as ``(sets, ...)``.
+
+    A tree of pairwise sums answers every run with at most ``2 log₂(pieces)`` additions, for
+    prefixes, suffixes and sliding windows alike.
+    """
+    size = 1 << max(0, len(leaves) - 1).bit_length()
+    tree = np.zeros((2 * size, *leaves.shape[1:]))
+    tree[size : size + len(leaves)] = leaves
+    for level in range(size.bit_length() - 1, 0, -1):
+        low = 1 << (level - 1)
+        tree[low : 2 * low] = tree[2 * low : 4 * low : 2] + tree[2 * low + 1 : 4 * low : 2]
+    return np.stack([tree[_nodes(runs, size)].sum(axis=0) for runs in sets])
+
+
+def _nodes(runs: Intervals, size: int) -> list[int]:
+    """The fewest nodes of the tree that cover these runs."""
+    nodes = []
+    for a, b in runs:
+        a, b = a + size, b + size
+        while a < b:
+            if a & 1:
+                nodes.append(a)
+                a += 1
+            if b & 1:
+                b -= 1
+                nodes.append(b)
+            a, b = a >> 1, b >> 1
+    return nodes

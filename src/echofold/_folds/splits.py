@@ -1,0 +1,204 @@
+"""Splits of any origin (schemes, scikit-learn splitters, index pairs) in one form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from echofold._data.rows import Intervals, complement, difference, padded, rows, runs
+from echofold._machine.remembered import remembered
+from echofold.schemes import KFold, _integer, _Scheme
+
+
+@dataclass(frozen=True)
+class RowSteps:
+    """Rows to add (``sign`` 1) and remove (−1) one after the other; ``counts`` are by split.
+
+    The first entry, of sign 0, belongs to no split: there is always at least one.
+    """
+
+    rows: np.ndarray
+    sign: np.ndarray
+    counts: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class RowSplits:
+    """Splits of ``n`` rows, of any origin; every set of rows is a tuple of intervals."""
+
+    name: str
+    n: int
+    train: list[Intervals]
+    valid: list[Intervals]
+    intervals: bool  # every validation set is one interval
+
+    def __len__(self) -> int:
+        return len(self.train)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Number of validation rows of each split."""
+        return np.array([sum(b - a for a, b in valid) for valid in self.valid])
+
+    @cached_property
+    def train_sizes(self) -> np.ndarray:
+        """Number of training rows of each split."""
+        return np.array([sum(b - a for a, b in train) for train in self.train])
+
+    @cached_property
+    def train_in_words(self) -> np.ndarray:
+        """Training rows of each split as text, the beginning of it if there are many runs."""
+        text = [" ".join(f"{a}:{b}" for a, b in train[:20]) for train in self.train]
+        return np.array([one if len(one) < 80 else f"{one[:77]}..." for one in text])
+
+    @cached_property
+    def left_out(self) -> list[Intervals]:
+        """Rows that each split does not train on: its validation rows and its gaps."""
+        return [complement(train, self.n) for train in self.train]
+
+    @cached_property
+    def valid_rows(self) -> np.ndarray:
+        """Validation rows of each split side by side, ``n`` where padded."""
+        return padded(self.valid, self.n)
+
+    @cached_property
+    def left_out_rows(self) -> np.ndarray:
+        """Rows that each split does not train on side by side, ``n`` where padded."""
+        return padded(self.left_out, self.n)
+
+    @cached_property
+    def walk(self) -> RowSteps:
+        """The way from each training set to the next, row by row."""
+        parts, signs, counts = [rows(self.train[0])[:1]], [np.zeros(1)], [0]
+        for before, after in zip(self.train[:-1], self.train[1:], strict=True):
+            added, removed = rows(difference(after, before)), rows(difference(before, after))
+            parts += [added, removed]
+            signs += [np.ones(len(added)), -np.ones(len(removed))]
+            counts.append(len(added) + len(removed))
+        return RowSteps(np.concatenate(parts), np.concatenate(signs), np.array(counts))
+
+    @cached_property
+    def changes(self) -> int:
+        """Rows added and removed on the way from each training set to the next."""
+        return sum(
+            b - a
+            for before, after in zip(self.train[:-1], self.train[1:], strict=True)
+            for a, b in (*difference(after, before), *difference(before, after))
+        )
+
+    def part(self, which) -> RowSplits:
+        """Some of the splits."""
+        return RowSplits(
+            self.name,
+            self.n,
+            [self.train[i] for i in which],
+            [self.valid[i] for i in which],
+            self.intervals,
+        )
+
+
+def resolve_cv(
+    cv: Any, n: int, *, groups: Any = None, y: Any = None, stratified: bool = False
+) -> RowSplits:
+    """Turn a scheme, a splitter, an integer or (train, valid) index pairs into `RowSplits`."""
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        cv = _stratified(int(cv), y) if stratified else KFold(int(cv))
+    if isinstance(cv, _Scheme) and not getattr(cv, "shuffle", False):
+        return _of_scheme(cv, n)
+    return _of_any(cv, n, groups, y)
+
+
+def _bytes(splits: RowSplits) -> int:
+    """Memory that splits may come to take: intervals, both tables of rows, and the walk."""
+    sets = sum(map(len, splits.train)) + sum(map(len, splits.valid))
+    left_out = splits.n - int(splits.train_sizes.min())
+    table = len(splits) * (left_out + int(splits.sizes.max()))
+    return 250 * (sets + len(splits)) + 8 * (table + 2 * splits.n)
+
+
+@remembered(size=_bytes)
+def _of_scheme(scheme: _Scheme, n: int) -> RowSplits:
+    """Splits of a scheme; kept, because leave-one-out makes as many tuples as there are rows."""
+    return _of_any(scheme, n, None, None)
+
+
+def _of_any(cv: Any, n: int, groups: Any, y: Any) -> RowSplits:
+    """Ask any kind of splitter for its splits and check them."""
+    # The default repr holds a memory address, which would make names differ between runs.
+    name = type(cv).__name__ if type(cv).__repr__ is object.__repr__ else repr(cv)
+    if isinstance(cv, _Scheme):
+        sets = cv._sets(n)
+    elif isinstance(cv, type | str | bytes | dict | bool) or not (
+        hasattr(cv, "split") or isinstance(cv, Iterable)
+    ):
+        raise TypeError(
+            f"cv={cv!r}: expected a scheme such as KFold(10), a scikit-learn splitter, an integer, "
+            "or a list of (train, valid) index pairs."
+        )
+    else:
+        if hasattr(cv, "split"):
+            pairs = list(cv.split(np.zeros((n, 1)), y, groups))
+        else:
+            pairs = list(cv)
+            name = f"{len(pairs)} given splits"
+        sets = [_checked(p, n, f"split {i} of {len(pairs)}") for i, p in enumerate(pairs, 1)]
+    if not sets:
+        raise ValueError(f"cv={name} gives no splits for n={n} rows; expected at least one.")
+    train, valid = map(list, zip(*sets, strict=True))
+    return RowSplits(name, n, train, valid, all(len(v) == 1 for v in valid))
+
+
+def _stratified(k: int, y: Any) -> Any:
+    """Stratified, shuffled folds for classes."""
+    from sklearn.model_selection import StratifiedKFold
+
+    if y is None:
+        raise ValueError(f"cv={k} means stratified folds here, which need the labels y; got None.")
+    return StratifiedKFold(_integer("cv", k, 2), shuffle=True, random_state=0)
+
+
+def _checked(pair: Any, n: int, which: str) -> tuple[Intervals, Intervals]:
+    """Check one (train, valid) pair of index arrays or masks and turn it into intervals."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise TypeError(f"cv, {which}: got {type(pair).__name__}, expected a (train, valid) pair.")
+    train, valid = (
+        _index_runs(indices, n, f"cv, {which}, {name} rows")
+        for indices, name in zip(pair, ("training", "validation"), strict=True)
+    )
+    shared = np.intersect1d(rows(train), rows(valid), assume_unique=True)
+    if shared.size:
+        raise ValueError(
+            f"cv, {which}: {shared.size} rows are in both the training and the validation set, "
+            f"row {shared[0]} first; make them disjoint."
+        )
+    return train, valid
+
+
+def _index_runs(indices: Any, n: int, what: str) -> Intervals:
+    """Check one index array or mask and return its runs."""
+    array = np.asarray(indices)
+    if array.dtype == bool and array.shape == (n,):
+        array = np.flatnonzero(array)
+    if array.size == 0:
+        raise ValueError(f"{what}: there are none; expected at least one index of 0 to {n - 1}.")
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(
+            f"{what}: got an array of {array.dtype} of shape {array.shape}, expected a "
+            f"one-dimensional array of integers or a boolean mask of n={n} rows."
+        )
+    outside = array[(array < 0) | (array >= n)]
+    if outside.size:
+        raise ValueError(f"{what}: index {outside[0]} is outside 0 to {n - 1} (n={n}).")
+    found = runs(array)
+    distinct = sum(b - a for a, b in found)
+    if distinct != array.size:
+        raise ValueError(
+            f"{what}: {array.size} indices name only {distinct} rows; "
+            "list every row once and repeat rows through sample_weight instead."
+        )
+    return found

@@ -1,0 +1,35 @@
+"""Where rounding begins to matter: every threshold by which a fast result is believed or not.
+
+A split beyond one of these is refitted plainly, so a tolerance costs time and never a digit that is
+promised. ``benchmarks/trust.py`` measures what is left.
+"""
+
+import numpy as np
+
+EPS = np.finfo(float).eps
+
+# Rank
+NEARLY_SINGULAR = 1e-10  # reciprocal condition, in units of columns, from which rank is looked at
+COLLINEAR = 1e13  # condition number from which columns are collinear to working precision
+BALANCED = 100.0  # largest ratio of column norms that an SVD is used for: it spoils small columns
+
+# Whitened moments
+POOR = 1e3  # condition from which a pilot, or a training set, is not trusted
+NOISE = 1e3  # mean square up to which a direction at the floor of sigma holds rounding only
+LEFT_OF_TOTAL = 1e-3  # of the whole, in any direction, below which total − fold is not trusted
+
+# Leaving rows out
+ALIKE = 1e2  # singular values this near the largest lose as few digits by ``X Q / s``
+GROWTH = 30.0  # of a vector under (I − dCd)⁻¹
+GROWTH_OF_ROOT = 1e2  # condition of a root of S, in the dual form
+
+# Walking from split to split
+LEAST_EIGENVALUE = 1e-3  # of the largest, from which a start is sound
+# Taking away a row that leaves less than this share in its direction multiplies earlier rounding by
+# the square of the inverse: after an outlier of 1,000 deviations readouts were off by 1e-3.
+LEFT_OF_ROW = 1e-2
+
+
+def negligible(largest, columns: int):
+    """Singular values up to this are left out at a ridge of 0."""
+    return (1 + columns) * EPS * largest

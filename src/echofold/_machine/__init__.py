@@ -1,0 +1,1 @@
+"""What the machine gives: devices, compiled programs, memory, processes, files."""

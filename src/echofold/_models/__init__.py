@@ -1,0 +1,1 @@
+"""The three estimators, their training and their intervals."""

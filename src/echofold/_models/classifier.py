@@ -1,0 +1,254 @@
+"""Classification: whole sequences to labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from echofold._data.problem import Problem, classification
+from echofold._data.scaling import Scaler
+from echofold._data.sequences import is_table, read_sequences
+from echofold._data.tables import Schema, check_columns, require_finite
+from echofold._data.tasks import CLASSIFICATION
+from echofold._engine.features import sequence_features
+from echofold._models.base import ESN, whole_or_not_at_all
+
+
+class ESNClassifier(ClassifierMixin, ESN):
+    """Tell sequences apart by the states they leave in a reservoir.
+
+    Every sequence starts from a zero state; sequences may differ in length.
+
+    Parameters
+    ----------
+    units : int, default=100
+        Units of the reservoir.
+    leak_rate : float in (0, 1], default=1.0
+        How far a state moves towards its new value in one step.
+    spectral_radius : float or None, default=0.9
+        ``W`` is rescaled to this spectral radius; None leaves it as it is.
+    input_scaling : float or array of shape (inputs,), default=1.0
+        Multiplies the columns of ``W_in`` that belong to inputs.
+    bias_scaling : float, default=1.0
+        Multiplies the first column of ``W_in``.
+    connectivity : float in (0, 1], default=1.0
+        Share of units that each unit is connected to.
+    ridge : float, default=1e-6
+        Regularisation of the readout; 0 gives the least-squares solution of minimum norm.
+    penalize_bias : bool, default=False
+        Whether the ridge applies to the bias of the readout too.
+    scale : {"standard", "minmax", None}, default="standard"
+        How inputs are scaled: to zero mean and unit variance, to [0, 1], or not at all. Learned
+        in `fit` over all time steps of all sequences.
+    W : array or SciPy sparse matrix of shape (units, units), optional
+        Recurrent weights, instead of drawn ones; rescaled to ``spectral_radius``.
+    W_in : array of shape (units, 1 + inputs), optional
+        Input weights, instead of drawn ones, the first column for the bias; multiplied by the
+        scalings.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the drawn weights.
+    device : str, default="auto"
+        Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
+    states : {"last", "mean"} or int, default="last"
+        What the readout sees of a sequence: its last input and state, the mean over the sequence,
+        or those at this many positions spread evenly over it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (classes,)
+        The labels, sorted.
+    W_in_, W_ : arrays of shape (units, 1 + inputs) and (units, units)
+        The weights as used, all scalings applied.
+    readout_ : ndarray of shape (1 + positions * (inputs + units), classes)
+        Maps a one, the inputs of each position and the states of each position to the outputs.
+    seed_ : int
+        Seed that the weights were drawn from.
+    condition_ : float
+        Condition number of the training problem.
+    n_features_in_ : int
+        Length of the sequences, when `fit` was given one table of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNClassifier
+    >>> slow = [np.sin(np.arange(n) / 9) for n in range(40, 60)]
+    >>> fast = [np.sin(np.arange(n) / 3) for n in range(40, 60)]
+    >>> labels = ["slow"] * 20 + ["fast"] * 20
+    >>> model = ESNClassifier(units=30, states="mean", random_state=0).fit(slow + fast, labels)
+    >>> model.predict([np.sin(np.arange(45) / 8)])
+    array(['slow'], dtype='<U4')
+    """
+
+    classes_: np.ndarray
+    X_schema_: Schema
+    X_scaler_: Scaler
+    states_: str | int
+
+    _task = CLASSIFICATION
+    _shapes_the_problem = ("scale", "states")
+
+    def __init__(
+        self,
+        units=100,
+        *,
+        leak_rate=1.0,
+        spectral_radius=0.9,
+        input_scaling=1.0,
+        bias_scaling=1.0,
+        connectivity=1.0,
+        ridge=1e-6,
+        penalize_bias=False,
+        scale="standard",
+        W=None,
+        W_in=None,
+        random_state=None,
+        device="auto",
+        states="last",
+    ):
+        super().__init__(
+            units,
+            leak_rate=leak_rate,
+            spectral_radius=spectral_radius,
+            input_scaling=input_scaling,
+            bias_scaling=bias_scaling,
+            connectivity=connectivity,
+            ridge=ridge,
+            penalize_bias=penalize_bias,
+            scale=scale,
+            W=W,
+            W_in=W_in,
+            random_state=random_state,
+            device=device,
+        )
+        self.states = states
+
+    @whole_or_not_at_all
+    def fit(self, sequences, y):
+        """Train on labelled sequences.
+
+        Parameters
+        ----------
+        sequences : list of arrays or frames, or one array
+            Arrays ``(time, inputs)``, or ``(time,)`` for a single input, of any lengths; or an
+            array ``(n, time, inputs)``; or a table ``(n, time)`` with a univariate sequence in
+            each row.
+        y : array of shape (n,)
+            Labels: integers, strings or booleans, at least two different ones.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(self._read(sequences, y))
+
+    def decision_function(self, sequences):
+        """Outputs of the readout, one for each class; the largest decides.
+
+        Parameters
+        ----------
+        sequences : list of arrays or frames, or one array
+            As in `fit`.
+
+        Returns
+        -------
+        outputs : ndarray of shape (n, classes), or (n,) for two classes
+            For two classes, the output of the second less that of the first.
+        """
+        outputs = self._outputs(sequences)
+        return outputs[:, 1] - outputs[:, 0] if len(self.classes_) == 2 else outputs
+
+    def predict(self, sequences):
+        """Predict the label of each sequence.
+
+        Parameters
+        ----------
+        sequences : list of arrays or frames, or one array
+            As in `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,)
+        """
+        best = self._outputs(sequences).argmax(axis=1)
+        return self.classes_[best]
+
+    def _outputs(self, sequences) -> np.ndarray:
+        """Outputs ``(n, classes)`` of the readout."""
+        r = self._reservoirs()
+        scaled = [self.X_scaler_.scaled(s) for s in self._sequences(sequences, reset=False)]
+        unknown = np.zeros(len(scaled), dtype=int)
+        problem = classification(scaled, unknown, len(self.classes_), self.states_)
+        with self._engine(len(scaled)):
+            features = sequence_features(r, problem)[0]
+            return self.readout_[0] + features @ self.readout_[1:]
+
+    def _read(self, sequences, y) -> Problem:
+        """Check parameters and data, learn the scaling, and set the problem up."""
+        self._check_parameters()
+        arrays = self._sequences(sequences, reset=True)
+        self.classes_, codes = _read_labels(y, len(arrays))
+        self.states_ = self.states
+        self.X_scaler_ = Scaler.learned(np.concatenate(arrays), self.scale, "sequences")
+        scaled = [self.X_scaler_.scaled(array) for array in arrays]
+        return classification(scaled, codes, len(self.classes_), self.states)
+
+    def _sequences(self, sequences, *, reset: bool) -> list[np.ndarray]:
+        """Read sequences as arrays ``(time, inputs)``, and check them against those of `fit`."""
+        if is_table(sequences):
+            arrays, schema = self._rows(sequences, reset=reset)
+        else:
+            arrays, schema = read_sequences(sequences, "sequences")
+            for left in {"n_features_in_", "feature_names_in_"} & set(vars(self)) if reset else ():
+                delattr(self, left)  # by an earlier fit
+        if reset:
+            self.X_schema_ = schema
+        else:
+            self.X_schema_.check(schema, "a sequence")
+        return arrays
+
+    def _rows(self, table, *, reset: bool) -> tuple[list[np.ndarray], Schema]:
+        """Read the univariate sequences in the rows of a table, as scikit-learn checks tables."""
+        check_columns(table, "sequences")
+        values = validate_data(
+            self,
+            table,
+            reset=reset,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+        require_finite(values, "sequences", getattr(self, "feature_names_in_", None))
+        return list(values[:, :, None]), Schema("numpy", None, ("numbers",), True)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+def _read_labels(y: Any, sequences: int) -> tuple[np.ndarray, np.ndarray]:
+    """Classes and the class number of each sequence."""
+    if y is None:
+        raise ValueError(
+            "ESNClassifier requires y to be passed, but the target y is None. Give one label for "
+            "each sequence."
+        )
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != sequences:
+        raise ValueError(
+            f"y has {len(labels)} labels for {sequences} sequences. Give one label for each."
+        )
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs sequences of at "
+            "least two."
+        )
+    return classes, codes

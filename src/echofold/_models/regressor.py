@@ -1,0 +1,237 @@
+"""Regression: inputs to outputs, time step by time step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from echofold._data.problem import Problem, regression
+from echofold._data.scaling import Scaler
+from echofold._data.tables import Schema, Table, check_columns, read, read_weights, require_finite
+from echofold._data.tasks import REGRESSION
+from echofold._engine.drive import drive_blocks
+from echofold._models.base import ESN, whole_or_not_at_all
+
+
+class ESNRegressor(RegressorMixin, ESN):
+    """Map a series of inputs to a series of outputs, time step by time step.
+
+    Rows are time: the prediction for a row depends on it and on the rows before it.
+
+    Parameters
+    ----------
+    units : int, default=100
+        Units of the reservoir.
+    leak_rate : float in (0, 1], default=1.0
+        How far a state moves towards its new value in one step.
+    spectral_radius : float or None, default=0.9
+        ``W`` is rescaled to this spectral radius; None leaves it as it is.
+    input_scaling : float or array of shape (inputs,), default=1.0
+        Multiplies the columns of ``W_in`` that belong to inputs.
+    bias_scaling : float, default=1.0
+        Multiplies the first column of ``W_in``.
+    connectivity : float in (0, 1], default=1.0
+        Share of units that each unit is connected to.
+    ridge : float, default=1e-6
+        Regularisation of the readout; 0 gives the least-squares solution of minimum norm.
+    penalize_bias : bool, default=False
+        Whether the ridge applies to the bias of the readout too.
+    washout : int or "auto", default="auto"
+        First rows that only warm the state up; "auto" is a tenth of them, at most 200.
+    scale : {"standard", "minmax", None}, default="standard"
+        How columns of ``X`` and ``y`` are scaled: to zero mean and unit variance, to [0, 1], or
+        not at all. Learned in `fit`, undone in `predict`.
+    W : array or SciPy sparse matrix of shape (units, units), optional
+        Recurrent weights, instead of drawn ones; rescaled to ``spectral_radius``.
+    W_in : array of shape (units, 1 + inputs), optional
+        Input weights, instead of drawn ones, the first column for the bias; multiplied by the
+        scalings.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the drawn weights.
+    device : str, default="auto"
+        Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
+    output_range : pair (low, high) or None, default=None
+        Predictions are clipped to it, in the units of ``y``. Each end is a number (which may be
+        infinite) or one for each output.
+
+    Attributes
+    ----------
+    W_in_, W_ : arrays of shape (units, 1 + inputs) and (units, units)
+        The weights as used, all scalings applied.
+    readout_ : ndarray of shape (1 + inputs + units, outputs)
+        Maps ``[1, u(n), x(n)]`` to the output, in scaled units.
+    state_ : ndarray of shape (units,)
+        State at the end of the data.
+    seed_ : int
+        Seed that the weights were drawn from.
+    condition_ : float
+        Condition number of the training problem.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of str
+        Names of the columns of ``X``, if it had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNRegressor
+    >>> u = np.random.default_rng(0).uniform(size=(500, 1))
+    >>> delayed = np.roll(u[:, 0], 2)  # what the input was two steps ago
+    >>> model = ESNRegressor(units=50, random_state=0).fit(u[:400], delayed[:400])
+    >>> model.predict(u[400:], start="last").shape
+    (100,)
+    >>> model.score(u[400:], delayed[400:]) > 0.9
+    True
+    """
+
+    y_schema_: Schema
+    y_scaler_: Scaler
+    X_scaler_: Scaler
+    output_range_: np.ndarray | None
+
+    _task = REGRESSION
+    _shapes_the_problem = ("washout", "scale", "output_range")
+
+    def __init__(
+        self,
+        units=100,
+        *,
+        leak_rate=1.0,
+        spectral_radius=0.9,
+        input_scaling=1.0,
+        bias_scaling=1.0,
+        connectivity=1.0,
+        ridge=1e-6,
+        penalize_bias=False,
+        washout="auto",
+        scale="standard",
+        W=None,
+        W_in=None,
+        random_state=None,
+        device="auto",
+        output_range=None,
+    ):
+        super().__init__(
+            units,
+            leak_rate=leak_rate,
+            spectral_radius=spectral_radius,
+            input_scaling=input_scaling,
+            bias_scaling=bias_scaling,
+            connectivity=connectivity,
+            ridge=ridge,
+            penalize_bias=penalize_bias,
+            washout=washout,
+            scale=scale,
+            W=W,
+            W_in=W_in,
+            random_state=random_state,
+            device=device,
+        )
+        self.output_range = output_range
+
+    @whole_or_not_at_all
+    def fit(self, X, y, sample_weight=None):
+        """Train on a series of inputs and outputs.
+
+        Parameters
+        ----------
+        X : array or frame of shape (T, inputs)
+            Inputs, in time order.
+        y : array, series or frame of shape (T,) or (T, outputs)
+            Outputs at the same times.
+        sample_weight : array of shape (T,), optional
+            Weight of each row in training.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(self._read(X, y, sample_weight))
+
+    def predict(self, X, start="zero"):
+        """Predict the outputs of a series of inputs.
+
+        Parameters
+        ----------
+        X : array or frame of shape (T, inputs)
+            Inputs, in time order.
+        start : {"zero", "last"}, default="zero"
+            State to start from: zero, or the one at the end of the data given to `fit`, for
+            inputs that come right after it. The estimator itself never changes.
+
+        Returns
+        -------
+        y : ndarray of shape (T,) or (T, outputs)
+        """
+        r = self._reservoirs()
+        if start not in ("zero", "last"):
+            raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
+        inputs = self.X_scaler_.scaled(self._inputs(X, reset=False))
+        state = self.state_ if start == "last" else np.zeros_like(self.state_)
+        readout, width = self.readout_, 1 + inputs.shape[1]
+        outputs = readout[0] + inputs @ readout[1:width]
+        with self._engine():
+            for row, states, _ in drive_blocks(r, inputs, state[:, None]):
+                block = np.asarray(states)[:, :, 0]
+                outputs[row : row + len(block)] += block @ readout[width:]
+        predicted = self.y_scaler_.original(outputs)
+        if self.output_range_ is not None:
+            predicted = np.clip(predicted, *self.output_range_)
+        return predicted[:, 0] if self.y_schema_.flat else predicted
+
+    def _read(self, X, y, sample_weight=None) -> Problem:
+        """Check parameters and data, learn the scaling, and set the problem up."""
+        self._check_parameters()
+        target = None if y is None else read(y, "y")
+        inputs = self._inputs(X, reset=True, target=target)
+        assert target is not None  # _inputs raised
+        self.y_schema_ = target.schema
+        self.output_range_ = _output_range(self.output_range, target.values.shape[1])
+        self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
+        self.y_scaler_ = Scaler.learned(target.values, self.scale, "y")
+        limits = self.output_range_
+        return regression(
+            self.X_scaler_.scaled(inputs),
+            self.y_scaler_.scaled(target.values),
+            self.washout,
+            self.y_scaler_.unit,
+            self.y_scaler_.center,
+            read_weights(sample_weight, len(inputs)),
+            None if limits is None else tuple(self.y_scaler_.scaled(limits)),
+        )
+
+    def _inputs(self, X, *, reset: bool, target: Table | None = None) -> np.ndarray:
+        """Check ``X (T, inputs)`` as scikit-learn does, and say where a value is missing."""
+        check_columns(X, "X")
+        options: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
+        if reset:
+            options |= {"multi_output": True, "ensure_min_samples": 2}
+            X, _ = validate_data(self, X, None if target is None else target.values, **options)
+        else:
+            X = validate_data(self, X, reset=False, **options)
+        require_finite(X, "X", getattr(self, "feature_names_in_", None))
+        return X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _output_range(given: Any, outputs: int) -> np.ndarray | None:
+    """Check an output range and give it as ``(2, outputs)``."""
+    if given is None:
+        return None
+    try:
+        low, high = (np.broadcast_to(np.asarray(end, dtype=float), outputs) for end in given)
+    except (TypeError, ValueError):
+        low, high = np.ones(1), np.zeros(1)
+    if not (low < high).all():
+        raise ValueError(
+            f"output_range={given!r} is not allowed: it must be a pair (low, high) with low below "
+            f"high, each a number or one for each of the {outputs} outputs, or None."
+        )
+    return np.stack([low, high])

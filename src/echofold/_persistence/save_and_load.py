@@ -1,0 +1,180 @@
+"""Save and load estimators: one zip file of arrays and JSON. Nothing in it is ever executed.
+
+The file holds ``echofold.json`` (class, parameters, fitted values), one ``.npy`` member for each
+array, and ``sha256.txt`` with the checksum of every other member.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from numbers import Integral
+from pathlib import Path
+from reprlib import repr as short
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from echofold._data.scaling import Scaler
+from echofold._data.tables import Schema
+from echofold._engine.candidates import check_parameters
+from echofold._models.classifier import ESNClassifier
+from echofold._models.forecaster import ESNForecaster
+from echofold._models.regressor import ESNRegressor
+from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
+from echofold._persistence.contents import Parts, decode_parts, encode_parts, parse
+from echofold._persistence.expected import check_fitted, check_params
+from echofold._persistence.frozen import thaw
+
+FORMAT = 1
+ABOUT = "echofold.json"
+CLASSES = {cls.__name__: cls for cls in (ESNForecaster, ESNRegressor, ESNClassifier)}
+
+
+def save(estimator: Any, path: str | os.PathLike) -> None:
+    """Save a fitted estimator to one file.
+
+    The file is written beside ``path`` and then put in its place, so an interrupted save leaves
+    an earlier file whole.
+
+    Parameters
+    ----------
+    estimator : ESNForecaster, ESNRegressor or ESNClassifier
+        Fitted.
+    path : path
+        Any name; an existing file is replaced.
+
+    Notes
+    -----
+    A ``random_state`` that is a generator is saved as the seed that was drawn from it.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from echofold import ESNForecaster, load, save
+    >>> model = ESNForecaster(units=20, random_state=0).fit(np.sin(np.arange(100) / 3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.echofold"
+    ...     save(model, path)
+    ...     bool((load(path).forecast(5) == model.forecast(5)).all())
+    True
+    """
+    name = type(estimator).__name__
+    if CLASSES.get(name) is not type(estimator):
+        raise TypeError(
+            f"estimator must be one of {', '.join(CLASSES)}, got {type(estimator)!r}. For a "
+            "search, save its best_estimator_."
+        )
+    check_is_fitted(estimator, "readout_")
+    members: dict[str, bytes] = {}
+    params = estimator.get_params(deep=False)
+    if not isinstance(params["random_state"], Integral | None):
+        params["random_state"] = estimator.seed_
+    fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_")}
+    about = {
+        "format": FORMAT,
+        "class": name,
+        "params": encode_parts(params, "", members),
+        "fitted": encode_parts(fitted, "", members),
+    }
+    text = json.dumps(about, indent=1, allow_nan=False).encode()
+    try:
+        _restore(parse(text), dict(members))
+        if len(members) > MOST_MEMBERS - 2:
+            raise ValueError(f"{len(members)} arrays, expected at most {MOST_MEMBERS - 2}")
+    except ValueError as error:
+        raise ValueError(
+            f"{name} was changed since it was fitted, or is too large, and could not be loaded "
+            f"again: {error}. Fit it again and save it then."
+        ) from error
+    write_members(Path(path), {**members, ABOUT: text})
+
+
+def load(path: str | os.PathLike) -> Any:
+    """Load an estimator saved with `save`.
+
+    Nothing in the file is executed, and all it says is checked before it is used, so a file from
+    a stranger can be loaded: it does no harm, though it may predict nonsense. Reading takes at
+    most about twice as much memory as the file is long.
+
+    Parameters
+    ----------
+    path : path
+        A file written by `save`.
+
+    Returns
+    -------
+    estimator : ESNForecaster, ESNRegressor or ESNClassifier
+        It predicts bit for bit what the saved one did on the same machine.
+
+    Raises
+    ------
+    ValueError
+        If the file was not written by `save`, is damaged, or does not fit together.
+    OSError
+        If it cannot be opened.
+    """
+    with open(path, "rb") as file:
+        try:
+            members = read_members(file)
+            if ABOUT not in members:
+                raise ValueError(f"{ABOUT} is missing")
+            about = parse(members.pop(ABOUT))
+        except Exception as error:  # what no check foresaw is a bad file too
+            raise _refusal(path, "it cannot be read", error) from error
+    version = about.get("format") if isinstance(about, dict) else None
+    if type(version) is int and version != FORMAT:
+        raise ValueError(
+            f"{path} has format {short(version)}, this version of echofold reads format {FORMAT}. "
+            "Load it with the version that saved it, or upgrade echofold."
+        )
+    try:
+        return _restore(about, members)
+    except Exception as error:  # as above
+        raise _refusal(path, "its contents do not fit together", error) from error
+
+
+def _restore(about: Any, members: dict[str, Any]) -> Any:
+    """The estimator that a file describes; ``members`` are its arrays. All of it is checked."""
+    if not isinstance(about, dict) or set(about) != {"format", "class", "params", "fitted"}:
+        raise ValueError(f"{ABOUT} must hold format, class, params and fitted, got {short(about)}")
+    name = about["class"]
+    if type(about["format"]) is not int or not isinstance(name, str) or name not in CLASSES:
+        raise ValueError(f"class {short(name)} of format {short(about['format'])}")
+    params = decode_parts(about["params"], "params", members)
+    fitted = decode_parts(about["fitted"], "fitted", members)
+    check_params(params, CLASSES[name]._get_param_names())
+    params = {name: _made(value) for name, value in params.items()}
+    check_parameters(params)
+    check_fitted(name, params, fitted)
+    if members:
+        raise ValueError(f"members {short(sorted(members))} belong to no value")
+    estimator = CLASSES[name](**params)
+    for attribute, value in fitted.items():
+        setattr(estimator, attribute, _made(value))
+    return estimator
+
+
+def _made(value: Any) -> Any:
+    """The object that checked parts belong to; any other value is what it is."""
+    if not isinstance(value, Parts):
+        return value
+    if value.kind == "Timeline":
+        return thaw(value.parts)
+    if value.kind == "csr":
+        from scipy.sparse import csr_array
+
+        data, indices, starts, shape = (
+            value.parts[part] for part in ("data", "indices", "indptr", "shape")
+        )
+        return csr_array((data, indices, starts), shape=shape)
+    return {"Schema": Schema, "Scaler": Scaler}[value.kind](**value.parts)
+
+
+def _refusal(path: str | os.PathLike, why: str, error: Exception) -> ValueError:
+    """The error for a file that `save` did not write, or not all of it."""
+    cause = str(error) if isinstance(error, ValueError) else repr(error)
+    return ValueError(
+        f"{path} is not a file saved by echofold, or it is damaged: {why} ({cause:.500}). Save "
+        "the estimator again, or restore the file from a copy."
+    )

@@ -1,0 +1,162 @@
+"""Blocks of candidates: the units of work of a search, independent of who carries them out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._engine.candidates import batch, draw_for
+from echofold._engine.states import States, states_of
+from echofold._folds.splits import RowSplits
+from echofold._machine.device import one_blas_thread, resolve
+from echofold._machine.fork import check_executor, check_process
+from echofold._validation.outcome import Validated
+from echofold._validation.record import Record, gathered
+from echofold._validation.settings import Settings
+from echofold._validation.validate import close_the_loop, validate
+from echofold._validation.verify import verify, with_checkable_metrics
+
+STATE_BYTES = 2**27  # states of a block that are kept at a time
+
+
+@dataclass(frozen=True)
+class Block:
+    """Candidates that share a problem, and for each draw the weights.
+
+    ``candidates`` are their places in the whole search, ``params`` their parameters, ``draws`` the
+    numbers of the draws and ``seeds`` the seeds of these.
+    """
+
+    candidates: tuple[int, ...]
+    params: tuple[dict[str, Any], ...]
+    draws: tuple[int, ...]
+    seeds: tuple[int, ...]
+    problem: Problem
+    schemes: dict[str, RowSplits]
+    settings: Settings
+    prune: bool = False
+
+
+def run_block(block: Block) -> Record:
+    """Validate the candidates of one block."""
+    check_process()
+    began = time.perf_counter()
+    with one_blas_thread():
+        found = [_one_draw(block, seed) for seed in block.seeds]
+        pruned, ran = {}, 0
+        if block.prune:
+            from echofold._search.prune import close_and_prune
+
+            for name in block.schemes:
+                parts = [(source, results[name]) for source, results in found]
+                if parts[0][1].starts is None:  # runs of one step cannot be cut short
+                    shape = len(found), len(block.params), len(block.settings.ridge)
+                    pruned[name] = np.zeros(shape, dtype=bool)
+                    continue
+                pruned[name], steps = close_and_prune(parts, block.settings)
+                ran += steps
+        else:
+            for source, results in found:
+                for one in results.values():
+                    if one.starts is not None:
+                        settings = replace(block.settings, device=source.device)
+                        close_the_loop(block.problem, source.reservoirs, one, settings)
+                        runs = one.splits.sizes.sum() - len(one.splits)
+                        ran += int(runs) * len(block.params) * len(block.settings.ridge)
+    return gathered(
+        [results for _, results in found],
+        [metric.name for metric in block.settings.metrics],
+        pruned=pruned,
+        seconds=time.perf_counter() - began,
+        steps=sum(source.steps for source, _ in found),
+        column_steps=ran,
+    )
+
+
+def _one_draw(block: Block, seed: int) -> tuple[States, dict[str, Validated]]:
+    """Readouts (closed loop) or scores (open loop) of every candidate with one draw's weights."""
+    inputs = block.problem.network_inputs
+    draw = draw_for(block.params[0], inputs, seed)
+    reservoirs = batch(draw, block.params, inputs)
+    columns = len(block.params) * len(block.settings.ridge) * max(map(len, block.schemes.values()))
+    device = resolve(block.params[0]["device"], columns)
+    whole = states_of(block.problem, reservoirs, device)
+    settings = block.settings
+    if settings.verify:
+        settings = with_checkable_metrics(settings)
+    width = max(1, STATE_BYTES // (8 * block.problem.rows * whole.columns))
+    parts = []
+    for first in range(0, len(block.params), width):
+        index = np.arange(first, min(first + width, len(block.params)))
+        source = states_of(block.problem, reservoirs.columns(index), device)
+        parts.append(validate(source, block.schemes, settings, close=False))
+        if settings.verify:
+            verify(source, parts[-1], settings, seed + first)
+        whole.steps += source.steps
+    return whole, {name: _join([part[name] for part in parts]) for name in block.schemes}
+
+
+def _join(parts: list[Validated]) -> Validated:
+    """Results of consecutive candidates as one."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+
+    def joined(name: str):
+        arrays = [getattr(part, name) for part in parts]
+        return None if arrays[0] is None else np.concatenate(arrays)
+
+    return Validated(
+        first.splits,
+        first.choice,
+        {name: np.concatenate([part.scores[name] for part in parts]) for name in first.scores},
+        joined("W"),
+        joined("starts"),
+        joined("condition"),
+        sum(part.refitted for part in parts),
+        sum(part.verified for part in parts),
+        first.way,
+    )
+
+
+def workers(pool: Executor) -> int:
+    """Blocks that may run at the same time, and so share the free memory of a machine."""
+    # Dask's executor does not tell; a machine has rarely more workers than processors.
+    return int(getattr(pool, "_max_workers", None) or os.cpu_count() or 1)
+
+
+def carry_out(
+    blocks: Iterable[tuple[int, Block]], n_jobs: int | None, executor: Executor | None
+) -> Iterator[tuple[int, Record]]:
+    """Run blocks, here or by workers, and yield their records as they are finished."""
+    if executor is None and (n_jobs is None or n_jobs == 1):
+        for number, block in blocks:
+            yield number, run_block(block)
+        return
+    own = ThreadPoolExecutor(None if n_jobs == -1 else n_jobs) if executor is None else None
+    pool = own or executor
+    assert pool is not None
+    check_executor(pool)
+    blocks = list(blocks)
+    together = max(1, min(workers(pool), len(blocks)))
+    pending: dict[Future, int] = {}
+    try:
+        for number, block in blocks:
+            block = replace(block, settings=replace(block.settings, workers=together))
+            pending[pool.submit(run_block, block)] = number
+        while pending:
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield pending.pop(future), future.result()
+    finally:
+        for future in pending:
+            future.cancel()
+        if own is not None:
+            own.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,115 @@
+"""Candidates in, scores out: groups by shared draw, blocks, workers, checkpoint, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from echofold._engine.candidates import candidate_seed, check_parameters, draw_key
+from echofold._machine.device import one_blas_thread
+from echofold._search.blocks import Block, carry_out
+from echofold._search.checkpoint import Checkpoint
+from echofold._search.progress import Progress
+from echofold._search.reader import Reader
+from echofold._search.stored_block import expected
+from echofold._validation.record import Record
+from echofold._validation.settings import Settings
+
+WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
+
+
+@dataclass
+class Evaluator:
+    """Everything that stays the same while candidates are evaluated, and what was done so far."""
+
+    reader: Reader
+    settings: Settings
+    seeds: tuple[int, ...]
+    together: bool  # whether all draws of a candidate are compared while they run (pruning)
+    prune: bool
+    n_jobs: int | None
+    executor: Executor | None
+    checkpoint: Checkpoint | None
+    progress: Progress
+    done: int = 0
+    best: float = np.inf
+    _blocks: int = 0
+
+    def blocks(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> list[Block]:
+        """Cut candidates into blocks that share a problem and a draw."""
+        groups: dict[tuple, list[int]] = {}
+        for place, candidate in enumerate(candidates):
+            params = self.reader.params(candidate)
+            check_parameters(params)
+            problem, _ = self.reader.problem(candidate)
+            draw = draw_key(params, candidate_seed(candidate, self.seeds[0]))
+            key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
+            groups.setdefault(key, []).append(place)
+        return [
+            block
+            for places in groups.values()
+            for block in self._blocks_of(places, candidates, only)
+        ]
+
+    def _blocks_of(self, places: list[int], candidates, only: Any) -> Iterator[Block]:
+        """Blocks of the candidates at ``places``, which share a problem and a draw."""
+        first = candidates[places[0]]
+        problem, schemes = self.reader.problem(first)
+        if only is not None:
+            schemes = {name: splits.part(only) for name, splits in schemes.items()}
+        penalised = bool(self.reader.params(first)["penalize_bias"])
+        settings = replace(self.settings, penalised=penalised)
+        seed = candidate_seed(first, self.seeds[0])
+        width = len(places) if self.prune else WIDEST
+        numbers = range(len(self.seeds))
+        for draws in [tuple(numbers)] if self.together else [(draw,) for draw in numbers]:
+            for start in range(0, len(places), width):
+                chosen = places[start : start + width]
+                yield Block(
+                    tuple(chosen),
+                    tuple(self.reader.params(candidates[place]) for place in chosen),
+                    draws,
+                    tuple(seed + draw for draw in draws),
+                    problem,
+                    schemes,
+                    settings,
+                    self.prune,
+                )
+
+    def run(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> Record:
+        """Evaluate candidates, on some of the splits if ``only`` names them."""
+        blocks = self.blocks(candidates, only)
+        first, self._blocks = self._blocks, self._blocks + len(blocks)
+        wanted = expected(blocks, candidates) if self.checkpoint else []
+        found: dict[int, Record] = {}
+        waiting = []
+        for place, block in enumerate(blocks):
+            kept = self.checkpoint.load(first + place, wanted[place]) if self.checkpoint else None
+            if kept is None:
+                waiting.append((place, block))
+            else:
+                found[place] = self._count(block, kept)
+        with one_blas_thread():  # outermost, so that worker threads find it set already
+            for place, record in carry_out(waiting, self.n_jobs, self.executor):
+                if self.checkpoint is not None:
+                    self.checkpoint.save(first + place, record, wanted[place])
+                found[place] = self._count(blocks[place], record)
+        total = found[0].blank(len(self.seeds), len(candidates))
+        for place, block in enumerate(blocks):
+            total.enter(found[place], block.draws, block.candidates)
+        return total
+
+    def _count(self, block: Block, record: Record) -> Record:
+        """Show progress."""
+        self.done += len(block.candidates) * len(block.draws)
+        scheme = next(iter(record.scores))
+        scores = record.first(self.settings.metrics[0].name).mean(axis=2)
+        if scheme in record.pruned:
+            scores = np.where(record.pruned[scheme], np.inf, scores)
+        self.best = min(self.best, np.where(np.isnan(scores), np.inf, scores).min())
+        self.progress.update(self.done, self.best)
+        return record

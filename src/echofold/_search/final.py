@@ -1,0 +1,76 @@
+"""Final models of a validation: from the readouts of splits to one readout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from echofold import metrics
+from echofold._engine.lockstep import closed_loop_outputs, flatten
+from echofold._engine.states import States
+from echofold._folds.splits import RowSplits
+from echofold._models.train import fit_all
+from echofold._search.finals import FINALS, mean_ridge
+from echofold._validation.score import score_residuals
+from echofold._validation.settings import Settings
+from echofold._validation.validate import validate
+
+
+@dataclass(frozen=True)
+class SplitReadouts:
+    """What a validation leaves for final models of one candidate.
+
+    ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits,)`` belong to the
+    splits; ``residuals (splits, steps, outputs)``, in original units, are those of closed-loop
+    validation (None for other tasks), NaN past the end of a shorter interval.
+    """
+
+    W: np.ndarray
+    rmse: np.ndarray
+    ridge: np.ndarray
+    train_rows: np.ndarray
+    residuals: np.ndarray | None
+
+
+def validate_winner(
+    source: States, splits: RowSplits, ridge: np.ndarray, penalised: bool
+) -> SplitReadouts:
+    """Readouts and errors of every split at its ridge ``(splits,)``, from one run of each."""
+    path, place = np.unique(ridge, return_inverse=True)
+    rmse = [metrics.resolve("rmse")]
+    settings = Settings(path, penalised, rmse, readouts=True, device=source.device)
+    one = validate(source, {"winner": splits}, settings, close=False)["winner"]
+    at = (0, np.arange(len(splits)), place)
+    W = one.W[at]
+    if not source.problem.task.fed_back:
+        return SplitReadouts(W, one.scores["rmse"][at], ridge, splits.train_sizes, None)
+    starts = one.starts
+    if starts is None:  # intervals of one step, for which a validation needs no run
+        starts = source.kept()[0][splits.valid_rows[:, 0]][None]
+    problem, rows = source.problem, splits.valid_rows
+    runs = flatten(W[None, :, None], starts, np.array([valid[0] for valid in splits.valid]))
+    outputs = closed_loop_outputs(problem, source.reservoirs, runs, source.device)
+    residuals = problem.targets[np.minimum(rows, problem.rows - 1)] - outputs
+    errors = score_residuals(problem, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
+    residuals = residuals * problem.unit
+    residuals[rows >= problem.rows] = np.nan
+    return SplitReadouts(W, errors, ridge, splits.train_sizes, residuals)
+
+
+def final_readout(
+    final: str, source: States, found: SplitReadouts, penalised: bool, correct_ridge: bool
+) -> tuple[np.ndarray, float]:
+    """The readout of a final model, and the ridge it stands for.
+
+    A ridge acts against a sum over rows, so ``correct_ridge`` raises it in proportion when
+    retraining on more rows than the splits had.
+    """
+    combine = FINALS[final].combine
+    if combine is not None:
+        error = np.where(np.isfinite(found.rmse), found.rmse, np.inf)
+        return combine(found.W, error, found.ridge)
+    ridge = mean_ridge(found.ridge)
+    if correct_ridge:
+        ridge *= source.problem.rows / found.train_rows.mean()
+    return fit_all(source, ridge, penalised, condition=False)[0], ridge

@@ -1,0 +1,62 @@
+"""The final models: how one readout is made of the readouts of splits (the paper's section 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Combined = tuple[np.ndarray, float]  # a readout, and the ridge it stands for
+
+
+@dataclass(frozen=True)
+class FinalModel:
+    """A final model by the name that users ask for it by, and in words.
+
+    ``combine(W, error, ridge)`` makes it of the splits' readouts ``W (splits, 1 + m, outputs)``,
+    their errors ``(splits,)``, infinite where a run diverged, and ridges ``(splits,)``. Without it
+    the readout is trained anew on all rows.
+    """
+
+    name: str
+    words: str
+    combine: Callable[[np.ndarray, np.ndarray, np.ndarray], Combined] | None = None
+
+
+def mean_ridge(ridge: np.ndarray) -> float:
+    """The mean of the splits' ridges."""
+    # The mean of equal numbers may round to another one, which would not be on the path.
+    return float(ridge[0] if (ridge == ridge[0]).all() else ridge.mean())
+
+
+def _average(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
+    return W.mean(axis=0), mean_ridge(ridge)
+
+
+def _best(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
+    best = int(error.argmin())
+    return W[best], float(ridge[best])
+
+
+def _weighted(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
+    if not np.isfinite(error).any():
+        return _average(W, error, ridge)
+    if (error == 0).any():
+        weights = (error == 0).astype(float)
+    else:
+        weights = (error.min() / error) ** 2
+    return np.tensordot(weights / weights.sum(), W, axes=1), mean_ridge(ridge)
+
+
+FINALS = {
+    final.name: final
+    for final in (
+        FinalModel("retrain", "retrained on all data"),
+        FinalModel("average", "average of the readouts of all splits", _average),
+        FinalModel("best", "readout of the split with the lowest error", _best),
+        FinalModel(
+            "weighted", "readouts of all splits, weighted by inverse squared error", _weighted
+        ),
+    )
+}

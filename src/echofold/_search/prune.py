@@ -1,0 +1,150 @@
+"""Exact pruning: drop closed-loop candidates as soon as they can no longer win.
+
+Errors of a trajectory only add up, so a score computed from the errors so far, with the
+denominators of the whole intervals, is a lower bound of the final one. Now and then the candidate
+that leads is run to its end; whoever's bound is above its score is dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._engine.generate import Trajectories, begin, proceed
+from echofold._engine.leaky import Reservoirs
+from echofold._engine.lockstep import Runs, blocks, course, flatten
+from echofold._engine.states import States
+from echofold._machine.device import engine
+from echofold._validation.outcome import Validated
+from echofold._validation.score import finish_sums, kinds
+from echofold._validation.settings import Settings
+
+SEGMENTS = 12  # looks at the bounds in the course of a run
+
+
+@dataclass
+class _Part:
+    """Trajectories of one draw, held on the host between segments.
+
+    ``x (columns, units)``, ``y (columns, outputs)``, ``error (columns,)``, ``done (columns,)``.
+    """
+
+    problem: Problem
+    reservoirs: Reservoirs
+    runs: Runs
+    absolute: bool
+    device: str
+    x: np.ndarray
+    y: np.ndarray
+    error: np.ndarray
+    done: np.ndarray
+    steps: int = 0
+
+    def advance(self, columns: np.ndarray, to: int) -> None:
+        """Run these columns, all equally far, up to step ``to``."""
+        columns = columns[self.done[columns] < to]
+        for first in np.unique(self.done[columns]):
+            self._advance(columns[self.done[columns] == first], int(first), to)
+
+    def _advance(self, columns: np.ndarray, first: int, to: int) -> None:
+        some = self.runs.part(columns)
+        with engine(self.device):
+            for part, width in blocks(some, self.device):
+                index = np.full(width, columns[part][0])
+                index[: part.stop - part.start] = columns[part]
+                runs = self.runs.part(index)
+                readout = np.moveaxis(runs.readout, 0, 2)
+                along = course(self.problem, runs)
+                if first == 0:
+                    inputs = self.problem.inputs.shape[1]
+                    rows = runs.rows.T
+                    going = begin(readout, rows[:inputs], rows[inputs:], along, self.absolute)
+                else:
+                    going = Trajectories(self.x[index].T, self.y[index].T, self.error[index])
+                start = max(first, 1)
+                if to > start:
+                    going, _ = proceed(
+                        self.reservoirs.columns(runs.candidate), readout, going, along, start,
+                        to - start, self.absolute,
+                    )  # fmt: skip
+                at, count = columns[part], part.stop - part.start
+                self.x[at] = np.asarray(going.x).T[:count]
+                self.y[at] = np.asarray(going.y).T[:count]
+                self.error[at] = np.asarray(going.error)[:count]
+        self.steps += int(np.maximum(np.minimum(to, some.horizon) - max(first, 1), 0).sum())
+        self.done[columns] = to
+
+
+def close_and_prune(
+    draws: list[tuple[States, Validated]], settings: Settings
+) -> tuple[np.ndarray, int]:
+    """Set the scores of every draw; dropped ones are lower bounds.
+
+    The winner is the (candidate, ridge) with the lowest mean over draws and splits. Returns which
+    scores ``(draws, candidates, ridge)`` are lower bounds, and the column steps that were run.
+    """
+    first = draws[0][1]
+    shape, longest = first.W.shape[:3], int(first.splits.sizes.max())
+    parts = [_part(source, one, kinds(settings.metrics) == ("absolute",)) for source, one in draws]
+    columns = np.arange(np.prod(shape)).reshape(shape)
+    alive = np.ones((shape[0], shape[2]), dtype=bool)
+    limit = np.inf
+    stops = np.unique(np.append(np.linspace(1, longest, SEGMENTS + 1).astype(int), longest))
+    for stop in stops:
+        chosen = np.moveaxis(columns, 1, 2)[alive].ravel()
+        for part in parts:
+            part.advance(chosen, int(stop))
+        bound = _bound(parts, first, shape, settings)
+        if stop < longest and (leader := _leader(bound, alive, parts, columns, longest)):
+            candidate, ridge = leader
+            for part in parts:
+                part.advance(columns[candidate, :, ridge], longest)
+            bound = _bound(parts, first, shape, settings)
+        finished = alive & np.all(
+            [(part.done[columns] == longest).all(axis=1) for part in parts], axis=0
+        )
+        if finished.any():
+            limit = min(limit, bound[finished].min())
+        alive &= ~(bound > limit)  # a bound that is not finite is above any limit that is
+        if np.isfinite(limit):
+            alive &= np.isfinite(bound)
+    whole = np.all([(part.done[columns] == longest).all(axis=1) for part in parts], axis=0)
+    for part, (_, one) in zip(parts, draws, strict=True):
+        one.scores = _scores(part, one, shape, settings)
+    return np.broadcast_to(~whole, (len(draws), *whole.shape)), sum(part.steps for part in parts)
+
+
+def _part(source: States, one: Validated, absolute: bool) -> _Part:
+    valid = np.array([runs[0] for runs in one.splits.valid])
+    runs = flatten(one.W, one.starts, valid)
+    count, units = len(runs.candidate), source.reservoirs.shape[0]
+    return _Part(
+        source.problem, source.reservoirs, runs, absolute, source.device,
+        np.zeros((count, units)), np.zeros((count, one.W.shape[-1])), np.zeros(count),
+        np.zeros(count, dtype=int),
+    )  # fmt: skip
+
+
+def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str, np.ndarray]:
+    """Scores ``(candidates, splits, ridge)`` from the errors so far."""
+    needs = kinds(settings.metrics)[0]
+    sums = {needs: part.error.reshape(shape)}
+    return finish_sums(part.problem, one.splits, sums, settings.metrics)
+
+
+def _bound(parts: list[_Part], one: Validated, shape, settings: Settings) -> np.ndarray:
+    """Lower bound ``(candidates, ridge)`` of the score to select by."""
+    name = settings.metrics[0].name
+    scores = [_scores(part, one, shape, settings)[name].mean(axis=1) for part in parts]
+    return reduce(np.add, scores) / len(parts)
+
+
+def _leader(bound, alive, parts, columns, longest) -> tuple[int, int] | None:
+    """The unfinished candidate with the lowest bound."""
+    done = np.all([(part.done[columns] == longest).all(axis=1) for part in parts], axis=0)
+    open_ = np.where(alive & ~done, bound, np.inf)
+    at = np.unravel_index(open_.argmin(), open_.shape)
+    return (int(at[0]), int(at[1])) if np.isfinite(open_[at]) else None

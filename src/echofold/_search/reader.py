@@ -1,0 +1,71 @@
+"""From a candidate to the problem it is validated on: data are read once for all that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.base import clone
+
+from echofold._data.problem import Problem
+from echofold._folds.splits import RowSplits
+from echofold._validation.settings import resolve_schemes
+from echofold.metrics import Metric
+
+
+class Reader:
+    """Problems and splits of candidates.
+
+    Parameters of an estimator that change how data are read are its ``_shapes_the_problem``.
+    ``washouts`` are all that candidates have: they are scored on the rows after the longest.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        data: tuple,
+        fit_params: dict[str, Any],
+        groups: Any,
+        cv: Any,
+        metrics: list[Metric],
+        washouts: Sequence[Any] = (),
+    ):
+        self.estimator, self.data, self.fit_params = estimator, data, fit_params
+        self.groups, self.cv, self.metrics = groups, cv, metrics
+        self._own = estimator.get_params(deep=False)
+        self._aligned: dict[str, int] = {}
+        self._problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = {}
+        if len(set(washouts)) > 1:
+            lengths = [len(self.problem({"washout": one})[0].washout) for one in washouts]
+            self._aligned = {"washout": max(lengths)}
+            self._problems.clear()
+
+    def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
+        """All parameters of a candidate."""
+        return {**self._own, **candidate}
+
+    def problem(self, candidate: dict[str, Any]) -> tuple[Problem, dict[str, RowSplits]]:
+        """The problem that a candidate is validated on, and its splits by every scheme."""
+        params = self.params(candidate) | self._aligned
+        shaping = {name: params[name] for name in self.estimator._shapes_the_problem}
+        key = tuple(map(repr, shaping.values()))
+        if key not in self._problems:
+            reader = clone(self.estimator).set_params(**shaping)
+            problem = reader._read(*self.data, **self.fit_params)
+            schemes = resolve_schemes(self.cv, problem, self.groups, self.metrics)
+            if self._problems:
+                _, others = next(iter(self._problems.values()))
+                _check_as_many(others, schemes)
+            self._problems[key] = problem, schemes
+        return self._problems[key]
+
+
+def _check_as_many(before: dict[str, RowSplits], now: dict[str, RowSplits]) -> None:
+    """Candidates that shape the data differently must still have equally many splits."""
+    for name in before:
+        if len(before[name]) != len(now[name]):
+            raise ValueError(
+                f"candidates have different numbers of splits by {before[name].name}: "
+                f"{len(before[name])} and {len(now[name])}. Give washout one value, or a scheme "
+                "with a fixed number of splits."
+            )

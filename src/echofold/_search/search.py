@@ -1,0 +1,416 @@
+"""ESNSearchCV: a whole grid in one pass, the winner, and its final models."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from echofold._engine.candidates import check_count, seed_of
+from echofold._folds.choose import check_algorithm
+from echofold._models.base import whole_or_not_at_all
+from echofold._search import tables
+from echofold._search.checkpoint import Checkpoint
+from echofold._search.evaluator import Evaluator
+from echofold._search.finals import FINALS
+from echofold._search.identity import identity_of
+from echofold._search.progress import progress
+from echofold._search.reader import Reader
+from echofold._search.select import Winner
+from echofold._search.space import check_space, split_ridge, values_of
+from echofold._search.strategies import (
+    STRATEGIES,
+    ask_optuna,
+    candidates_of,
+    evaluate_all,
+    halve,
+    halvings,
+)
+from echofold._search.winner import Winners, describe_winner
+from echofold._validation.dataset import datasets, warn_once
+from echofold._validation.memory import budget
+from echofold._validation.settings import Settings, check_metrics
+
+
+class ESNSearchCV(BaseEstimator):
+    """Search hyper-parameters of an echo state network by cross-validation.
+
+    All candidates that share a random draw run through the data together, the whole ridge path
+    comes from one factorisation, and closed-loop forecasts of all candidates, splits and ridge
+    values advance in lockstep.
+
+    Parameters
+    ----------
+    estimator : ESNForecaster, ESNRegressor or ESNClassifier
+        Parameters that are not in ``space`` are taken from it.
+    space : dict, or list of dicts
+        Parameter names to lists of values, or to ``scipy.stats`` distributions for
+        ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
+        With several values of ``washout``, all candidates are scored on the rows after the longest.
+        ``random_state`` takes integers, and None for the seed of the search.
+    cv : scheme, splitter, int, or dict of these, default KFold(10)
+        With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
+        a dict and ``best_*`` refer to the first.
+    metric : str, callable or list of these
+        The first is minimised.
+    final : {"retrain", "average", "best", "weighted"}
+        How ``best_estimator_`` is made of the winner.
+    individual_ridge : bool
+        Whether every split takes its own best ridge.
+    n_draws : int
+        Random initialisations of every candidate: seeds ``random_state``, ``random_state + 1``, …
+    select : {"mean", "draw"}
+        Select by the mean over draws, or the best candidate of the best draw.
+    algorithm : {"auto", "naive", "small_k", "large_k"}
+        How readouts of splits are computed; all give the same.
+    strategy : {"grid", "random", "halving", "optuna"}
+        All of the grid; ``n_iter`` random candidates; few splits first and the better half on;
+        or candidates proposed by Optuna.
+    n_iter : int, optional
+        Number of candidates for "random" and "optuna" (and "halving" of random ones).
+    prune : bool
+        Drop candidates of a forecast as soon as they cannot win any more. The winner and its
+        scores stay the same; scores of dropped ones are lower bounds, marked in ``pruned``.
+    memory : None, number of bytes, str such as "2GB", or {"states", "pieces", "fold", "frugal"}
+        Memory to use, half of what is free by default.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws and of random candidates; the estimator's by default.
+    n_jobs : int, optional
+        Worker threads.
+    executor : concurrent.futures.Executor, optional
+        Who carries out blocks of candidates instead, such as Dask's ``client.get_executor()``. A
+        pool of processes must spawn them. Copies and pickles of the search have None in its place;
+        ``sklearn.base.clone`` passes it on.
+    checkpoint : path, optional
+        Directory for finished blocks: the same search started again goes on from them. Functions
+        given as ``metric`` are compared by their code and what it refers to; one that holds what
+        has no lasting description, as a generator of random numbers, is refused.
+    progress : {"auto", True, False}
+        A bar in a terminal or notebook, or always, or never.
+    verify : bool
+        Whether in every block some splits of one candidate are refitted plainly and compared; an
+        error is raised if results differ by more than rounding explains.
+
+    Attributes
+    ----------
+    results_ : xarray.Dataset, or a dict of them
+        Scores over ``(draw, candidate, split, ridge)``.
+    best_params_ : dict
+    best_score_ : float
+    best_estimator_ : estimator
+        The winner, fitted.
+    evaluation_ : xarray.Dataset or None
+        What `evaluate` found, if it was called with this search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster, ESNSearchCV, KFold
+    >>> y = np.sin(np.arange(400) / 5) + 0.1 * np.sin(np.arange(400))
+    >>> search = ESNSearchCV(
+    ...     ESNForecaster(30, random_state=0),
+    ...     {"leak_rate": [0.3, 1.0], "spectral_radius": [0.5, 1.0], "ridge": [1e-8, 1e-2]},
+    ...     cv=KFold(5),
+    ... ).fit(y)
+    >>> search.best_params_
+    {'leak_rate': 0.3, 'spectral_radius': 0.5, 'ridge': 1e-08}
+    >>> search.forecast(3).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        estimator,
+        space,
+        *,
+        cv=None,
+        metric="nrmse",
+        final="retrain",
+        individual_ridge=False,
+        n_draws=1,
+        select="mean",
+        algorithm="auto",
+        strategy="grid",
+        n_iter=None,
+        prune=False,
+        memory=None,
+        random_state=None,
+        n_jobs=None,
+        executor=None,
+        checkpoint=None,
+        progress="auto",
+        verify=False,
+    ):
+        self.estimator = estimator
+        self.space = space
+        self.cv = cv
+        self.metric = metric
+        self.final = final
+        self.individual_ridge = individual_ridge
+        self.n_draws = n_draws
+        self.select = select
+        self.algorithm = algorithm
+        self.strategy = strategy
+        self.n_iter = n_iter
+        self.prune = prune
+        self.memory = memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.executor = executor
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.verify = verify
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "executor": None}  # threads and sockets do not travel
+
+    def __sklearn_clone__(self):
+        params = self.get_params(deep=False)
+        copies = {k: v if k == "executor" else clone(v, safe=False) for k, v in params.items()}
+        return type(self)(**copies)
+
+    @whole_or_not_at_all
+    def fit(self, *data, groups=None, **fit_params):
+        """Search, select and make the final model.
+
+        Parameters
+        ----------
+        *data, **fit_params
+            What ``estimator.fit`` takes.
+        groups : array, optional
+            Handed to splitters that ask for groups.
+
+        Returns
+        -------
+        self
+        """
+        began = time.perf_counter()
+        spaces, settings = self._check()
+        reader = Reader(
+            clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics,
+            values_of("washout", spaces, self.estimator.get_params(deep=False)),
+        )  # fmt: skip
+        problem, schemes = reader.problem({})
+        self._check_task(problem, schemes, settings)
+        self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
+        candidates = candidates_of(self.strategy, spaces, self.n_iter, self.seed_)
+        total = self._evaluations(candidates, schemes)
+        with progress(self.progress, total, "searching") as bar:
+            evaluator = Evaluator(
+                reader, settings, tuple(self.seed_ + draw for draw in range(self.n_draws)),
+                together=bool(self.prune) and self.select == "mean", prune=bool(self.prune),
+                n_jobs=self.n_jobs, executor=self.executor, checkpoint=checkpoint, progress=bar,
+            )  # fmt: skip
+            try:
+                self.candidates_, record = self._evaluate(evaluator, candidates, spaces)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(self._interrupted(evaluator, total)) from None
+        attrs = {"strategy": self.strategy, "seed": self.seed_}
+        attrs["seconds"] = time.perf_counter() - began
+        self._reader, self._schemes = reader, schemes
+        self._results = datasets(record, self.candidates_, schemes, settings, attrs)
+        self.results_ = self._results if isinstance(self.cv, dict) else self._results["cv"]
+        self.evaluation_ = None
+        by_draw = self.select == "draw"
+        self._winners = Winners(reader, self.candidates_, self._results, self.seed_, by_draw)
+        winner = self._winner(next(iter(schemes)))
+        notes = describe_winner(winner, self._results[next(iter(schemes))])
+        warn_once(self._results.values(), settings, notes)
+        self.best_index_, self.best_score_ = winner.candidate, winner.score
+        self.best_estimator_ = self.finalize(self.final)
+        self.best_params_ = {
+            **self.candidates_[winner.candidate], "ridge": float(self.best_estimator_.ridge),
+        }  # fmt: skip
+        return self
+
+    def _check(self) -> tuple[list[dict[str, Any]], Settings]:
+        """Check the arguments that do not depend on data."""
+        own = self.estimator.get_params(deep=False)
+        spaces, ridge = split_ridge(check_space(self.space, list(own)), own["ridge"])
+        check_algorithm(self.algorithm)
+        budget(self.memory)
+        for name, allowed in (
+            ("final", FINALS), ("select", ("mean", "draw")), ("strategy", STRATEGIES),
+        ):  # fmt: skip
+            _check_one_of(name, getattr(self, name), allowed)
+        check_count("n_draws", self.n_draws)
+        if self.strategy in ("random", "optuna") or (
+            self.strategy == "halving" and self.n_iter is not None
+        ):
+            check_count("n_iter", self.n_iter, f"strategy={self.strategy!r} needs it")
+        elif self.strategy == "grid" and self.n_iter is not None:
+            raise ValueError(
+                f"n_iter={self.n_iter!r} has no meaning for strategy='grid'; leave it out, or use "
+                "strategy='random'."
+            )
+        if self.n_jobs is not None and self.n_jobs != -1:
+            check_count("n_jobs", self.n_jobs)
+        settings = Settings(
+            ridge, bool(own["penalize_bias"]), check_metrics(self.metric), self.algorithm,
+            self.memory, verify=bool(self.verify),
+        )  # fmt: skip
+        return spaces, settings
+
+    def _check_task(self, problem, schemes, settings: Settings) -> None:
+        """Check what pruning and halving can do with this task."""
+        if self.prune:
+            needs = {metric.needs for metric in settings.metrics}
+            if not problem.task.fed_back or len(needs) > 1 or needs & {"predictions", "labels"}:
+                raise ValueError(
+                    "prune=True needs a forecaster and metrics made of one kind of growing error "
+                    f"(nrmse, rmse, mse; or mae); got {type(self.estimator).__name__} with "
+                    f"metric={self.metric!r}. Use prune=False."
+                )
+            if self.individual_ridge or self.strategy == "halving":
+                raise ValueError(
+                    "prune=True drops ridge values and needs complete runs, so it goes neither "
+                    "with individual_ridge=True nor with strategy='halving'. Use prune=False."
+                )
+        if self.strategy == "halving" and len(schemes) > 1:
+            raise ValueError(
+                f"strategy='halving' compares candidates by one scheme, but cv has {len(schemes)}. "
+                "Give one scheme, or use strategy='grid'."
+            )
+
+    def _begin(self, spaces, settings: Settings, problem, schemes) -> tuple[int, Checkpoint | None]:
+        """The seed of the first draw, and the checkpoint; one begun before gives the seed."""
+        given = self.estimator.random_state if self.random_state is None else self.random_state
+        seed = seed_of(given)
+        if self.checkpoint is None:
+            return seed, None
+        known = None if given is None else seed
+        identity = identity_of(self, spaces, settings, problem, schemes, known)
+        checkpoint = Checkpoint(self.checkpoint, identity, seed)
+        return checkpoint.identity["seed"], checkpoint
+
+    def _evaluations(self, candidates: list[dict], schemes) -> int:
+        """How many evaluations of a candidate with a draw there will be."""
+        total = len(candidates) or self.n_iter
+        if self._halves(candidates):
+            splits = len(next(iter(schemes.values())))
+            total = sum(count for count, _ in halvings(total, splits))
+        return total * self.n_draws
+
+    def _halves(self, candidates: list[dict]) -> bool:
+        return self.strategy == "halving" and len(candidates) > 1
+
+    def _evaluate(self, evaluator: Evaluator, candidates, spaces):
+        """Carry the strategy out."""
+        if self.strategy == "optuna":
+            return ask_optuna(evaluator, spaces, self.n_iter, self.seed_, self.individual_ridge)
+        if self._halves(candidates):
+            return halve(evaluator, candidates, self.individual_ridge)
+        return evaluate_all(evaluator, candidates)
+
+    def _interrupted(self, evaluator: Evaluator, total: int) -> str:
+        done = f"interrupted after {evaluator.done} of {total} evaluations"
+        if self.checkpoint is None:
+            return f"{done}; give checkpoint=... to keep finished blocks on disk and go on later."
+        return f"{done}; they are kept in {str(self.checkpoint)!r}. Run it again to go on."
+
+    def finalize(self, final, scheme=None, draw=None, correct_ridge=False, individual_ridge=None):
+        """Make a final model of the winner, without searching again.
+
+        Parameters
+        ----------
+        final : {"retrain", "average", "best", "weighted"}
+            Retrain on all data; average the readouts of the splits; take the readout of the split
+            with the lowest RMSE; or average weighted by inverse squared error.
+        scheme : str, optional
+            Name of the scheme to select by when ``cv`` is a dict; the first by default.
+        draw : int, optional
+            Select within this draw and use its weights. By default the winner over all draws,
+            with the weights of the draw where it did best.
+        correct_ridge : bool
+            Whether "retrain" raises the ridge in proportion to the longer training set.
+        individual_ridge : bool, optional
+            Whether every split takes its own best ridge; as the search was told by default.
+
+        Returns
+        -------
+        estimator
+            Fitted; forecasters know the residuals of their validation, for prediction intervals.
+        """
+        check_is_fitted(self, "results_")
+        _check_one_of("final", final, FINALS)
+        scheme = self._scheme(scheme)
+        if draw is not None and not 0 <= draw < self.n_draws:
+            raise ValueError(f"draw={draw!r}: this search has draws 0 to {self.n_draws - 1}.")
+        if draw is not None and self.prune and self.select == "mean" and self.n_draws > 1:
+            raise ValueError(
+                f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
+                "best one of a single draw may be missing. Use select='draw' or prune=False."
+            )
+        individual = self.individual_ridge if individual_ridge is None else bool(individual_ridge)
+        if individual and self.prune:
+            raise ValueError(
+                f"individual_ridge={individual_ridge!r}: prune=True dropped ridge values that "
+                "single splits may prefer. Search with prune=False."
+            )
+        return self._winners.model(final, scheme, draw, correct_ridge, individual)
+
+    def _winner(self, scheme: str) -> Winner:
+        """The winner by a scheme."""
+        return self._winners.winner(scheme, None, bool(self.individual_ridge))
+
+    def _scheme(self, name: str | None) -> str:
+        """The name of a scheme of this search, the first by default."""
+        name = next(iter(self._results)) if name is None else name
+        if name not in self._results:
+            raise ValueError(
+                f"scheme={name!r} is not one of this search: {', '.join(self._results)}."
+            )
+        return name
+
+    def to_frame(self, scheme=None):
+        """Results as a pandas DataFrame: a row for every candidate and ridge, best first."""
+        check_is_fitted(self, "results_")
+        return tables.frame(self._results[self._scheme(scheme)], self.candidates_)
+
+    @property
+    def cv_results_(self):
+        """Results of the first scheme in scikit-learn's form (scores negated: higher is better)."""
+        check_is_fitted(self, "results_")
+        return tables.scikit_learn_form(next(iter(self._results.values())), self.candidates_)
+
+    def summary(self) -> str:
+        """What was searched, who won and how honest its error is, in a few lines of text."""
+        check_is_fitted(self, "results_")
+        return tables.summary(self)
+
+    def forecast(self, horizon, X=None, level=None):
+        """Forecast with ``best_estimator_``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.forecast(horizon, X=X, level=level)
+
+    def predict(self, X, **options):
+        """Predict with ``best_estimator_``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X, **options)
+
+    def decision_function(self, sequences):
+        """Outputs of ``best_estimator_``, a classifier."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(sequences)
+
+    def score(self, X, y):
+        """Score of ``best_estimator_``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.score(X, y)
+
+    def report(self, path):
+        """Write a standalone HTML report of this search to ``path``."""
+        check_is_fitted(self, "results_")
+        from echofold.report import write_report
+
+        return write_report(self, path)
+
+
+def _check_one_of(name: str, value: Any, allowed: Collection[str]) -> None:
+    if value not in allowed:
+        raise ValueError(
+            f"{name}={value!r} is unknown: it must be {', '.join(map(repr, allowed))}."
+        )

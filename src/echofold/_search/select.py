@@ -1,0 +1,82 @@
+"""Which candidate wins: robust to scores that are infinite or missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Winner:
+    """A candidate with its ridge (one, or one for each split) and its score.
+
+    ``draw`` is the draw it was selected in, None for all of them together; ``diverged`` is the
+    number of its runs without a finite score.
+    """
+
+    candidate: int
+    ridge: np.ndarray  # places in the ridge path, (splits,); all the same unless individual
+    score: float
+    draw: int | None
+    diverged: int = 0
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Lowest first: fewest diverged runs, then the score."""
+        return self.diverged, self.score
+
+
+def mean_scores(scores: np.ndarray, individual: bool) -> np.ndarray:
+    """Means over splits of ``scores (draw, candidate, split, ridge)``, infinite where not finite.
+
+    As ``(draw, candidate, ridge)``; with a ridge for each split, ``(draw, candidate, 1)``.
+    """
+    worst = np.where(np.isnan(scores), np.inf, scores)
+    if individual:
+        worst = worst.min(axis=3, keepdims=True)
+    return worst.mean(axis=2)
+
+
+def best_ridges(scores: np.ndarray) -> np.ndarray:
+    """The place of the best ridge of every split, from ``scores (split, ridge)``."""
+    return np.where(np.isnan(scores), np.inf, scores).argmin(axis=1)
+
+
+def ranked(pool: np.ndarray) -> np.ndarray:
+    """Places of choices, best first, by their scores ``(runs, choices)``.
+
+    The lowest mean wins. Where every mean is infinite, because every choice diverges in some run,
+    the one that diverges least often does, and among those the lowest mean of its other runs.
+    """
+    lost = ~np.isfinite(pool)
+    kept = np.where(lost, 0.0, pool).sum(axis=0) / np.maximum((~lost).sum(axis=0), 1)
+    return np.lexsort((kept, lost.sum(axis=0)))
+
+
+def select(scores: np.ndarray, individual: bool, draw: int | None, eligible=None) -> Winner:
+    """The best score, over the mean of all draws or within one of them.
+
+    ``eligible (draw, candidate, ridge)`` excludes what may not win, such as lower bounds.
+    """
+    worst = np.where(np.isnan(scores), np.inf, scores)
+    if individual:
+        worst = worst.min(axis=3, keepdims=True)
+    pool = worst if draw is None else worst[[draw]]
+    if eligible is not None:
+        allowed = eligible.all(axis=2, keepdims=True) if individual else eligible
+        allowed = allowed if draw is None else allowed[[draw]]
+        pool = np.where(allowed[:, :, None], pool, np.inf)
+    shape = pool.shape[1], pool.shape[3]
+    runs = np.moveaxis(pool, 2, 1).reshape(-1, shape[0] * shape[1])
+    best = ranked(runs)[0]
+    candidate, ridge = np.unravel_index(best, shape)
+    if individual:
+        at = scores[slice(None) if draw is None else [draw]][:, candidate]
+        chosen = best_ridges(np.where(np.isnan(at), np.inf, at).mean(axis=0))
+    else:
+        chosen = np.full(scores.shape[2], ridge)
+    column = runs[:, best]
+    return Winner(
+        int(candidate), chosen, float(column.mean()), draw, int((~np.isfinite(column)).sum())
+    )

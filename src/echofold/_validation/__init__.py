@@ -1,0 +1,1 @@
+"""One batch of candidates, end to end: from a Problem to scores."""

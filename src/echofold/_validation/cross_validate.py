@@ -1,0 +1,161 @@
+"""Cross-validation of one candidate, and of readouts on states from anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._data.tasks import REGRESSION
+from echofold._engine.candidates import seed_of
+from echofold._engine.states import GivenStates, single
+from echofold._folds.choose import check_algorithm
+from echofold._folds.ridge import check_ridge
+from echofold._validation.dataset import datasets_of_one, warn_once
+from echofold._validation.record import gathered
+from echofold._validation.settings import Settings, check_metrics, resolve_schemes
+from echofold._validation.validate import validate
+from echofold._validation.verify import verify, with_checkable_metrics
+
+
+def cross_validate(
+    estimator,
+    *data,
+    cv: Any = None,
+    ridge: Any = None,
+    metric: Any = "nrmse",
+    algorithm: str = "auto",
+    memory: Any = None,
+    readouts: bool = False,
+    groups: Any = None,
+    verify: bool = False,
+    **fit_params,
+):
+    """Cross-validate one estimator over a path of ridge values, at the cost of about one fit.
+
+    Parameters
+    ----------
+    estimator : ESNForecaster, ESNRegressor or ESNClassifier
+        Not changed.
+    *data, **fit_params
+        What ``estimator.fit`` takes.
+    cv : scheme, splitter, int, list of index pairs, or dict of these, default KFold(10)
+        How the rows after the washout (for a classifier, the sequences) are split.
+    ridge : float or sequence of float, optional
+        Ridge values; the estimator's own by default. A path costs little more than one value.
+    metric : str, callable or list of these
+        ``"nrmse"``, ``"rmse"``, ``"mse"``, ``"mae"``, ``"error_rate"`` or ``f(y_true, y_pred)``.
+    algorithm : {"auto", "naive", "small_k", "large_k"}
+        All give the same result; ``"auto"`` takes the one with the lowest estimated cost.
+    memory : None, number of bytes, str such as "2GB", or {"states", "pieces", "fold", "frugal"}
+        Memory to use (half of what is free by default), or the way to use it.
+    readouts : bool
+        Whether the readouts of every split are returned too, as ``readout``.
+    groups : array, optional
+        Handed to splitters that ask for groups.
+    verify : bool
+        Whether some splits are refitted plainly and compared, at the price of a few fits; an error
+        is raised if results differ by more than rounding explains.
+
+    Returns
+    -------
+    xarray.Dataset, or a dict of them when ``cv`` is a dict
+        One variable per metric over ``(split, ridge)``; ``attrs`` say which algorithm was used,
+        why, and the condition number of the states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster, KFold, cross_validate
+    >>> y = np.sin(np.arange(300) / 5)
+    >>> found = cross_validate(ESNForecaster(30, random_state=0), y, cv=KFold(5), ridge=[1e-8, 1.0])
+    >>> found.nrmse.mean("split").values.round(2)
+    array([0.  , 0.58])
+    """
+    from sklearn.base import clone
+
+    estimator = clone(estimator)
+    problem = estimator._read(*data, **fit_params)
+    params = estimator.get_params(deep=False)
+    path = check_ridge(params["ridge"] if ridge is None else ridge)
+    seed = seed_of(params["random_state"])
+    source = single(problem, params, seed)
+    settings = Settings(
+        path, bool(params["penalize_bias"]), check_metrics(metric), algorithm, memory, readouts,
+        source.device, verify,
+    )  # fmt: skip
+    return _run(source, cv, groups, settings, {"seed": seed})
+
+
+def cross_validate_readout(
+    states,
+    targets,
+    cv: Any = None,
+    ridge: Any = 1e-6,
+    metric: Any = "nrmse",
+    penalize_bias: bool = False,
+    sample_weight: Any = None,
+    algorithm: str = "auto",
+    readouts: bool = False,
+    groups: Any = None,
+    verify: bool = False,
+):
+    """Cross-validate linear readouts of states that were measured or computed elsewhere.
+
+    Parameters
+    ----------
+    states : array (rows, columns)
+        For example the activity of a physical reservoir; the column of ones is added here.
+    targets : array (rows,) or (rows, outputs)
+    cv, ridge, metric, algorithm, readouts, groups, verify
+        As in `cross_validate`.
+    penalize_bias : bool
+        Whether the ridge acts on the bias too.
+    sample_weight : array (rows,), optional
+        Weights for training.
+
+    Returns
+    -------
+    xarray.Dataset, or a dict of them when ``cv`` is a dict
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import LeaveOneOut, cross_validate_readout
+    >>> states = np.random.default_rng(0).normal(size=(50, 3))
+    >>> found = cross_validate_readout(states, states @ [1, 2, 3], cv=LeaveOneOut(), ridge=[0, 10])
+    >>> bool(found.nrmse.mean("split")[0] < 1e-12)
+    True
+    """
+    from echofold._data.tables import read, read_weights
+
+    X = read(states, "states").values
+    Y = read(targets, "targets").values
+    if len(X) != len(Y):
+        raise ValueError(
+            f"states has {len(X)} rows but targets has {len(Y)}; give one target for each row."
+        )
+    weights = read_weights(sample_weight, len(X))
+    problem = Problem(REGRESSION, Y, X, np.ones(Y.shape[1]), np.zeros(Y.shape[1]), weights=weights)
+    settings = Settings(
+        check_ridge(ridge), penalize_bias, check_metrics(metric), algorithm, None, readouts,
+        verify=verify,
+    )  # fmt: skip
+    return _run(GivenStates(problem, X), cv, groups, settings, {})
+
+
+def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
+    """Validate and put the results into one Dataset for each scheme."""
+    check_algorithm(settings.algorithm)
+    schemes = resolve_schemes(cv, source.problem, groups, settings.metrics)
+    asked = with_checkable_metrics(settings) if settings.verify else settings
+    found = validate(source, schemes, asked)
+    if settings.verify:
+        verify(source, found, asked, attrs.get("seed", 0))
+    names = [metric.name for metric in settings.metrics]
+    record = gathered([found], names, readouts=settings.readouts, steps=source.steps)
+    attrs = {**attrs, "pilot_steps": source.pilot_steps}
+    results = datasets_of_one(record, schemes, settings, attrs)
+    warn_once(results.values(), settings)
+    return results if isinstance(cv, dict) else results["cv"]

@@ -1,0 +1,71 @@
+"""How much memory may be used, and which of the four ways of validating fits in it.
+
+=========  ===================  ==========================  =========================
+way        passes over the data memory, for each candidate  what is kept
+=========  ===================  ==========================  =========================
+states     1                    rows · m                    every state
+pieces     1 (2 [#]_)           pieces · Nr²                moments of every piece
+fold       2                    Nr² + Nr · rows / k         states of one fold
+frugal     3                    Nr²                         moments of one split
+=========  ===================  ==========================  =========================
+
+.. [#] A second one where scores cannot come from moments: clipped outputs, other metrics.
+
+The passes of "fold" and "frugal" are those of k-fold validation without gaps; a window that grows
+takes up to 3 and one that slides up to 4.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from echofold._machine.available import available
+
+WAYS = ("states", "pieces", "fold", "frugal")
+SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes up to 1 ms
+KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each block of candidates
+
+
+def budget(memory: Any, workers: int = 1) -> int:
+    """Bytes that may be used: half of what is free, or as given (``2e9``, ``"2GB"``).
+
+    What is free is shared by ``workers`` that run at the same time; what is given is for each.
+    """
+    if memory is None or memory in WAYS:
+        return available() // (2 * workers)
+    if isinstance(memory, str):
+        match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)i?B?\s*", memory)
+        if match and float(match[1]) > 0:
+            return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+    elif not isinstance(memory, bool) and hasattr(memory, "__float__") and 0 < memory < math.inf:
+        return int(memory)
+    raise ValueError(
+        f"memory={memory!r} is not understood: give a number of bytes, a size such as '2GB', one "
+        f"of {', '.join(map(repr, WAYS))}, or None for half of what is free."
+    )
+
+
+def choose_way(
+    memory: Any, states: int, pieces: int, fold: int, wants_states: bool, workers: int = 1
+) -> str:
+    """Pick a way of validating; ``states``, ``pieces`` and ``fold`` are bytes.
+
+    States are kept while they are small, or when an algorithm was asked for that needs them.
+    """
+    if memory in WAYS:
+        return memory
+    if memory is None and states <= SURELY_FREE:
+        return "states"
+    allowed = budget(memory, workers)
+    if states <= (allowed if wants_states else min(allowed, KEPT_AT_MOST)):
+        return "states"
+    if wants_states:
+        raise ValueError(
+            f"this algorithm keeps all states, {states / 2**20:,.0f} MiB, but memory={memory!r} "
+            f"allows {allowed / 2**20:,.0f} MiB. Allow more memory or use algorithm='auto'."
+        )
+    if pieces <= allowed:
+        return "pieces"
+    return "fold" if fold <= allowed else "frugal"

@@ -1,0 +1,94 @@
+"""From residuals on validation rows to scores; sums of errors add over blocks of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._folds.splits import RowSplits
+from echofold.metrics import Metric, denominators, interval_denominators
+
+LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
+
+
+def kinds(metrics: list[Metric]) -> tuple[str, ...]:
+    """What sums of errors these metrics are made of."""
+    return tuple(dict.fromkeys(metric.needs for metric in metrics))
+
+
+def error_sums(
+    problem: Problem, rows: np.ndarray, residuals: np.ndarray, needs: tuple[str, ...]
+) -> dict[str, np.ndarray]:
+    """Sums of errors of each split and ridge, in original units: ``(splits, ridge)`` each.
+
+    ``rows (splits, longest)`` are row numbers, ``n`` or more where padded; ``residuals``
+    ``(splits, longest, ridge, outputs)`` are target minus output, in scaled units.
+    """
+    real = rows < problem.rows
+    if problem.output_range is not None or "labels" in needs:
+        targets = problem.targets[np.minimum(rows, problem.rows - 1)][:, :, None]
+        outputs = problem.clip(targets - residuals)
+        residuals = targets - outputs
+    found = {}
+    e = np.where(real[:, :, None, None], residuals, 0.0) * problem.unit
+    with np.errstate(over="ignore", invalid="ignore"):
+        if "squared" in needs:
+            found["squared"] = np.einsum("slro,slro->sr", e, e)
+        if "absolute" in needs:
+            found["absolute"] = np.abs(e).sum(axis=(1, 3))
+    if "labels" in needs:
+        assert problem.labels is not None
+        labels = problem.labels[np.minimum(rows, problem.rows - 1)]
+        wrong = outputs.argmax(axis=3) != labels[:, :, None]
+        found["labels"] = (wrong & real[:, :, None]).sum(axis=1).astype(float)
+    return {kind: np.where(np.isnan(total), np.inf, total) for kind, total in found.items()}
+
+
+def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -> np.ndarray:
+    """Scores ``(splits, ridge)`` of a metric that wants targets and predictions."""
+    scores = np.empty((residuals.shape[0], residuals.shape[2]))
+    for split in range(len(scores)):
+        real = rows[split] < problem.rows  # rows of a gap may stand before those of validation
+        targets = problem.targets[rows[split][real]]
+        for ridge in range(scores.shape[1]):
+            outputs = targets - residuals[split, real, ridge]
+            if not np.isfinite(outputs).all():
+                scores[split, ridge] = np.inf
+                continue
+            truth, predicted = problem.offset + problem.unit * targets, problem.original(outputs)
+            if truth.shape[1] == 1:
+                truth, predicted = truth[:, 0], predicted[:, 0]
+            scores[split, ridge] = metric.function(truth, predicted)
+    return scores
+
+
+def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
+    """Whether outputs come back as inputs; a single step ahead is the same with and without."""
+    return problem.task.fed_back and int(splits.sizes.max()) > 1
+
+
+def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics) -> dict:
+    """Scores ``(splits, ridge)`` of every metric."""
+    sums = error_sums(problem, at, residuals, kinds(metrics))
+    scores = finish_sums(problem, splits, sums, metrics)
+    for metric in metrics:
+        if metric.needs == "predictions":
+            scores[metric.name] = call_metric(metric, problem, at, residuals)
+    return {metric.name: scores[metric.name] for metric in metrics}
+
+
+def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool = False) -> dict:
+    """Scores of the metrics that are made of sums of errors; ``lean``: in little memory."""
+    below = None
+    if any(metric.name == "nrmse" for metric in metrics):
+        if lean or (splits.intervals and splits.n > LONG_INTERVAL * len(splits)):
+            spans = [valid[0] for valid in splits.valid]
+            below = interval_denominators(problem.targets, problem.unit, spans)[:, None]
+        else:
+            below = denominators(problem.targets * problem.unit, splits.valid_rows)[:, None]
+    outputs = problem.targets.shape[1]
+    return {
+        metric.name: metric.finish(sums[metric.needs], splits.sizes[:, None], outputs, below)
+        for metric in metrics
+        if metric.needs in sums
+    }

@@ -1,0 +1,101 @@
+"""What is asked of a validation: metrics, schemes and settings, checked against the task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._folds.splits import RowSplits, resolve_cv
+from echofold.metrics import Metric, resolve
+from echofold.schemes import KFold
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of a validation."""
+
+    ridge: np.ndarray
+    penalised: bool
+    metrics: list[Metric]
+    algorithm: str = "auto"
+    memory: Any = None
+    readouts: bool = False
+    device: str = "cpu"
+    verify: bool = False
+    workers: int = 1  # that share the free memory
+
+
+def check_metrics(metric) -> list[Metric]:
+    """One or several metrics; the first is the one to select by."""
+    given = list(metric) if isinstance(metric, list | tuple) else [metric]
+    if not given:
+        raise ValueError("metric=[] is empty; give at least one, such as 'nrmse'.")
+    found = [resolve(one) for one in given]
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"metric has {names.count(name)} entries named {name!r}, and results are stored by "
+                "name; drop one, or give functions different __name__s."
+            )
+    return found
+
+
+def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplits]:
+    """Splits of every scheme asked for, checked against the task."""
+    named = cv if isinstance(cv, dict) else {"cv": KFold(10) if cv is None else cv}
+    if not named:
+        raise ValueError("cv={} is empty; give at least one scheme, such as {'CV': KFold(10)}.")
+    if groups is not None:
+        groups = _groups(groups, problem)
+    found = {}
+    for name, one in named.items():
+        found[str(name)] = resolve_cv(
+            one, problem.rows, groups=groups, y=problem.labels, stratified=problem.task.labels
+        )
+        check_task(problem, found[str(name)], metrics)
+    return found
+
+
+def _groups(groups, problem: Problem) -> np.ndarray:
+    """Groups of the rows that are split; a pair of a forecast takes its target's."""
+    expected = len(problem.washout) + problem.rows + problem.task.ahead
+    groups = np.asarray(groups)
+    if groups.shape != (expected,):
+        raise ValueError(
+            f"groups has shape {groups.shape}, expected ({expected},): one group for each row of "
+            "the data (for a classifier, for each sequence)."
+        )
+    return groups[expected - problem.rows :]
+
+
+def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> None:
+    """Raise for a scheme or a metric that makes no sense for the task."""
+    if problem.task.fed_back and not splits.intervals:
+        raise ValueError(
+            f"cv={splits.name} has validation sets that are not one interval each; a forecast runs "
+            "over one. Use a scheme such as KFold, Accumulative or WalkForward."
+        )
+    _check_weights(problem, splits)
+    for metric in metrics:
+        if metric.needs == "labels" and not problem.task.labels:
+            raise ValueError(
+                f"metric={metric.name!r} counts wrong labels and needs a classifier; "
+                "use 'nrmse', 'rmse', 'mse' or 'mae'."
+            )
+
+
+def _check_weights(problem: Problem, splits: RowSplits) -> None:
+    """Raise where all training rows of a split have no weight."""
+    if problem.weights is None:
+        return
+    weighed = np.append(0, np.cumsum(problem.weights > 0))
+    for split, train in enumerate(splits.train, 1):
+        if not sum(weighed[b] - weighed[a] for a, b in train):
+            raise ValueError(
+                f"sample_weight is 0 for every training row of split {split} of {len(splits)} of "
+                f"cv={splits.name}. Give some of them a positive weight, or use another scheme."
+            )

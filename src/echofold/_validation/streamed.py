@@ -1,0 +1,202 @@
+"""Validation in one pass over the data: moments of every piece, states forgotten as they pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from echofold._engine.states import States
+from echofold._folds.moments import (
+    Whitening,
+    add_pieces,
+    from_factor,
+    is_poor,
+    overall_condition,
+    pilot_rows,
+    solve,
+    squared_errors,
+    whitening,
+)
+from echofold._folds.pieces import Pieces, add_up
+from echofold._validation.outcome import Validated
+from echofold._validation.refit import factor_all, refit
+from echofold._validation.score import call_metric, error_sums, finish_sums, kinds, runs_closed_loop
+from echofold._validation.settings import Settings
+
+PILOT = 20  # rows a column, in segments that are warmed up from rest
+
+
+def from_pieces(
+    source: States, pieces: Pieces, found: dict[str, Validated], settings: Settings
+) -> None:
+    """Readouts of every split from moments; open-loop scores too, where they are quadratic."""
+    problem = source.problem
+    shift = problem.targets.mean(axis=0)
+    summed = _accumulate(source, pieces, found, shift)
+    explicit = []
+    for scheme, one in found.items():
+        closed = runs_closed_loop(problem, one.splits)
+        solved = [
+            solve(add_up(M, pieces.train[scheme]), white, shift, settings.ridge, settings.penalised)
+            for M, white in zip(summed.training, summed.whites, strict=True)
+        ]
+        one.W = np.stack([s.W for s in solved])
+        one.condition = summed.condition
+        again = np.argwhere(~np.stack([s.trusted for s in solved]))
+        ask_again(source, one, again, settings)
+        if closed:
+            one.starts = np.stack(
+                [summed.starts[valid[0][0]] for valid in one.splits.valid], axis=1
+            )
+            continue
+        if len(again) or not _quadratic(problem, settings):
+            explicit.append(one)
+            continue
+        valid = [add_up(M, pieces.valid[scheme]) for M in summed.plain]
+        errors = np.stack([squared_errors(M, s.v) for M, s in zip(valid, solved, strict=True)]) @ (
+            problem.unit**2
+        )
+        if np.isnan(errors).any():
+            explicit.append(one)
+            continue
+        _set_scores(source, one, {"squared": errors}, settings)
+    if explicit:
+        predict_again(source, explicit, settings)
+
+
+def ask_again(source: States, one: Validated, again: np.ndarray, settings: Settings) -> None:
+    """Refit ``again (count, 2)``, pairs of a candidate and a split, from their rows."""
+    if not len(again):
+        return
+    todo = [(int(candidate), one.splits.train[split]) for candidate, split in again]
+    one.W[tuple(again.T)] = refit(source, todo, settings.ridge, settings.penalised)
+    one.refitted += len(again)
+
+
+def _quadratic(problem, settings: Settings) -> bool:
+    """Whether squared errors of unclipped outputs are all that is asked for."""
+    return kinds(settings.metrics) == ("squared",) and problem.output_range is None
+
+
+def _set_scores(source, one: Validated, sums, settings: Settings) -> None:
+    one.scores.update(finish_sums(source.problem, one.splits, sums, settings.metrics))
+
+
+@dataclass(frozen=True)
+class _Summed:
+    """Coordinates of each candidate, and the moments of all pieces in them.
+
+    ``training`` and ``plain`` (without row weights, for scores) are ``(candidates, pieces, a, a)``;
+    ``starts`` has the rows at which closed loops begin, ``condition`` that of all rows.
+    """
+
+    whites: list[Whitening]
+    training: np.ndarray
+    plain: np.ndarray
+    starts: dict[int, np.ndarray]
+    condition: np.ndarray
+
+
+def _accumulate(
+    source: States, pieces: Pieces, found: dict[str, Validated], shift: np.ndarray
+) -> _Summed:
+    """Moments of all pieces, in coordinates that a pilot gives or, where it proves poor, all rows.
+
+    Then the R factor of all rows takes one pass, and the moments another.
+    """
+    rows = source.problem.rows
+    pilot = source.pilot(pilot_rows(rows, 1 + source.columns, PILOT))
+    whites = [whitening(states) for states in pilot]
+    complete = len(pilot[0]) == rows
+    if complete:
+        whites = [white.settled() for white in whites]
+    sums = _one_pass(source, pieces, found, shift, whites)
+    totals = sums[1].sum(axis=1)
+    if not complete and any(map(is_poor, whites, totals)):
+        factors = factor_all(source)
+        whites = [from_factor(R / np.sqrt(rows), mean).settled() for R, mean in factors]
+        sums, complete = _one_pass(source, pieces, found, shift, whites), True
+    if complete:
+        condition = [white.condition for white in whites]
+    else:
+        condition = [overall_condition(w, t) for w, t in zip(whites, totals, strict=True)]
+        whites = [w.settled(t) for w, t in zip(whites, totals, strict=True)]
+    training, plain, starts = sums
+    return _Summed(whites, training, plain, starts, np.array(condition))
+
+
+def _one_pass(source: States, pieces: Pieces, found: dict[str, Validated], shift, whites):
+    """Training moments, plain moments and starts, from one pass over the data."""
+    problem = source.problem
+    wanted = np.unique([v[0][0] for one in found.values() for v in one.splits.valid])
+    size = 1 + source.columns + problem.targets.shape[1]
+    training = np.zeros((source.candidates, pieces.count, size, size))
+    # Row weights are for training only: scores need a second, unweighted set.
+    plain = training if problem.weights is None else np.zeros_like(training)
+    starts: dict[int, np.ndarray] = {}
+    for first, block in source.blocks():
+        rows = slice(first, first + len(block[0]))
+        Y = problem.targets[rows] - shift
+        w = None if problem.weights is None else problem.weights[rows]
+        for candidate, X in enumerate(block):
+            Z = whites[candidate].apply(X)
+            add_pieces(training[candidate], pieces, first, Z, Y, w)
+            if w is not None:
+                add_pieces(plain[candidate], pieces, first, Z, Y)
+        for row in wanted[(wanted >= rows.start) & (wanted < rows.stop)]:
+            starts[int(row)] = np.stack([X[row - first] for X in block])
+    return training, plain, starts
+
+
+def learn_whitening(
+    source: States, shift: np.ndarray
+) -> tuple[list[Whitening], np.ndarray, np.ndarray]:
+    """Coordinates and moments of all rows, ``(candidates, a, a)``, in memory of ``O(Nr²)``.
+
+    And the condition number of the rows of each candidate.
+    """
+    # One label seen through many rows: an array of them would grow with the data.
+    everything = Pieces(np.broadcast_to(0, source.problem.rows), 1)
+    found = _accumulate(source, everything, {}, shift)
+    return found.whites, found.training[:, 0], found.condition
+
+
+def predict_again(source: States, explicit: Sequence[Validated], settings: Settings) -> None:
+    """A second pass that predicts every validation row, for errors that moments cannot give."""
+    problem, needs = source.problem, kinds(settings.metrics)
+    totals = [
+        {kind: np.zeros(one.W.shape[:3]) for kind in needs if kind != "predictions"}
+        for one in explicit
+    ]
+    kept: list = [None] * len(explicit)
+    if "predictions" in needs:
+        kept = [
+            np.zeros((source.candidates, *one.splits.valid_rows.shape, *one.W.shape[2::2]))
+            for one in explicit
+        ]
+    for first, block in source.blocks():
+        last = first + len(block[0])
+        for one, total, residuals in zip(explicit, totals, kept, strict=True):
+            for split, at in enumerate(one.splits.valid_rows):
+                inside = (at >= first) & (at < last)
+                if not inside.any():
+                    continue
+                rows = at[inside]
+                for candidate, X in enumerate(block):
+                    W = one.W[candidate, split]
+                    outputs = W[:, 0][:, None] + X[rows - first] @ W[:, 1:]
+                    e = np.moveaxis(problem.targets[rows] - outputs, 0, 1)
+                    sums = error_sums(problem, rows[None], e[None], needs)
+                    for kind, value in sums.items():
+                        total[kind][candidate, split] += value[0]
+                    if residuals is not None:
+                        residuals[candidate, split, inside] = e
+    for one, total, residuals in zip(explicit, totals, kept, strict=True):
+        _set_scores(source, one, total, settings)
+        for metric in settings.metrics:
+            if metric.needs == "predictions":
+                one.scores[metric.name] = np.stack(
+                    [call_metric(metric, problem, one.splits.valid_rows, e) for e in residuals]
+                )

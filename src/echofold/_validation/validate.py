@@ -1,0 +1,154 @@
+"""One batch of candidates, end to end: states, readouts of every split, scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums, flatten
+from echofold._engine.states import GivenStates, States
+from echofold._folds.algorithm import Size
+from echofold._folds.choose import Choice, choose
+from echofold._folds.kept_rows import KeptRows
+from echofold._folds.pieces import Pieces, cut
+from echofold._folds.splits import RowSplits
+from echofold._machine.device import one_blas_thread
+from echofold._validation.frugal import fold_by_fold
+from echofold._validation.memory import choose_way
+from echofold._validation.outcome import Validated
+from echofold._validation.score import finish_sums, kinds, runs_closed_loop, score_residuals
+from echofold._validation.settings import Settings
+from echofold._validation.streamed import from_pieces
+
+
+def validate(
+    source: States | GivenStates,
+    schemes: dict[str, RowSplits],
+    settings: Settings,
+    close: bool = True,
+) -> dict[str, Validated]:
+    """Validate every candidate of ``source`` by every scheme, over one pass where memory allows.
+
+    With ``close=False`` a generative task stops at the readouts, and `close_the_loop` may follow.
+    """
+    problem = source.problem
+    plan = _plan(source, schemes, settings)
+    found = {name: Validated(splits, plan.choices[name]) for name, splits in schemes.items()}
+    with one_blas_thread():
+        if plan.way == "states":
+            _from_kept(source, plan, found, settings)
+        elif plan.way == "pieces":
+            from_pieces(cast(States, source), plan.pieces, found, settings)
+        else:
+            for one in found.values():
+                fold_by_fold(cast(States, source), one, settings, keep_fold=plan.way == "fold")
+        for one in found.values():
+            one.way = plan.way
+            if one.starts is not None and close:
+                close_the_loop(problem, source.reservoirs, one, settings)  # type: ignore[union-attr]
+    return found
+
+
+@dataclass(frozen=True)
+class _Plan:
+    way: str
+    choices: dict[str, Choice]
+    pieces: Pieces
+
+
+def _plan(source, schemes: dict[str, RowSplits], settings: Settings) -> _Plan:
+    """Choose algorithms and the way of using memory, and cut the rows where splits meet."""
+    problem, m = source.problem, source.columns
+    outputs, ridges = problem.targets.shape[1], len(settings.ridge)
+    choices = {}
+    for name, splits in schemes.items():
+        readouts = settings.readouts or runs_closed_loop(problem, splits)
+        choices[name] = choose(Size(splits, m, outputs, ridges, readouts), settings.algorithm)
+    size = 8 * source.candidates
+    states = size * problem.rows * m
+    bounds = sum(2 + 4 * len(splits) for splits in schemes.values())
+    pieces = size * min(bounds, problem.rows) * (1 + m + outputs) ** 2 * 3
+    fold = size * max(int((s.n - s.train_sizes).max()) for s in schemes.values()) * m
+    if not source.streams:
+        way = "states"
+    else:
+        asked = settings.algorithm in ("naive", "large_k")
+        if asked and settings.memory in ("pieces", "fold", "frugal"):
+            raise ValueError(
+                f"algorithm={settings.algorithm!r} keeps all states, which memory="
+                f"{settings.memory!r} does not. Use memory='states' or None, or algorithm='auto' "
+                "or 'small_k'."
+            )
+        way = choose_way(settings.memory, states, pieces, fold, asked, settings.workers)
+    if way != "states":
+        choices = {
+            name: Choice(
+                "small_k", c.costs, f"small_k is the algorithm that needs no states (memory: {way})"
+            )
+            for name, c in choices.items()
+        }
+    of_pieces = {name: schemes[name] for name, c in choices.items() if c.algorithm == "small_k"}
+    if way in ("pieces", "states") and of_pieces:
+        return _Plan(way, choices, cut(problem.rows, of_pieces))
+    return _Plan(way, choices, Pieces(np.zeros(0, dtype=int), 0))
+
+
+def _from_kept(source, plan: _Plan, found: dict[str, Validated], settings: Settings) -> None:
+    """Validate from states that are all in memory."""
+    problem = source.problem
+    for candidate, X in enumerate(source.kept()):
+        rows = KeptRows(
+            X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces
+        )
+        for name, one in found.items():
+            _one_scheme(source, rows, name, one, candidate, settings)
+        for one in found.values():
+            if one.condition is None:
+                one.condition = np.empty(source.candidates)
+            one.condition[candidate] = rows.condition
+
+
+def _one_scheme(source, rows: KeptRows, name: str, one: Validated, candidate: int, settings):
+    """Readouts, and for open-loop tasks scores, of one candidate and scheme."""
+    problem, splits = source.problem, one.splits
+    algorithm = one.choice.on(rows, name)
+    closed = runs_closed_loop(problem, splits)
+    if closed or settings.readouts:
+        W, refitted = algorithm.readouts(splits)
+        if one.W is None:
+            one.W = np.empty((source.candidates, *W.shape))
+        one.W[candidate] = W
+        one.refitted += refitted
+    if closed:
+        if one.starts is None:
+            one.starts = np.empty((source.candidates, len(splits), rows.X.shape[1]))
+        one.starts[candidate] = rows.X[splits.valid_rows[:, 0]]
+        return
+    at, residuals, refitted = algorithm.residuals(splits)
+    one.refitted += 0 if settings.readouts else refitted  # readouts counted theirs
+    scores = score_residuals(problem, splits, at, residuals, settings.metrics)
+    for name, values in scores.items():
+        one.scores.setdefault(name, np.empty((source.candidates, *values.shape)))
+        one.scores[name][candidate] = values
+
+
+def close_the_loop(problem: Problem, reservoirs, one: Validated, settings: Settings) -> None:
+    """Scores of a generative task, by running every trajectory."""
+    splits, shape = one.splits, one.W.shape[:3]
+    valid = np.array([runs[0] for runs in splits.valid])
+    runs = flatten(one.W, one.starts, valid)
+    needs = kinds(settings.metrics)
+    if len(needs) == 1 and needs[0] in ("squared", "absolute"):
+        total = closed_loop_sums(problem, reservoirs, runs, needs[0] == "absolute", settings.device)
+        sums = {needs[0]: total.reshape(shape)}
+        one.scores = finish_sums(problem, splits, sums, settings.metrics)
+        return
+    outputs = closed_loop_outputs(problem, reservoirs, runs, settings.device)
+    outputs = np.moveaxis(outputs.reshape(*shape, *outputs.shape[1:]), 3, 2)
+    at = splits.valid_rows
+    targets = problem.targets[np.minimum(at, problem.rows - 1)][:, :, None]
+    each = [score_residuals(problem, splits, at, targets - o, settings.metrics) for o in outputs]
+    one.scores = {name: np.stack([scores[name] for scores in each]) for name in each[0]}

@@ -1,0 +1,136 @@
+"""A self-check: some splits are refitted plainly and compared with what the fast path gave.
+
+How far the two may lie apart is measured, not guessed: the plain refit is repeated on data of which
+every number is moved by one rounding, and the fast path may be off by some multiple of what that
+does. Closed loops are compared by their one-step outputs, because a chaotic run multiplies rounding
+without limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._engine.states import GivenStates, States
+from echofold._folds.splits import RowSplits
+from echofold._folds.tolerances import EPS
+from echofold._validation.outcome import Validated
+from echofold._validation.refit import refit
+from echofold._validation.score import runs_closed_loop
+from echofold._validation.settings import Settings
+from echofold._validation.streamed import predict_again
+from echofold.metrics import resolve
+
+SPLITS = 3  # refitted of each scheme, for one candidate of each batch
+ROUNDINGS = 1e4  # how many times as far as one rounding of the data a fast result may be off
+RELATIVE = 1e-8  # what is closer than this needs no explanation
+
+
+class _Rows:
+    """Rows of one candidate, in blocks; with ``moved``, every number is off by one rounding."""
+
+    candidates = 1
+
+    def __init__(self, problem: Problem, blocks, columns: int, moved: bool = False):
+        self.problem, self._blocks, self.columns, self.moved = problem, blocks, columns, moved
+        if moved:
+            self.problem = replace(problem, targets=self._shaken(problem.targets, -1))
+
+    def blocks(self) -> Iterator[tuple[int, list[np.ndarray]]]:
+        """All rows."""
+        for first, block in self._blocks():
+            yield first, [self._shaken(X, first) if self.moved else X for X in block]
+
+    @staticmethod
+    def _shaken(values: np.ndarray, seed: int) -> np.ndarray:
+        sign = np.random.RandomState(seed % 2**32).choice([-EPS, EPS], size=values.shape)
+        return values * (1 + sign)
+
+
+def with_checkable_metrics(settings: Settings) -> Settings:
+    """Settings of which the metrics include one that does not jump, as a count of labels does."""
+    if any(metric.needs in ("squared", "absolute") for metric in settings.metrics):
+        return settings
+    return replace(settings, metrics=[*settings.metrics, resolve("rmse")])
+
+
+def verify(
+    source: States | GivenStates, found: dict[str, Validated], settings: Settings, seed: int
+) -> None:
+    """Refit a sample of the splits of one candidate; raise if the fast results differ."""
+    rng = np.random.RandomState(seed % 2**32)
+    candidate = int(rng.randint(source.candidates))
+    plain, near = _rows(source, candidate, False), _rows(source, candidate, True)
+    for one in found.values():
+        chosen = np.sort(rng.permutation(len(one.splits))[:SPLITS])
+        part = one.splits.part(chosen)
+        if runs_closed_loop(source.problem, one.splits):
+            right, moved = (
+                _outputs(plain, part, _readouts(rows, part, settings)) for rows in (plain, near)
+            )
+            fast = _outputs(plain, part, one.W[candidate, chosen])
+            _compare(one, chosen, fast, right, moved, "one-step outputs")
+        else:
+            tested = [m for m in settings.metrics if m.needs in ("squared", "absolute")]
+            asked = replace(settings, metrics=tested)
+            scores, others = (_scores(rows, part, asked, one) for rows in (plain, near))
+            for name in scores:
+                fast = one.scores[name][candidate, chosen]
+                _compare(one, chosen, fast, scores[name][0], others[name][0], name)
+        one.verified += len(chosen)
+
+
+def _rows(source: States | GivenStates, candidate: int, moved: bool) -> _Rows:
+    """Rows of one candidate: those that are there, or driven again."""
+    alone = source.alone(candidate)
+    return _Rows(alone.problem, alone.blocks, alone.columns, moved)
+
+
+def _readouts(rows: _Rows, part: RowSplits, settings: Settings) -> np.ndarray:
+    """Plain readouts ``(splits, ridge, 1 + m, outputs)``."""
+    todo = [(0, train) for train in part.train]
+    return np.stack(refit(rows, todo, settings.ridge, settings.penalised))  # type: ignore[arg-type]
+
+
+def _scores(rows: _Rows, part: RowSplits, settings: Settings, one: Validated) -> dict:
+    """Scores ``(1, splits, ridge)`` of plain readouts."""
+    plain = Validated(part, one.choice, W=_readouts(rows, part, settings)[None])
+    predict_again(rows, [plain], settings)  # type: ignore[arg-type]
+    return plain.scores
+
+
+def _outputs(rows: _Rows, part: RowSplits, W: np.ndarray) -> np.ndarray:
+    """One-step outputs on validation rows, ``(splits, ridge, all of them)``, 0 where padded."""
+    splits, longest = part.valid_rows.shape
+    found = np.zeros((splits, W.shape[1], longest, W.shape[3]))
+    for first, (X,) in rows.blocks():
+        for split, at in enumerate(part.valid_rows):
+            inside = (at >= first) & (at < first + len(X))
+            chosen = X[at[inside] - first]
+            found[split][:, inside] = W[split, :, :1] + chosen @ W[split, :, 1:]
+    return found.reshape(splits, W.shape[1], -1)
+
+
+def _compare(one: Validated, chosen, fast, plain, near, what: str) -> None:
+    """Raise where the fast values differ from the plain ones by more than rounding explains."""
+    axes = tuple(range(2, plain.ndim))
+    with np.errstate(invalid="ignore"):
+        off, moved = np.abs(fast - plain), np.abs(near - plain)
+    size = np.abs(plain)
+    if axes:
+        off, moved, size = off.max(axis=axes), moved.max(axis=axes), size.max(axis=axes)
+    allowed = RELATIVE * size + ROUNDINGS * moved + 1e-12
+    wrong = np.argwhere(~(off <= allowed) & np.isfinite(size))
+    if not len(wrong):
+        return
+    split, ridge = wrong[0]
+    raise RuntimeError(
+        f"verify=True: {what} of split {chosen[split]} of {one.splits.name}, computed by "
+        f"{one.choice.algorithm} (memory {one.way!r}), differ from a plain refit by "
+        f"{off[split, ridge]:.3g}, of values up to {size[split, ridge]:.3g}; one rounding of the "
+        f"data explains {moved[split, ridge]:.3g}. Use algorithm='naive', and please report this "
+        "with the data."
+    )

@@ -1,0 +1,99 @@
+"""Imports go down the house only: see "Where an idea lives" in CONTRIBUTING.md."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import echofold
+
+SOURCE = Path(echofold.__file__).parent
+FLOORS = [  # what stands on one floor does not know of each other, nor of the floors above
+    ["_machine"],
+    ["_data"],
+    ["schemes", "metrics"],
+    ["_engine", "_folds"],
+    ["_validation"],
+    ["_models"],
+    ["_persistence", "_search"],
+    ["datasets", "plots"],
+    ["report", "experiments"],
+    ["cli"],
+]
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+DOORS = {  # a user's object reaches up, when it is asked to
+    ("_search.search", "report"),
+}
+
+
+def modules() -> dict[str, Path]:
+    """Every module but the front door, by its name inside the package."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = path
+    del found["__init__"]
+    return found
+
+
+def imported(path: Path) -> set[str]:
+    """Modules of the package that a file imports anywhere, for typing alone included."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: a relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    inside = {name.removeprefix("echofold.") for name in found if name.startswith("echofold.")}
+    known = modules()
+    return {
+        name if name in known else name.rpartition(".")[0]
+        for name in inside
+        if name in known or name.rpartition(".")[0] in known
+    }
+
+
+@pytest.mark.parametrize("name", modules())
+def test_imports_go_down(name):
+    room = name.partition(".")[0]
+    for other in imported(modules()[name]):
+        there = other.partition(".")[0]
+        if there != room and (name, there) not in DOORS:
+            assert FLOOR[there] < FLOOR[room], f"{name} imports {other}, which is not below it"
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    graph = {name: imported(path) for name, path in modules().items()}
+    open_, done = [], set()
+
+    def visit(name):
+        assert name not in open_, " → ".join([*open_, name])
+        if name in done:
+            return
+        open_.append(name)
+        for other in sorted(graph[name]):
+            if (name, other) not in DOORS:
+                visit(other)
+        done.add(open_.pop())
+
+    for name in graph:
+        visit(name)
+
+
+def test_every_room_is_on_the_map():
+    page = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text()
+    rooms = {name.partition(".")[0] for name in modules()}
+    assert rooms == set(FLOOR)
+    assert [room for room in sorted(rooms) if f"`{room}" not in page] == []
+
+
+def test_a_grid_is_expanded_without_jax():
+    code = (
+        "import sys; from echofold._search.space import grid; grid([{'units': [1, 2]}]); "
+        "print('jax' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
