@@ -113,8 +113,12 @@ def _validation(k: int, valid: Size | None, first: int, n: int) -> list[Interval
 
 
 class _Scheme:
-    """What all schemes share: scikit-learn's splitter protocol and the drawings."""
+    """What all schemes share: scikit-learn's splitter protocol and the drawings.
 
+    ``called`` is the name on the command line.
+    """
+
+    called = ""
     gap: Gap
     _remedy = "a smaller gap"
 
@@ -264,6 +268,7 @@ class SingleSplit(_Scheme):
     [Split(train=((0, 37),), valid=(40, 50))]
     """
 
+    called = "single"
     valid: Size = 0.1
     _: KW_ONLY
     gap: Gap = 0
@@ -301,6 +306,7 @@ class KFold(_Scheme):
     Split(train=((0, 3), (8, 10)), valid=(4, 7))
     """
 
+    called = "k-fold"
     k: int = 10
     _: KW_ONLY
     valid: Size | None = None
@@ -375,6 +381,7 @@ class Accumulative(_Scheme):
     Split(train=((0, 5),), valid=(6, 8))
     """
 
+    called = "accumulative"
     k: int = 10
     _: KW_ONLY
     valid: Size | None = None
@@ -413,6 +420,8 @@ class WalkForward(Accumulative):
     Split(train=((2, 5),), valid=(6, 8))
     """
 
+    called = "walk-forward"
+
     def _train(self, a: int, b: int, before: int, after: int, n: int) -> Intervals:
         return ((a - _count("min_train", self.min_train, n, 1), a - before),)
 
@@ -433,6 +442,7 @@ class LeaveOneOut(_Scheme):
     Split(train=((0, 1), (3, 4)), valid=(1, 2))
     """
 
+    called = "leave-one-out"
     _: KW_ONLY
     gap: Gap = 0
     _remedy = "a smaller gap or more rows"
@@ -447,3 +457,20 @@ class LeaveOneOut(_Scheme):
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of rows of X, which is the number of splits."""
         return _length(X)
+
+
+BY_NAME: dict[str, type[_Scheme]] = {
+    scheme.called: scheme for scheme in (SingleSplit, KFold, Accumulative, WalkForward, LeaveOneOut)
+}
+
+
+def sizes_of(scheme: type[_Scheme]) -> tuple[str, ...]:
+    """The arguments of a scheme that say how many and how long its splits are.
+
+    Examples
+    --------
+    >>> sizes_of(SingleSplit)
+    ('valid', 'gap')
+    """
+    names = [one.name for one in fields(scheme)]  # type: ignore[arg-type]
+    return tuple(name for name in ("k", "valid", "min_train", "gap") if name in names)

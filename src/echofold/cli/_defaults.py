@@ -9,7 +9,7 @@ from typing import Any
 from echofold._search.search import ESNSearchCV
 from echofold.cli._options import SCHEMES
 from echofold.cli._output import Output
-from echofold.schemes import Accumulative, KFold, SingleSplit, WalkForward
+from echofold.schemes import BY_NAME, sizes_of
 
 RIDGE = [1e-8, 1e-6, 1e-4, 1e-2, 1e-1, 1.0, 10.0]
 GRIDS: dict[str, dict[str, list[float]]] = {
@@ -145,8 +145,6 @@ def _rows(values: int) -> int:
 
 def _scheme(name: str, k: int, valid: int) -> Any:
     """A scheme of ``k`` validation intervals with ``valid`` steps."""
-    if name == "single":
-        return SingleSplit(valid)
-    return {"k-fold": KFold, "accumulative": Accumulative, "walk-forward": WalkForward}[name](
-        k, valid=valid
-    )
+    scheme = BY_NAME[name]
+    given = {"k": k, "valid": valid}
+    return scheme(**{size: given[size] for size in sizes_of(scheme) if size in given})

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from echofold._search.finals import FINALS as _FINALS
+from echofold.schemes import BY_NAME, sizes_of
 
-SCHEMES = ("single", "k-fold", "accumulative", "walk-forward")
+SCHEMES = tuple(name for name, scheme in BY_NAME.items() if "valid" in sizes_of(scheme))
 FINALS = tuple(_FINALS)
 POSITIVE = click.IntRange(min=1)
 READING = ("column", "date", "date_format", "decimal", "fill")

@@ -8,15 +8,9 @@ from typing import Any
 import click
 
 from echofold.cli._options import POSITIVE, SCHEMES, common, example
+from echofold.schemes import BY_NAME, sizes_of
 
 FORMATS = (".png", ".svg", ".pdf")
-TAKES = {
-    "single": ("valid", "gap"),
-    "k-fold": ("k", "valid", "gap"),
-    "accumulative": ("k", "valid", "min_train", "gap"),
-    "walk-forward": ("k", "valid", "min_train", "gap"),
-    "leave-one-out": ("gap",),
-}
 
 
 class Size(click.ParamType):
@@ -46,7 +40,7 @@ class Size(click.ParamType):
 @click.option("--k", type=POSITIVE, metavar="N", help="Number of splits (5).")
 @click.option(
     "--scheme",
-    type=click.Choice([*SCHEMES, "leave-one-out", "all"]),
+    type=click.Choice([*BY_NAME, "all"]),
     default="all",
     show_default=True,
     help="Which scheme to draw.",
@@ -81,7 +75,7 @@ def command(
     given = {option: size for option, size in sizes.items() if size is not None}
     made = {}
     for name in SCHEMES if scheme == "all" else (scheme,):
-        useless = [option for option in given if option not in TAKES[name]]
+        useless = [option for option in given if option not in sizes_of(BY_NAME[name])]
         if useless and scheme != "all":
             option = useless[0].replace("_", "-")
             raise click.UsageError(f"--{option} has no meaning for --scheme {name}.")
@@ -104,11 +98,8 @@ def command(
 
 def _make(name: str, sizes: dict[str, Any]) -> Any:
     """A scheme by its name, from the sizes that it takes."""
-    from echofold.schemes import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
-
-    kinds = (SingleSplit, KFold, Accumulative, WalkForward, LeaveOneOut)
-    kind = dict(zip(TAKES, kinds, strict=True))[name]
-    return kind(**{option: size for option, size in sizes.items() if option in TAKES[name]})
+    scheme = BY_NAME[name]
+    return scheme(**{size: sizes[size] for size in sizes_of(scheme) if size in sizes})
 
 
 def _picture(scheme: Any, n: int, out: Path) -> Path:
