@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import difflib
+import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -89,6 +90,14 @@ class Interrupted(Exception):
     """Ctrl-C, with what to do next."""
 
 
+def _interrupt() -> None:
+    """A Ctrl-C for the main thread, that wakes it where it waits."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
+
+
 @contextmanager
 def _heard() -> Iterator[None]:
     """Repeat a Ctrl-C that arrives where Python ignores errors, as in JAX's garbage collection."""
@@ -96,7 +105,7 @@ def _heard() -> Iterator[None]:
 
     def hook(ignored: Any) -> None:
         if issubclass(ignored.exc_type, KeyboardInterrupt):
-            threading.Timer(0.05, _thread.interrupt_main).start()  # when this place is left
+            threading.Timer(0.05, _interrupt).start()  # when this place is left
         else:
             before(ignored)
 
