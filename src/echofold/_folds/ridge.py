@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import (
+    dgecon,
     dgejsv,
     dgeqp3,
     dgeqrf,
@@ -27,7 +28,6 @@ from scipy.linalg.lapack import (
     dormqr,
     dtpmqrt,
     dtpqrt,
-    dtrcon,
     dtrtrs,
 )
 
@@ -92,7 +92,12 @@ def condition_of(s: np.ndarray) -> float:
 
 def estimated_condition(F: np.ndarray) -> float:
     """The condition number (in the 1-norm) of a square R factor, without its singular values."""
-    return float(1 / max(dtrcon(F)[0], EPS))
+    return 1 / max(_reciprocal_condition(F), EPS)
+
+
+def _reciprocal_condition(F: np.ndarray) -> float:
+    """An estimate for an upper triangle, which is its own LU factorisation."""
+    return float(dgecon(F, np.abs(F).sum(axis=0).max())[0])
 
 
 def column_sizes(F: np.ndarray) -> np.ndarray:
@@ -135,7 +140,7 @@ def row_space(F: np.ndarray, g: np.ndarray):
     if not F.any():
         return np.zeros((0, 0)), g[:0], np.zeros((columns, 0))
     unit = F / np.where(size > 0, size, 1.0)
-    if F.shape[0] == columns and dtrcon(unit)[0] > NEARLY_SINGULAR:
+    if F.shape[0] == columns and _reciprocal_condition(unit) > NEARLY_SINGULAR:
         return F, g, None
     R, pivots, tau, _, _ = dgeqp3(unit)
     pivots -= 1
