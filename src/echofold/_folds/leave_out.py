@@ -133,7 +133,7 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
         else:
             inner = f.Qt.T / f.s
             small = slice(int((f.s > f.s[:1] / ALIKE).sum()), None)
-            inner[:, small] = solve_triangular(F, f.U[:, small], check_finite=False)
+            inner[:, small] = _solve_triangle(F, f.U[:, small])
         share = f.s**2 * f.filters(ridge)
         yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, f.c, places)
         return
@@ -146,9 +146,14 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
         found.condition = estimated_condition(F) if s is None else condition_of(s)
     for place in places:
         R, c = with_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
-        inner = solve_triangular(R, np.eye(len(R)), check_finite=False)
+        inner = _solve_triangle(R, np.eye(len(R)))
         share = np.ones((1, len(R)))
         yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, c, np.array([place]))
+
+
+def _solve_triangle(F: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """``F⁻¹ B``; with nothing to solve for, older versions of SciPy raise an error."""
+    return solve_triangular(F, B, check_finite=False) if B.size else B
 
 
 def _back(space: np.ndarray | None, inner: np.ndarray) -> np.ndarray:
