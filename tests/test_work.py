@@ -20,7 +20,7 @@ from echofold import (
     WalkForward,
     cross_validate,
 )
-from echofold._engine import drive as _reservoir
+from echofold._engine import drive
 from echofold._engine import states as _states
 from echofold._engine.states import single
 from echofold._folds.splits import resolve_cv
@@ -215,7 +215,7 @@ def peak(rows, cv, way):
 
 
 def test_frugal_memory_grows_neither_with_the_data_nor_with_k(monkeypatch):
-    monkeypatch.setattr(_reservoir, "BLOCK_BYTES", 2**15)
+    monkeypatch.setattr(drive, "BLOCK_BYTES", 2**15)
     few = peak(2_000, KFold(10), "frugal")
     assert peak(20_000, KFold(10), "frugal") < 1.2 * few
     more = peak(2_000, KFold(200), "frugal")

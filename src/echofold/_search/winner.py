@@ -11,9 +11,9 @@ from sklearn.base import clone
 from echofold._engine.candidates import candidate_seed
 from echofold._engine.states import single
 from echofold._models.train import network
-from echofold._search.final import SplitReadouts, final_readout, validate_winner
 from echofold._search.reader import Reader
 from echofold._search.select import Winner, best_ridges, ranked, select
+from echofold._search.split_readouts import SplitReadouts, final_readout, validate_winner
 
 REMEMBERED = 8  # winners whose readouts are kept, so that several final models cost little
 

@@ -137,7 +137,7 @@ def _open_loop(search: Any, scheme: str, winner: Any, model: Any, problem: Any, 
     """Outputs of every split's readout for its validation rows, over one pass of the reservoir."""
     from echofold._engine.candidates import candidate_seed
     from echofold._engine.states import single
-    from echofold._search.final import validate_winner
+    from echofold._search.split_readouts import validate_winner
 
     found = search._results[scheme]
     place = winner.ridge

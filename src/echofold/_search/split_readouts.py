@@ -1,4 +1,4 @@
-"""Final models of a validation: from the readouts of splits to one readout."""
+"""Readouts of the winner's splits, and the one that a final model makes of them."""
 
 from __future__ import annotations
 
