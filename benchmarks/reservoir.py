@@ -12,16 +12,17 @@ from __future__ import annotations
 import _common  # first: it sets the number of threads
 import numpy as np
 
-from echofold._engine.candidates import batch
 from echofold._engine.drive import drive
 from echofold._engine.generate import Course, begin, proceed
+from echofold._engine.kind import together
 from echofold._engine.weights import draw, prepare
 from echofold._machine.device import engine
+from echofold.reservoirs import Leaky
 
-PARAMS = {"leak_rate": 0.3, "spectral_radius": 0.9, "input_scaling": 1.0, "bias_scaling": 1.0}
+LEAK = 0.3
 
 
-def numpy_loop(W_in, W, inputs, leak=0.3):
+def numpy_loop(W_in, W, inputs, leak=LEAK):
     """The paper's equation 1, step by step."""
     x = np.zeros(W.shape[0])
     states = np.empty((len(inputs), len(x)))
@@ -38,7 +39,7 @@ def one_reservoir(units: int, connectivity: float, steps: int) -> dict[str, floa
     inputs = np.random.RandomState(0).rand(steps, 1)
     W_in, W = draw(units, 1, connectivity, 1)
     weights = prepare(W_in, W, rescale=True)
-    reservoirs = batch(weights, [PARAMS], 1)
+    reservoirs = together([Leaky(units, leak_rate=LEAK, connectivity=connectivity)], 1, 1)
     scaled = W * (0.9 / weights.radius)
     node = Reservoir(units, lr=0.3, W=scaled, Win=W_in[:, 1:], bias=W_in[:, 0])
     node.run(inputs[:10])
@@ -60,10 +61,10 @@ def many_candidates(units: int, steps: int, count: int = 135) -> float:
     """Seconds of driving candidates that share a draw."""
     inputs = np.random.RandomState(0).rand(steps, 1)
     candidates = [
-        {**PARAMS, "leak_rate": 0.1 + 0.8 * i / count, "spectral_radius": i / count}
+        Leaky(units, leak_rate=0.1 + 0.8 * i / count, spectral_radius=i / count)
         for i in range(count)
     ]
-    reservoirs = batch(prepare(*draw(units, 1, 1.0, 1), rescale=True), candidates, 1)
+    reservoirs = together(candidates, 1, 1)
     return _common.seconds(lambda: drive(reservoirs, inputs)[0].block_until_ready())
 
 
@@ -73,20 +74,19 @@ def lockstep(units: int, columns: int, steps: int) -> tuple[float, float]:
     import jax.numpy as jnp
 
     rng = np.random.RandomState(0)
-    weights = prepare(*draw(units, 1, 1.0, 1), rescale=True)
-    reservoirs = batch(weights, [PARAMS] * columns, 1)
+    reservoirs = together([Leaky(units, leak_rate=LEAK)] * columns, 1, 1)
     readout = jnp.asarray(rng.rand(2 + units, 1, columns) * 0.02)
     x = jnp.asarray(rng.rand(units, columns))
     zeros = jnp.zeros(columns, dtype=int)
     course = Course(
         jnp.zeros((steps, 0)), jnp.asarray(rng.rand(steps, 1)), zeros, zeros + steps, jnp.ones(1)
     )
-    going = begin(readout, jnp.zeros((1, columns)), x, course)
+    going = begin(reservoirs, readout, jnp.zeros((1, columns)), x, course)
 
     def generate():
         proceed(reservoirs, readout, going, course, 1, steps)[0].error.block_until_ready()
 
-    W = jnp.asarray(weights.W * 0.1)
+    W = jnp.asarray(reservoirs.weights.W * 0.1)
     product = jax.jit(
         lambda W, x: jax.lax.scan(lambda x, _: (W @ x, None), x, None, length=steps)[0]
     )

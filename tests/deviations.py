@@ -11,6 +11,7 @@ from passing import Passing
 
 from echofold._data.problem import Problem
 from echofold._data.rows import rows
+from echofold._data.segments import Series
 from echofold._data.tasks import REGRESSION
 from echofold._folds.kept_rows import KeptRows
 from echofold._folds.pieces import cut
@@ -49,7 +50,7 @@ def readouts(way, X, Y, weights, splits: RowSplits, ridge, penalised: bool):
         if way != "pieces" and not splits.intervals:
             return None
         ones = np.ones(Y.shape[1])
-        task = Problem(REGRESSION, Y, X, ones, 0 * ones, weights=weights)
+        task = Problem(REGRESSION, Y, Series(X), ones, 0 * ones, weights=weights)
         asked = Settings(ridge, penalised, [resolve("mse")], memory=way, readouts=True)
         found = validate(Passing(task, 7, np.arange(len(X))), {"cv": splits}, asked)["cv"]
         return found.W[0], found.refitted

@@ -138,7 +138,7 @@ def test_reference_is_complete():
 
     text = text_of("docs/api.md")
     listed = set(re.findall(r"^   (\w[\w.]*)$", text, re.MULTILINE))
-    modules = {"datasets", "metrics", "schemes", "plots", "report"}
+    modules = {"datasets", "metrics", "reservoirs", "schemes", "plots", "report"}
     public = {*echofold.__all__, *datasets.__all__, *plots.__all__} - modules
     public |= {"nrmse", "rmse", "mse", "mae", "error_rate"}
     assert public - listed <= {"EchofoldWarning"}

@@ -7,7 +7,6 @@ import pytest
 
 from echofold import ESNRegressor, KFold, cross_validate
 from echofold._data.rows import complement
-from echofold._engine.states import single
 from echofold._folds.naive import naive
 from echofold._machine.device import one_blas_thread
 from echofold.datasets import beat_target, load_ecg
@@ -56,7 +55,7 @@ def hardest():
     """States ``[1, u, x]`` and targets of the rows after the washout, worst conditioned."""
     esn = model(HARDEST)
     problem = esn._read(*trained_on())
-    rows = single(problem, esn.get_params(deep=False), 0).kept()[0]
+    rows = esn._states(problem, 0).kept()[0]
     return np.insert(rows, 0, 1.0, axis=1), problem.targets
 
 

@@ -395,14 +395,14 @@ def test_a_failed_refit_leaves_the_earlier_fit(cls, error, monkeypatch):
     }[cls]  # fmt: skip
     model = cls(20, random_state=0)
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._models.base.train", fails)
+        patch.setattr("echofold._models.base.fit_all", fails)
         with pytest.raises(error, match="in training"):
             model.fit(*first)
         assert vars(model) == vars(cls(20, random_state=0))  # not half fitted
     before = use(model.fit(*first))
     known = dict(vars(model))
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._models.base.train", fails)
+        patch.setattr("echofold._models.base.fit_all", fails)
         with pytest.raises(error, match="in training"):
             model.fit(*second)
     np.testing.assert_array_equal(use(model), before)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 import reference
+from leaky import reservoirs
 
 from echofold._data.problem import classification
 from echofold._engine.features import sequence_features
-from echofold._engine.leaky import reservoirs
 from echofold._engine.weights import draw, prepare
 from echofold._machine.device import engine
 from echofold._machine.shapes import few_lengths
@@ -21,7 +21,7 @@ def test_every_width_gives_the_features_of_every_candidate(columns, states):
     W_in, W = draw(UNITS, 2, 1.0, 0)
     batch = reservoirs(prepare(W_in, W, rescale=False), LEAK, [1.0, 1.0], np.ones((3, 2)))
     with engine():
-        found = sequence_features(batch, problem, columns)
+        found = sequence_features(batch, problem.segments, columns)
     positions = 1 if states == "mean" else 3
     assert found.shape == (2, 7, positions * (2 + UNITS))
     for c, leak in enumerate(LEAK):

@@ -12,6 +12,7 @@ from passing import Passing
 from echofold import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
 from echofold._data.problem import Problem
 from echofold._data.rows import rows
+from echofold._data.segments import Series
 from echofold._data.tasks import CLASSIFICATION, REGRESSION
 from echofold._folds.algorithm import Size
 from echofold._folds.choose import choose
@@ -39,7 +40,7 @@ def results(splits, choice, X, Y, weights, ridge, penalised, labels=None):
     at, residuals, _ = choice.on(kept(*data), "cv").residuals(splits)
     outputs = Y.shape[1]
     kind = REGRESSION if labels is None else CLASSIFICATION
-    problem = Problem(kind, Y, X, np.ones(outputs), np.zeros(outputs), labels=labels)
+    problem = Problem(kind, Y, Series(X), np.ones(outputs), np.zeros(outputs), labels=labels)
     metrics = METRICS if labels is None else [*METRICS, resolve("error_rate")]
     scores = score_residuals(problem, splits, at, residuals, metrics)
     return W, np.stack([scores[metric.name] for metric in metrics])
@@ -225,7 +226,7 @@ def test_any_shape_while_rows_pass_by(problem, block, blind):
     assume(good.any())
     _, scores = results(splits, CHOICES["naive"], X, Y, weights, RIDGE, penalised)
     ones, zeros = np.ones(Y.shape[1]), np.zeros(Y.shape[1])
-    task = Problem(REGRESSION, Y, X, ones, zeros, weights=weights)
+    task = Problem(REGRESSION, Y, Series(X), ones, zeros, weights=weights)
     for way in ("pieces", "fold", "frugal"):
         asked = Settings(RIDGE, penalised, METRICS, memory=way)
         found = validate(Passing(task, block, pilot), {"cv": splits}, asked)["cv"]

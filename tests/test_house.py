@@ -15,6 +15,7 @@ FLOORS = [  # what stands on one floor does not know of each other, nor of the f
     ["_data"],
     ["schemes", "metrics"],
     ["_engine", "_folds"],
+    ["reservoirs"],
     ["_validation"],
     ["_models"],
     ["_persistence", "_search"],

@@ -10,8 +10,8 @@ import resource, sys
 import numpy as np
 from echofold._machine.device import engine
 from echofold._engine.drive import advance, drive_blocks
-from echofold._engine.leaky import reservoirs
-from echofold._engine.weights import draw, prepare
+from echofold._engine.kind import together
+from echofold.reservoirs import Leaky
 
 def peak():
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -22,7 +22,7 @@ STEPS, UNITS = 2_000_000, 100
 
 DRIVING = """
 with engine():
-    r = reservoirs(prepare(*draw(UNITS, 1, 1.0, 0), rescale=True), [0.5], [0.9], np.ones((2, 1)))
+    r = together([Leaky(UNITS, leak_rate=0.5)], 1, 0)
     for _ in drive_blocks(r, np.zeros((50_000, 1))):  # compiles
         pass
     before = peak()

@@ -13,6 +13,7 @@ from passing import Passing
 from echofold import ESNRegressor, KFold, LeaveOneOut, WalkForward, cross_validate
 from echofold._data.problem import Problem
 from echofold._data.rows import rows
+from echofold._data.segments import Series
 from echofold._data.tasks import REGRESSION
 from echofold._folds.moments import (
     add_pieces,
@@ -230,7 +231,9 @@ def test_a_poor_pilot_is_found_out(size):
     X, Y = with_late_inputs(size)
     white, shift = whitening(X[::10]), Y.mean(axis=0)
     assert is_poor(white, moments(white.apply(X), Y - shift))
-    source = Passing(Problem(REGRESSION, Y, X, np.ones(2), np.zeros(2)), 30, np.arange(0, 400, 10))
+    source = Passing(
+        Problem(REGRESSION, Y, Series(X), np.ones(2), np.zeros(2)), 30, np.arange(0, 400, 10)
+    )
     (white,), (total,), (condition,) = learn_whitening(source, shift)
     assert np.linalg.cond(total[:9, :9]) < 10
     assert condition == pytest.approx(np.linalg.cond(X - X.mean(axis=0)), rel=1e-2)

@@ -6,8 +6,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
+import echofold.reservoirs as _reservoirs
 from echofold import KFold, LeaveOneOut, WalkForward
-from echofold._engine import candidates as _candidates
 from echofold._folds import splits as _splits
 from echofold._machine import remembered as _remembered
 from echofold._machine.remembered import remembered
@@ -50,14 +50,13 @@ def test_one_result_is_kept_however_large(counted):
 
 
 def test_drawn_weights_are_bounded_by_their_size(monkeypatch):
-    params = {"units": 40, "connectivity": 1.0, "spectral_radius": 0.9, "W": None, "W_in": None}
     size = 8 * 40 * (40 + 2)
     monkeypatch.setattr(_remembered, "MOST_BYTES", 3 * size)
-    drawn = [_candidates.draw_for(params, 1, seed) for seed in range(9)]
-    assert len(_candidates._drawn.kept) == 3
-    assert _candidates.draw_for(params, 1, 8) is drawn[8]
-    sparse = _candidates.draw_for({**params, "connectivity": 0.05}, 1, 0)
-    assert _candidates._bytes(sparse) == 8 * 40 * 2 + 12 * 40 * 2
+    drawn = [_reservoirs.Leaky(40).draw(1, seed) for seed in range(9)]
+    assert len(_reservoirs._drawn.kept) == 3
+    assert _reservoirs.Leaky(40).draw(1, 8) is drawn[8]
+    sparse = _reservoirs.Leaky(40, connectivity=0.05).draw(1, 0)
+    assert _reservoirs._bytes(sparse) == 8 * 40 * 2 + 12 * 40 * 2
 
 
 @pytest.mark.parametrize("scheme", [LeaveOneOut(), KFold(20, gap=3), WalkForward(200, valid=5)])

@@ -2,11 +2,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import reference
+from leaky import reservoirs
 from scipy.sparse import csr_array
 
-from echofold._engine.drive import advance, block_length, drive, drive_blocks, drive_sequences
+from echofold._engine.drive import (
+    advance,
+    block_length,
+    drive,
+    drive_blocks,
+    drive_draws,
+    drive_sequences,
+)
 from echofold._engine.generate import Course, begin, generate, proceed
-from echofold._engine.leaky import Reservoirs, reservoirs
 from echofold._engine.weights import Sparse, draw, prepare
 from echofold._machine.device import engine
 
@@ -43,7 +50,7 @@ def series(inputs, steps=STEPS, seed=1):
 @pytest.mark.parametrize("inputs", [1, 5])
 def test_drive_equals_the_reference(connectivity, inputs):
     batch, plain = candidates(connectivity, inputs)
-    assert isinstance(batch.W, Sparse) == (connectivity < 1)
+    assert isinstance(batch.weights.W, Sparse) == (connectivity < 1)
     u = series(inputs)
     states, last = drive(batch, u)
     assert states.shape == (STEPS, UNITS, 3)
@@ -71,9 +78,8 @@ def test_drive_starts_from_a_given_state():
 
 def test_several_draws_run_in_one_call():
     pairs = [candidates(1.0, 1, seed) for seed in (0, 1)]
-    stacked = Reservoirs(*(np.stack(parts) for parts in zip(*(p[0] for p in pairs), strict=True)))
     u = series(1)
-    states, last = drive(stacked, u)
+    states, last = drive_draws([batch for batch, _ in pairs], u)
     assert states.shape == (2, STEPS, UNITS, 3)
     assert last.shape == (2, UNITS, 3)
     for d, (_, plain) in enumerate(pairs):
@@ -191,12 +197,12 @@ def test_loops_of_a_known_length_as_on_an_accelerator_give_the_same(monkeypatch)
             name = f"echofold._engine.{module}.accelerated"
             monkeypatch.setattr(name, lambda known=known: known)
         x = advance(batch, u)
-        going = begin(readout, np.ones((1, 3)), x, course)
+        going = begin(batch, readout, np.ones((1, 3)), x, course)
         going, _ = proceed(batch, readout, going, course, 1, 2)
         going, _ = proceed(batch, readout, going, course, 3, 2)
         found.append([np.asarray(x), *map(np.asarray, going)])
     kept, _ = proceed(
-        batch, readout, begin(readout, np.ones((1, 3)), x, course), course, 1, 4, keep=True
+        batch, readout, begin(batch, readout, np.ones((1, 3)), x, course), course, 1, 4, keep=True
     )
     for one, other, whole in zip(*found, [x, *kept], strict=True):
         np.testing.assert_array_equal(one, other)

@@ -22,7 +22,6 @@ from echofold import (
 )
 from echofold._engine import drive
 from echofold._engine import states as _states
-from echofold._engine.states import single
 from echofold._folds.splits import resolve_cv
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
@@ -204,7 +203,7 @@ def peak(rows, cv, way):
     settings = Settings(np.array([1e-6]), False, [resolve("nrmse")], "auto", way)
     found = []
     for _ in range(2):  # the first compiles
-        source = single(problem, model.get_params(deep=False), 0)
+        source = model._states(problem, 0)
         tracemalloc.start()
         try:
             validate(source, {"cv": splits}, settings)

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from echofold import datasets, metrics, plots, schemes
+    from echofold import datasets, metrics, plots, reservoirs, schemes
     from echofold._models.classifier import ESNClassifier
     from echofold._models.forecaster import ESNForecaster
     from echofold._models.regressor import ESNRegressor
@@ -29,7 +29,7 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "schemes": ("Accumulative", "KFold", "LeaveOneOut", "SingleSplit", "WalkForward"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
-__all__ = sorted([*_HOME, "datasets", "metrics", "plots", "schemes"])
+__all__ = sorted([*_HOME, "datasets", "metrics", "plots", "reservoirs", "schemes"])
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,9 @@
 """From (scaled) data of any task to the rows that readouts are trained and validated on.
 
-A `Problem` is all that the rest of the library sees of a data set. Rows are time (forecasting,
-regression) or sequences (classification); the washout is already set apart, so row 0 is the
-first row that any scheme may split. Everything is in scaled units; ``unit`` says what one
-scaled unit of each output is worth, so that errors can be given in original ones.
+A `Problem` is all that the rest of the library sees of a data set: segments of time, and a target
+for each row that is kept of them. The washout is already set apart, so row 0 is the first row that
+any scheme may split. Everything is in scaled units; ``unit`` says what one scaled unit of each
+output is worth, so that errors can be given in original ones.
 """
 
 from __future__ import annotations
@@ -12,22 +12,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from echofold._data.segments import Segments, Sequences, Series
 from echofold._data.tasks import CLASSIFICATION, FORECASTING, REGRESSION, Task
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows to learn from: the states after ``inputs`` should map to ``targets``.
+    """Rows to learn from: what is kept of ``segments`` should map to ``targets``.
 
     Attributes
     ----------
     task : Task
     targets : ndarray (n, outputs)
-    inputs : ndarray (n, inputs)
-        For classification, the last (or mean, or chosen) inputs of each sequence, which stand
-        beside the states in the readout: ``(n, features)``.
-    washout : ndarray (washout, inputs)
-        Inputs that only warm the state up before row 0.
+    segments : Segments
+        What the reservoir is driven along.
     known : ndarray (n, known inputs)
         Inputs known in advance (forecasting): the last columns of ``inputs``.
     weights : ndarray (n,) or None
@@ -39,25 +37,18 @@ class Problem:
     offset : ndarray (outputs,)
         Original value of a scaled zero of each output.
     labels : ndarray (n,) or None
-        Class number of each sequence.
-    sequences : ndarray (n, steps, inputs) or None
-        Sequences padded with zeros at the end, and
-    take : ndarray (features, steps, n) or None
-        which of their states are kept (see `_engine.drive.drive_sequences`).
+        Class number of each row.
     """
 
     task: Task
     targets: np.ndarray
-    inputs: np.ndarray
+    segments: Segments
     unit: np.ndarray
     offset: np.ndarray
-    washout: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     weights: np.ndarray | None = None
     output_range: tuple[np.ndarray, np.ndarray] | None = None
     labels: np.ndarray | None = None
-    sequences: np.ndarray | None = None
-    take: np.ndarray | None = None
 
     @property
     def rows(self) -> int:
@@ -65,9 +56,14 @@ class Problem:
         return len(self.targets)
 
     @property
-    def network_inputs(self) -> int:
-        """Number of inputs of the reservoir."""
-        return self.sequences.shape[2] if self.sequences is not None else self.inputs.shape[1]
+    def inputs(self) -> np.ndarray:
+        """Inputs ``(n, …)`` that stand beside the states."""
+        return self.segments.beside
+
+    @property
+    def washout(self) -> np.ndarray:
+        """Inputs ``(washout, inputs)`` before row 0."""
+        return self.segments.washout
 
     def original(self, outputs: np.ndarray) -> np.ndarray:
         """Scaled outputs (last axis) in original units, clipped to the output range."""
@@ -89,8 +85,7 @@ def forecasting(y, X, washout: int | str, unit, offset, sample_weight=None) -> P
     return Problem(
         task=FORECASTING,
         targets=y[1 + first :],
-        inputs=inputs[first:],
-        washout=inputs[:first],
+        segments=Series(inputs, first),
         known=known[first:],
         weights=_weights(sample_weight, 1 + first),
         unit=unit,
@@ -106,8 +101,7 @@ def regression(
     return Problem(
         task=REGRESSION,
         targets=y[first:],
-        inputs=X[first:],
-        washout=X[:first],
+        segments=Series(X, first),
         weights=_weights(sample_weight, first),
         unit=unit,
         offset=offset,
@@ -117,42 +111,14 @@ def regression(
 
 def classification(sequences: list[np.ndarray], labels, classes: int, states) -> Problem:
     """Sequences ``(time, inputs)`` to one output per class, 1 for the true one and 0 otherwise."""
-    lengths = np.array([len(s) for s in sequences])
-    padded = np.zeros((len(sequences), lengths.max(), sequences[0].shape[1]))
-    for i, sequence in enumerate(sequences):
-        padded[i, : len(sequence)] = sequence
-    take = positions(lengths, padded.shape[1], states)
-    kept = np.einsum("fts,sti->sfi", take, padded)
     return Problem(
         task=CLASSIFICATION,
         targets=np.eye(classes)[labels],
-        inputs=kept.reshape(len(sequences), -1),
+        segments=Sequences(sequences, states),
         unit=np.ones(classes),
         offset=np.zeros(classes),
         labels=np.asarray(labels),
-        sequences=padded,
-        take=take,
     )
-
-
-def positions(lengths: np.ndarray, steps: int, states: str | int) -> np.ndarray:
-    """Weights ``(features, steps, sequences)`` that pick the states a classifier reads.
-
-    ``"last"``: the last one; ``"mean"``: all of them equally; an integer ``D``: the ``D`` at
-    positions ``ceil(i · length / D) − 1``, ``i = 1 … D``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> positions(np.array([3, 2]), 3, 2)[:, :, 0]
-    array([[0., 1., 0.],
-           [0., 0., 1.]])
-    """
-    if states == "mean":
-        return ((np.arange(steps)[:, None] < lengths) / lengths)[None]
-    count = 1 if states == "last" else int(states)
-    at = -(-np.arange(1, count + 1)[:, None] * lengths // count) - 1
-    return (np.arange(steps)[None, :, None] == at[:, None, :]).astype(float)
 
 
 def _weights(sample_weight: np.ndarray | None, first: int) -> np.ndarray | None:

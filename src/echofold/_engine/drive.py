@@ -6,13 +6,13 @@ hold `_machine.device.engine`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from echofold._engine.leaky import Reservoirs
+from echofold._engine.kind import Reservoirs
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
 from echofold._machine.shapes import few_lengths, pad_rows
@@ -23,23 +23,20 @@ BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again fr
 
 @program
 def _drive(r: Reservoirs, inputs, x, length):
-    constant = r.constant()
-
     def step(x, u):
-        x = r.step(constant, x, u[:, None])
-        return x, x
+        x = r.step(x, u[:, None])
+        return x, r.look(x, u[:, None])
 
     _, states = scan(step, x, inputs)
-    return states, states[length - 1]
+    return states, states[length - 1, : r.shape[0]]
 
 
 @program
 def _drive_silent(r: Reservoirs, inputs, x, length, *, whole: bool):
     """Only the last state; rows from ``length`` on are padding, run idly if ``whole``."""
-    constant = r.constant()
 
     def step(n, x):
-        return r.step(constant, x, inputs[n][:, None])
+        return r.step(x, inputs[n][:, None])
 
     if not whole:
         return loop(0, length, step, x)
@@ -49,13 +46,17 @@ def _drive_silent(r: Reservoirs, inputs, x, length, *, whole: bool):
 def drive(r: Reservoirs, inputs, x=None):
     """Drive with ``inputs (T, inputs)`` from state ``x``.
 
-    Returns the states ``(T, units, columns)`` and the last one. With arrays of `Reservoirs`
-    stacked along a leading axis, several draws run in one call and results gain that axis.
+    Returns what the readout sees of each state, ``(T, seen, columns)``, of which the first values
+    are the state itself; and the last state ``(size, columns)``.
     """
-    x = np.zeros((*r.leak.shape[:-1], *r.shape)) if x is None else x
-    if r.leak.ndim == 2:
-        return jax.vmap(_drive, in_axes=(0, None, 0, None))(r, inputs, x, len(inputs))
-    return _drive(r, inputs, x, len(inputs))
+    return _drive(r, inputs, np.zeros(r.shape) if x is None else x, len(inputs))
+
+
+def drive_draws(draws: Sequence[Reservoirs], inputs):
+    """As `drive` from rest, for several draws of equal shapes at once: results gain an axis."""
+    stacked = jax.tree.map(lambda *arrays: np.stack(arrays), *draws)
+    x = np.zeros((len(draws), *draws[0].shape))
+    return jax.vmap(_drive, in_axes=(0, None, 0, None))(stacked, inputs, x, len(inputs))
 
 
 def advance(r: Reservoirs, inputs, x=None):
@@ -71,10 +72,10 @@ def advance(r: Reservoirs, inputs, x=None):
 def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iterator[tuple]:
     """Yield ``(start, states, last)`` for consecutive blocks of rows, so that none need be kept.
 
-    ``states`` is ``(rows, units, columns)``; the final, shorter block is cut to its rows.
+    ``states`` is ``(rows, seen, columns)``; the final, shorter block is cut to its rows.
     """
     x = np.zeros(r.shape) if x is None else x
-    size = size or block_length(r.shape, len(inputs))
+    size = size or block_length((r.seen, r.shape[1]), len(inputs))
     for start in range(0, len(inputs), size):
         part = inputs[start : start + size]
         states, x = _drive(r, pad_rows(part, size), x, len(part))
@@ -93,23 +94,23 @@ def drive_sequences(r: Reservoirs, inputs, take):
     """Drive every candidate with every sequence at once, keeping weighted sums of states.
 
     ``inputs`` is ``(sequences, steps, inputs)``, padded at the end; ``take`` is
-    ``(features, steps, sequences)``. Returns ``(features, units, columns, sequences)``:
+    ``(positions, steps, sequences)``. Returns ``(positions, seen, columns, sequences)``:
     ``Σ_t take[f, t, s] x_t``, which is the state at one position for a row of ``take`` with a
     single one, and a mean for a row of equal weights.
     """
     units, candidates = r.shape
     sequences = inputs.shape[0]
-    index = jnp.repeat(jnp.arange(candidates), sequences)
-    wide = r.columns(index)
-    constant = wide.constant()
+    wide = r.columns(jnp.repeat(jnp.arange(candidates), sequences))
 
     def step(carry, row):
         x, total = carry
-        u, weights = row  # (inputs, sequences), (features, sequences)
-        x = wide.step(constant, x, jnp.tile(u, (1, candidates)))
-        return (x, total + jnp.tile(weights, (1, candidates))[:, None] * x), None
+        u, weights = row  # (inputs, sequences), (positions, sequences)
+        u = jnp.tile(u, (1, candidates))
+        x = wide.step(x, u)
+        return (x, total + jnp.tile(weights, (1, candidates))[:, None] * wide.look(x, u)), None
 
-    zero = jnp.zeros((units, candidates * sequences))
+    count = candidates * sequences
     rows = (jnp.transpose(inputs, (1, 2, 0)), jnp.transpose(take, (1, 0, 2)))
-    (_, total), _ = scan(step, (zero, jnp.zeros((take.shape[0], *zero.shape))), rows)
-    return total.reshape(take.shape[0], units, candidates, sequences)
+    rest = jnp.zeros((units, count)), jnp.zeros((take.shape[0], r.seen, count))
+    (_, total), _ = scan(step, rest, rows)
+    return total.reshape(take.shape[0], r.seen, candidates, sequences)

@@ -6,39 +6,38 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from echofold._data.problem import Problem
+from echofold._data.segments import Sequences
 from echofold._engine.drive import drive_sequences
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
-from echofold._engine.leaky import Reservoirs
+from echofold._engine.kind import Reservoirs
 from echofold._machine.shapes import few_lengths
 
 
 def sequence_features(
-    reservoirs: Reservoirs, problem: Problem, columns: int | None = None
+    reservoirs: Reservoirs, segments: Sequences, columns: int | None = None
 ) -> np.ndarray:
     """Kept inputs, then kept states, of every sequence: ``(candidates, n, features)``.
 
     Callers hold `_machine.device.engine`. Columns are those of the readout without its leading one:
-    ``problem.inputs``, then the states with the position first and the unit last. Sequences run
+    ``segments.beside``, then the states with the position first and the unit last. Sequences run
     side by side, ``columns`` states wide (None: as suits the device), shortest first, so that
     little of the work is padding.
     """
-    assert problem.sequences is not None and problem.take is not None
-    units, candidates = reservoirs.shape
-    kept, positions = problem.inputs.shape[1], problem.take.shape[0]
-    features = np.empty((candidates, problem.rows, kept + positions * units))
-    features[:, :, :kept] = problem.inputs
-    lengths = _lengths(problem.take)
+    candidates, positions = reservoirs.shape[1], segments.positions
+    rows, kept = segments.beside.shape
+    features = np.empty((candidates, rows, kept + positions * reservoirs.seen))
+    features[:, :, :kept] = segments.beside
+    lengths = segments.lengths
     columns = columns or _suitable_columns()
     reservoirs = jax.device_put(reservoirs)  # once, not for every block
     for chosen, steps in _blocks(lengths, max(1, columns // candidates)):
         width = len(chosen)
         present = chosen[chosen >= 0]
-        sequences = np.zeros((width, steps, problem.sequences.shape[2]))
+        sequences = np.zeros((width, steps, segments.inputs))
         take = np.zeros((positions, steps, width))
-        most = min(steps, problem.sequences.shape[1])
-        sequences[: len(present), :most] = problem.sequences[present, :most]
-        take[:, :most, : len(present)] = problem.take[:, :most, present]
+        most = min(steps, segments.steps.shape[1])
+        sequences[: len(present), :most] = segments.steps[present, :most]
+        take[:, :most, : len(present)] = segments.take[:, :most, present]
         states = np.asarray(drive_sequences(reservoirs, sequences, take))[..., : len(present)]
         states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
         features[:, present, kept:] = states
@@ -49,12 +48,6 @@ def _suitable_columns() -> int:
     """States side by side: those that a CPU's cache holds, or that fill an accelerator."""
     (device,) = jnp.zeros(0).devices()
     return WIDE_COLUMNS if device.platform == "cpu" else ACCELERATOR_COLUMNS
-
-
-def _lengths(take: np.ndarray) -> np.ndarray:
-    """Steps up to the last state that is kept, for every sequence."""
-    used = (take != 0).any(axis=0)
-    return used.shape[0] - used[::-1].argmax(axis=0)
 
 
 def _blocks(lengths: np.ndarray, most: int):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from echofold._engine.leaky import Reservoirs
+from echofold._engine.kind import Reservoirs
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
 
@@ -50,10 +50,10 @@ class Course(NamedTuple):
     unit: Any
 
 
-def _readout(readout, u, x):
-    """``y = W_out [1; u; x]`` with a readout ``(1 + inputs + units, outputs)`` for each column."""
+def _readout(r: Reservoirs, readout, u, x):
+    """``y = W_out [1; u; x]`` with a readout ``(1 + inputs + seen, outputs)`` for each column."""
     i = 1 + u.shape[0]
-    y = readout[0] + (readout[i:] * x[:, None]).sum(axis=0)
+    y = readout[0] + (readout[i:] * r.look(x, u)[:, None]).sum(axis=0)
     for j in range(u.shape[0]):
         y = y + readout[1 + j] * u[j]
     return jnp.where(jnp.isfinite(y), y, jnp.inf)
@@ -69,29 +69,31 @@ def _mistake(course: Course, y, step, absolute: bool):
 
 
 @program
-def _begin(readout, inputs, x, course: Course, *, absolute: bool) -> Trajectories:
-    y = _readout(readout, inputs, x)
+def _begin(r: Reservoirs, readout, inputs, x, course: Course, *, absolute) -> Trajectories:
+    y = _readout(r, readout, inputs, x)
     return Trajectories(x, y, _mistake(course, y, 0, absolute))
 
 
-def begin(readout, inputs, x, course: Course, absolute: bool = False) -> Trajectories:
+def begin(
+    r: Reservoirs, readout, inputs, x, course: Course, absolute: bool = False
+) -> Trajectories:
     """First output of every column, from true states and true ``inputs (inputs, columns)``."""
-    return _begin(readout, inputs, x, course, absolute=absolute)
+    return _begin(r, readout, inputs, x, course, absolute=absolute)
 
 
-def _closed_step(r: Reservoirs, constant, readout, course: Course, absolute: bool, n, going):
+def _closed_step(r: Reservoirs, readout, course: Course, absolute: bool, n, going):
     """One step of every column on its own output."""
     row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
     u = jnp.concatenate([going.y, course.known[row].T])
-    x = r.step(constant, going.x, u)
-    y = _readout(readout, u, x)
+    x = r.step(going.x, u)
+    y = _readout(r, readout, u, x)
     return Trajectories(x, y, going.error + _mistake(course, y, n, absolute))
 
 
 @program
 def _proceed(r: Reservoirs, readout, going, course: Course, first, stop, *, absolute, steps):
     """The trajectories before step ``stop``; ``steps``, if not None, are compiled in."""
-    step = partial(_closed_step, r, r.constant(), readout, course, absolute)
+    step = partial(_closed_step, r, readout, course, absolute)
     count = stop - first if steps is None else steps
     return loop(0, count, lambda n, going: step(first + n, going), going)
 
@@ -99,7 +101,7 @@ def _proceed(r: Reservoirs, readout, going, course: Course, first, stop, *, abso
 @program
 def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
     """The trajectories after ``steps`` more, and their outputs."""
-    one = partial(_closed_step, r, r.constant(), readout, course, False)
+    one = partial(_closed_step, r, readout, course, False)
 
     def step(going, n):
         going = one(n, going)
@@ -136,7 +138,7 @@ def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
     """Outputs ``(steps, outputs, columns)`` of a closed loop.
 
     ``x (units, columns)`` is the state after the true ``inputs (inputs, columns)``; ``readout`` is
-    ``(1 + inputs + units, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
+    ``(1 + inputs + seen, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
     beside the fed-back output at step ``j`` (row 0 is already part of ``inputs``). A diverging
     column turns infinite and disturbs no other.
     """
@@ -148,7 +150,7 @@ def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
         np.zeros(columns, dtype=int),
         np.ones(outputs),
     )
-    going = begin(readout, inputs, x, course)
+    going = begin(r, readout, inputs, x, course)
     first = np.asarray(going.y)[None]
     if steps == 1:
         return first

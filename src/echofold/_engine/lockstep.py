@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._engine.generate import Course, begin, columns_together, proceed
-from echofold._engine.leaky import Reservoirs
+from echofold._engine.generate import Course, Trajectories, begin, columns_together, proceed
+from echofold._engine.kind import Reservoirs
 from echofold._machine.device import engine
 from echofold._machine.shapes import few_lengths, pad_rows
 
@@ -19,7 +19,7 @@ class Runs:
     """Trajectories to run, flattened: one entry for each column.
 
     ``candidate``, ``start`` and ``horizon`` are ``(columns,)``; ``readout`` is
-    ``(columns, 1 + inputs + units, outputs)``; ``rows (columns, inputs + units)`` holds the true
+    ``(columns, 1 + inputs + seen, outputs)``; ``rows (columns, inputs + seen)`` holds the true
     inputs and states that each starts from.
     """
 
@@ -73,15 +73,23 @@ def course(problem: Problem, runs: Runs) -> Course:
     return Course(known, targets, runs.start, runs.horizon, problem.unit)
 
 
+def first_outputs(
+    problem: Problem, r: Reservoirs, runs: Runs, readout, along: Course, absolute: bool
+) -> Trajectories:
+    """Columns after their first output, from the true rows that they start from."""
+    rows, inputs = runs.rows.T, problem.segments.inputs
+    states = rows[inputs : inputs + r.shape[0]]
+    return begin(r, readout, rows[:inputs], states, along, absolute)
+
+
 def _start(problem: Problem, reservoirs: Reservoirs, runs: Runs, width: int, absolute: bool):
     """Columns on the device, padded to ``width`` by repeating the first, after one output."""
     index = np.zeros(width, dtype=int)
     index[: len(runs.candidate)] = np.arange(len(runs.candidate))
     runs = runs.part(index)
-    readout, rows = np.moveaxis(runs.readout, 0, 2), runs.rows.T
-    along, inputs = course(problem, runs), problem.inputs.shape[1]
-    going = begin(readout, rows[:inputs], rows[inputs:], along, absolute)
-    return reservoirs.columns(runs.candidate), readout, going, along
+    r, along = reservoirs.columns(runs.candidate), course(problem, runs)
+    readout = np.moveaxis(runs.readout, 0, 2)
+    return r, readout, first_outputs(problem, r, runs, readout, along, absolute), along
 
 
 def closed_loop_sums(

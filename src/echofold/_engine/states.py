@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._engine.candidates import batch, draw_for
+from echofold._data.segments import Segments, Sequences, Series
 from echofold._engine.drive import advance, drive, drive_blocks
 from echofold._engine.features import sequence_features
-from echofold._engine.leaky import Reservoirs
+from echofold._engine.kind import Reservoir, Reservoirs, together
 from echofold._machine.device import engine, resolve
 
 PILOT_SEGMENTS = 16
@@ -53,7 +53,8 @@ class States:
     @property
     def columns(self) -> int:
         """Number of columns ``m`` of the rows."""
-        return self.problem.inputs.shape[1] + self.reservoirs.shape[0]
+        segments = self.problem.segments
+        return segments.beside.shape[1] + segments.positions * self.reservoirs.seen
 
     def alone(self, candidate: int) -> States:
         """The states of one of the candidates, to be driven anew."""
@@ -89,7 +90,8 @@ class States:
                 self.steps += len(states)
                 for row in save:
                     if start + at <= row < start + at + len(states):
-                        self._save(row, x if row == start + at else states[row - start - at - 1])
+                        before = states[row - start - at - 1, : self.reservoirs.shape[0]]
+                        self._save(row, x if row == start + at else before)
                 span = slice(start + at, start + at + len(states))
                 parts = None if into is None else [kept[span] for kept in into]
                 yield start + at, self._rows(inputs[span], states, parts)
@@ -154,7 +156,7 @@ class States:
             del self._saved[next(saved for saved in self._saved if saved > 0)]
 
     def _rows(self, inputs: np.ndarray, states, into: list | None = None) -> list[np.ndarray]:
-        """Put inputs beside the states ``(rows, units, candidates)`` of each candidate."""
+        """Put inputs beside the states ``(rows, seen, candidates)`` of each candidate."""
         states = np.asarray(states)
         width = inputs.shape[1]
         if into is None:
@@ -171,18 +173,13 @@ class StatesOfSequences(States):
 
     streams = False
 
-    @property
-    def columns(self) -> int:
-        """Number of columns ``m`` of the rows."""
-        assert self.problem.take is not None
-        return self.problem.inputs.shape[1] + len(self.problem.take) * self.reservoirs.shape[0]
-
     def kept(self) -> list[np.ndarray]:
         """All rows of every candidate."""
-        assert self.problem.sequences is not None
-        self.steps += self.problem.sequences.shape[1]
+        segments = self.problem.segments
+        assert isinstance(segments, Sequences)
+        self.steps += segments.steps.shape[1]
         with engine(self.device):
-            return list(sequence_features(self.reservoirs, self.problem))
+            return list(sequence_features(self.reservoirs, segments))
 
     def blocks(self, *_: Any, **__: Any) -> Iterator[tuple[int, list]]:
         """All rows of every candidate, as one block."""
@@ -219,14 +216,15 @@ class GivenStates:
         yield 0, self.kept()
 
 
+STATES: dict[type[Segments], type[States]] = {Series: States, Sequences: StatesOfSequences}
+
+
 def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
     """The states of candidates, whatever their problem is made of."""
-    kind = States if problem.sequences is None else StatesOfSequences
-    return kind(problem, reservoirs, device)
+    return STATES[type(problem.segments)](problem, reservoirs, device)
 
 
-def single(problem: Problem, params: dict[str, Any], seed: int) -> States:
+def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
-    inputs = problem.network_inputs
-    reservoirs = batch(draw_for(params, inputs, seed), [params], inputs)
-    return states_of(problem, reservoirs, resolve(params["device"], 1))
+    reservoirs = together([kind], problem.segments.inputs, seed)
+    return states_of(problem, reservoirs, resolve(device, 1))

@@ -7,7 +7,6 @@ differ in nothing else share one draw (and, in the engine, one matrix product).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +27,7 @@ class Sparse(NamedTuple):
     values: Any
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """Raw weights: ``W_in`` is ``(units, 1 + inputs)``, ``W`` is ``(units, units)`` or `Sparse`."""
 
     W_in: np.ndarray

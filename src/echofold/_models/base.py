@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
@@ -10,14 +11,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from echofold._data.arguments import check_integer, check_number, is_integer, refuse, seed_of
 from echofold._data.problem import Problem
 from echofold._data.tasks import Task
-from echofold._engine.candidates import check_parameters, seed_of
-from echofold._engine.leaky import Reservoirs, reservoirs
-from echofold._engine.weights import prepare
+from echofold._engine.kind import Reservoir, Reservoirs, alone
+from echofold._engine.states import States, single
 from echofold._machine.device import engine, resolve
 from echofold._machine.fork import check_process
-from echofold._models.train import Network, train
+from echofold._models.train import Network, fit_all, network
+from echofold.reservoirs import reservoir_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -42,6 +44,21 @@ def whole_or_not_at_all(method: Method) -> Method:
     return guarded  # type: ignore[return-value]
 
 
+def check_parameters(params: dict[str, Any]) -> None:
+    """Raise for a parameter outside its range, naming it, its value and the remedy."""
+    reservoir_of(params).check()
+    check_number("ridge", params["ridge"], "a number of at least 0", lambda value: value >= 0)
+    if not isinstance(params["penalize_bias"], bool | np.bool_):
+        refuse("penalize_bias", params["penalize_bias"], "True or False")
+    if params.get("washout", "auto") != "auto":
+        check_integer("washout", params["washout"], 0, ", or 'auto'")
+    if params["scale"] not in ("standard", "minmax", None):
+        refuse("scale", params["scale"], "'standard', 'minmax' or None")
+    states = params.get("states", "last")
+    if states not in ("last", "mean") and not (is_integer(states) and states >= 1):
+        refuse("states", states, "'last', 'mean' or a positive integer")
+
+
 class ESN(BaseEstimator):
     """An echo state network; `fit` is reading the data, training, and installing the network.
 
@@ -52,9 +69,8 @@ class ESN(BaseEstimator):
     _task: ClassVar[Task]
     _shapes_the_problem: ClassVar[tuple[str, ...]] = ("washout", "scale")  # parameters of `_read`
 
-    W_in_: np.ndarray
-    W_: Any
-    leak_rate_: float
+    reservoir_: Reservoir
+    X_scaler_: Any
     readout_: np.ndarray
     state_: np.ndarray
     seed_: int
@@ -77,6 +93,7 @@ class ESN(BaseEstimator):
         W_in=None,
         random_state=None,
         device="auto",
+        reservoir=None,
     ):
         self.units = units
         self.leak_rate = leak_rate
@@ -92,6 +109,7 @@ class ESN(BaseEstimator):
         self.W_in = W_in
         self.random_state = random_state
         self.device = device
+        self.reservoir = reservoir
 
     def _check_parameters(self) -> None:
         """Raise for a parameter that is not allowed, or a device that is not there."""
@@ -99,18 +117,26 @@ class ESN(BaseEstimator):
         check_parameters(self.get_params(deep=False))
         resolve(self.device, 1)
 
+    def _states(self, problem: Problem, seed: int) -> States:
+        """The states that this network has on a problem."""
+        return single(problem, reservoir_of(self.get_params(deep=False)), seed, self.device)
+
     def _fit(self, problem: Problem):
         """Train on a problem that was read, and install the network."""
-        return self._install(
-            train(problem, self.get_params(deep=False), seed_of(self.random_state))
-        )
+        seed = seed_of(self.random_state)
+        source = self._states(problem, seed)
+        readout, condition = fit_all(source, float(self.ridge), bool(self.penalize_bias))
+        return self._install(network(source, readout, seed, condition))
 
     def _install(self, network: Network):
         """Carry ``network`` from now on."""
+        if hasattr(self, "reservoir_"):
+            for name in self.reservoir_.stored:  # of an earlier fit, maybe of another kind
+                delattr(self, name)
+        self.reservoir_ = copy(reservoir_of(self.get_params(deep=False)))
+        for name, array in network.reservoir.items():
+            setattr(self, name, array)
         # In C order, as a loaded network is: a product may round otherwise in another order.
-        self.W_in_ = np.ascontiguousarray(network.W_in)
-        self.W_ = network.W
-        self.leak_rate_ = network.leak_rate
         self.readout_ = np.ascontiguousarray(network.readout)
         self.state_ = np.ascontiguousarray(network.state)
         self.seed_ = network.seed
@@ -121,8 +147,13 @@ class ESN(BaseEstimator):
         """The reservoir carried, ready to run."""
         check_process()
         check_is_fitted(self, "readout_")
-        raw = prepare(self.W_in_, self.W_, rescale=False)
-        return reservoirs(raw, [self.leak_rate_], [1.0], np.ones((self.W_in_.shape[1], 1)))
+        stored = {name: getattr(self, name) for name in self.reservoir_.stored}
+        return alone(self.reservoir_, stored, self._network_inputs)
+
+    @property
+    def _network_inputs(self) -> int:
+        """Number of inputs of the network carried."""
+        return len(self.X_scaler_.center)
 
     def _engine(self, columns: int = 1):
         """The engine's context, on the device for ``columns`` states side by side."""

@@ -11,13 +11,16 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from echofold._data.problem import Problem, classification
 from echofold._data.scaling import Scaler
+from echofold._data.segments import Sequences
 from echofold._data.sequences import is_table, read_sequences
 from echofold._data.tables import Schema, check_columns, require_finite
 from echofold._data.tasks import CLASSIFICATION
 from echofold._engine.features import sequence_features
 from echofold._models.base import ESN, whole_or_not_at_all
+from echofold._models.documented import documented
 
 
+@documented
 class ESNClassifier(ClassifierMixin, ESN):
     """Tell sequences apart by the states they leave in a reservoir.
 
@@ -25,34 +28,7 @@ class ESNClassifier(ClassifierMixin, ESN):
 
     Parameters
     ----------
-    units : int, default=100
-        Units of the reservoir.
-    leak_rate : float in (0, 1], default=1.0
-        How far a state moves towards its new value in one step.
-    spectral_radius : float or None, default=0.9
-        ``W`` is rescaled to this spectral radius; None leaves it as it is.
-    input_scaling : float or array of shape (inputs,), default=1.0
-        Multiplies the columns of ``W_in`` that belong to inputs.
-    bias_scaling : float, default=1.0
-        Multiplies the first column of ``W_in``.
-    connectivity : float in (0, 1], default=1.0
-        Share of units that each unit is connected to.
-    ridge : float, default=1e-6
-        Regularisation of the readout; 0 gives the least-squares solution of minimum norm.
-    penalize_bias : bool, default=False
-        Whether the ridge applies to the bias of the readout too.
-    scale : {"standard", "minmax", None}, default="standard"
-        How inputs are scaled: to zero mean and unit variance, to [0, 1], or not at all. Learned
-        in `fit` over all time steps of all sequences.
-    W : array or SciPy sparse matrix of shape (units, units), optional
-        Recurrent weights, instead of drawn ones; rescaled to ``spectral_radius``.
-    W_in : array of shape (units, 1 + inputs), optional
-        Input weights, instead of drawn ones, the first column for the bias; multiplied by the
-        scalings.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the drawn weights.
-    device : str, default="auto"
-        Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
+    %(parameters)s
     states : {"last", "mean"} or int, default="last"
         What the readout sees of a sequence: its last input and state, the mean over the sequence,
         or those at this many positions spread evenly over it.
@@ -61,16 +37,11 @@ class ESNClassifier(ClassifierMixin, ESN):
     ----------
     classes_ : ndarray of shape (classes,)
         The labels, sorted.
-    W_in_, W_ : arrays of shape (units, 1 + inputs) and (units, units)
-        The weights as used, all scalings applied.
     readout_ : ndarray of shape (1 + positions * (inputs + units), classes)
         Maps a one, the inputs of each position and the states of each position to the outputs.
-    seed_ : int
-        Seed that the weights were drawn from.
-    condition_ : float
-        Condition number of the training problem.
     n_features_in_ : int
         Length of the sequences, when `fit` was given one table of them.
+    %(attributes)s
 
     Examples
     --------
@@ -109,6 +80,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         random_state=None,
         device="auto",
         states="last",
+        reservoir=None,
     ):
         super().__init__(
             units,
@@ -124,6 +96,7 @@ class ESNClassifier(ClassifierMixin, ESN):
             W_in=W_in,
             random_state=random_state,
             device=device,
+            reservoir=reservoir,
         )
         self.states = states
 
@@ -181,10 +154,8 @@ class ESNClassifier(ClassifierMixin, ESN):
         """Outputs ``(n, classes)`` of the readout."""
         r = self._reservoirs()
         scaled = [self.X_scaler_.scaled(s) for s in self._sequences(sequences, reset=False)]
-        unknown = np.zeros(len(scaled), dtype=int)
-        problem = classification(scaled, unknown, len(self.classes_), self.states_)
         with self._engine(len(scaled)):
-            features = sequence_features(r, problem)[0]
+            features = sequence_features(r, Sequences(scaled, self.states_))[0]
             return self.readout_[0] + features @ self.readout_[1:]
 
     def _read(self, sequences, y) -> Problem:

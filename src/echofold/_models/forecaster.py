@@ -16,6 +16,7 @@ from echofold._engine.drive import advance
 from echofold._engine.generate import generate
 from echofold._machine.shapes import few_lengths
 from echofold._models.base import ESN, whole_or_not_at_all
+from echofold._models.documented import documented
 from echofold._models.train import Network
 
 
@@ -27,6 +28,7 @@ class Forecast(NamedTuple):
     upper: Any
 
 
+@documented
 class ESNForecaster(ESN):
     """Forecast a series, or several at once, with an echo state network.
 
@@ -35,52 +37,19 @@ class ESNForecaster(ESN):
 
     Parameters
     ----------
-    units : int, default=100
-        Units of the reservoir.
-    leak_rate : float in (0, 1], default=1.0
-        How far a state moves towards its new value in one step.
-    spectral_radius : float or None, default=0.9
-        ``W`` is rescaled to this spectral radius; None leaves it as it is.
-    input_scaling : float or array of shape (inputs,), default=1.0
-        Multiplies the columns of ``W_in`` that belong to inputs: the outputs fed back, then the
-        columns of ``X``.
-    bias_scaling : float, default=1.0
-        Multiplies the first column of ``W_in``.
-    connectivity : float in (0, 1], default=1.0
-        Share of units that each unit is connected to.
-    ridge : float, default=1e-6
-        Regularisation of the readout; 0 gives the least-squares solution of minimum norm.
-    penalize_bias : bool, default=False
-        Whether the ridge applies to the bias of the readout too.
+    %(parameters)s
     washout : int or "auto", default="auto"
         First pairs that only warm the state up; "auto" is a tenth of them, at most 200.
-    scale : {"standard", "minmax", None}, default="standard"
-        How columns of ``y`` and ``X`` are scaled: to zero mean and unit variance, to [0, 1], or
-        not at all. Learned in `fit`, undone in `forecast`.
-    W : array or SciPy sparse matrix of shape (units, units), optional
-        Recurrent weights, instead of drawn ones; rescaled to ``spectral_radius``.
-    W_in : array of shape (units, 1 + inputs), optional
-        Input weights, instead of drawn ones, the first column for the bias; multiplied by the
-        scalings.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the drawn weights.
-    device : str, default="auto"
-        Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
 
     Attributes
     ----------
-    W_in_, W_ : arrays of shape (units, 1 + inputs) and (units, units)
-        The weights as used, all scalings applied.
     readout_ : ndarray of shape (1 + inputs + units, outputs)
         Maps ``[1, u(n), x(n)]`` to the output, in scaled units.
     state_ : ndarray of shape (units,)
         State at the end of the data.
-    seed_ : int
-        Seed that the weights were drawn from.
-    condition_ : float
-        Condition number of the training problem.
     residuals_ : ndarray of shape (count, horizon, outputs) or None
         Validation errors that intervals are made of; None unless a search left them.
+    %(attributes)s
 
     Examples
     --------
@@ -235,6 +204,11 @@ class ESNForecaster(ESN):
         return forecasting(
             values, known, self.washout, self.y_scaler_.unit, self.y_scaler_.center, weights
         )
+
+    @property
+    def _network_inputs(self) -> int:
+        """Number of inputs of the network carried: outputs fed back, then known inputs."""
+        return len(self.last_) + (0 if self.X_scaler_ is None else len(self.X_scaler_.center))
 
     def _install(self, network: Network):
         """Carry ``network`` from now on."""

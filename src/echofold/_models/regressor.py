@@ -14,8 +14,10 @@ from echofold._data.tables import Schema, Table, check_columns, read, read_weigh
 from echofold._data.tasks import REGRESSION
 from echofold._engine.drive import drive_blocks
 from echofold._models.base import ESN, whole_or_not_at_all
+from echofold._models.documented import documented
 
 
+@documented
 class ESNRegressor(RegressorMixin, ESN):
     """Map a series of inputs to a series of outputs, time step by time step.
 
@@ -23,56 +25,24 @@ class ESNRegressor(RegressorMixin, ESN):
 
     Parameters
     ----------
-    units : int, default=100
-        Units of the reservoir.
-    leak_rate : float in (0, 1], default=1.0
-        How far a state moves towards its new value in one step.
-    spectral_radius : float or None, default=0.9
-        ``W`` is rescaled to this spectral radius; None leaves it as it is.
-    input_scaling : float or array of shape (inputs,), default=1.0
-        Multiplies the columns of ``W_in`` that belong to inputs.
-    bias_scaling : float, default=1.0
-        Multiplies the first column of ``W_in``.
-    connectivity : float in (0, 1], default=1.0
-        Share of units that each unit is connected to.
-    ridge : float, default=1e-6
-        Regularisation of the readout; 0 gives the least-squares solution of minimum norm.
-    penalize_bias : bool, default=False
-        Whether the ridge applies to the bias of the readout too.
+    %(parameters)s
     washout : int or "auto", default="auto"
         First rows that only warm the state up; "auto" is a tenth of them, at most 200.
-    scale : {"standard", "minmax", None}, default="standard"
-        How columns of ``X`` and ``y`` are scaled: to zero mean and unit variance, to [0, 1], or
-        not at all. Learned in `fit`, undone in `predict`.
-    W : array or SciPy sparse matrix of shape (units, units), optional
-        Recurrent weights, instead of drawn ones; rescaled to ``spectral_radius``.
-    W_in : array of shape (units, 1 + inputs), optional
-        Input weights, instead of drawn ones, the first column for the bias; multiplied by the
-        scalings.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the drawn weights.
-    device : str, default="auto"
-        Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
     output_range : pair (low, high) or None, default=None
         Predictions are clipped to it, in the units of ``y``. Each end is a number (which may be
         infinite) or one for each output.
 
     Attributes
     ----------
-    W_in_, W_ : arrays of shape (units, 1 + inputs) and (units, units)
-        The weights as used, all scalings applied.
     readout_ : ndarray of shape (1 + inputs + units, outputs)
         Maps ``[1, u(n), x(n)]`` to the output, in scaled units.
     state_ : ndarray of shape (units,)
         State at the end of the data.
-    seed_ : int
-        Seed that the weights were drawn from.
-    condition_ : float
-        Condition number of the training problem.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
         Names of the columns of ``X``, if it had any.
+    %(attributes)s
 
     Examples
     --------
@@ -113,6 +83,7 @@ class ESNRegressor(RegressorMixin, ESN):
         random_state=None,
         device="auto",
         output_range=None,
+        reservoir=None,
     ):
         super().__init__(
             units,
@@ -129,6 +100,7 @@ class ESNRegressor(RegressorMixin, ESN):
             W_in=W_in,
             random_state=random_state,
             device=device,
+            reservoir=reservoir,
         )
         self.output_range = output_range
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.problem import Problem
-from echofold._engine.leaky import Reservoirs
-from echofold._engine.states import States, single
-from echofold._engine.weights import Sparse
+from echofold._engine.states import States
 from echofold._folds.moments import solve, whitening
 from echofold._folds.naive import fit_rows
 from echofold._machine.device import one_blas_thread
@@ -23,25 +20,16 @@ from echofold._validation.streamed import learn_whitening
 class Network:
     """A trained network; everything in scaled units.
 
-    ``W_in (units, 1 + inputs)`` and ``W (units, units)``, dense or SciPy sparse, are scaled and
-    ready to use; ``readout (1 + features, outputs)`` acts on ``[1, u, x]``; ``state (units,)`` is
-    the one after the last row (zeros for a classifier); ``condition`` is that of the states.
+    ``reservoir`` are the arrays that its kind stores; ``readout (1 + features, outputs)`` acts on
+    ``[1, u, x]``; ``state (size,)`` is the one after the last row (zeros for a classifier);
+    ``condition`` is that of the states.
     """
 
-    W_in: np.ndarray
-    W: Any
-    leak_rate: float
+    reservoir: dict[str, Any]
     readout: np.ndarray
     state: np.ndarray
     seed: int
     condition: float
-
-
-def train(problem: Problem, params: dict[str, Any], seed: int) -> Network:
-    """Fit one network on all rows."""
-    source = single(problem, params, seed)
-    readout, condition = fit_all(source, float(params["ridge"]), bool(params["penalize_bias"]))
-    return network(source, readout, seed, condition)
 
 
 def fit_all(
@@ -65,27 +53,10 @@ def fit_all(
 
 def network(source: States, readout: np.ndarray, seed: int, condition: float) -> Network:
     """Put a readout together with the reservoir it reads."""
-    r = source.reservoirs
     return Network(
-        W_in=np.asarray(r.W_in) * r.scaling[:, 0],
-        W=_scaled(r),
-        leak_rate=float(r.leak[0]),
+        reservoir=source.reservoirs.trained(),
         readout=readout,
         state=source.final()[:, 0],
         seed=seed,
         condition=condition,
     )
-
-
-def _scaled(r: Reservoirs):
-    """``W`` of a single candidate, scaled; SciPy's form if it is sparse."""
-    if not isinstance(r.W, Sparse):
-        return r.W * r.gain[0]
-    from scipy.sparse import csr_array
-
-    units, connections = r.W.columns.shape
-    starts = np.arange(0, units * connections + 1, connections)
-    values = (r.W.values * r.gain[0]).ravel()
-    W = csr_array((values, r.W.columns.ravel(), starts), shape=(units, units))
-    W.eliminate_zeros()
-    return W

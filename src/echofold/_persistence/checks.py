@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from echofold._persistence.contents import Parts
+from echofold._engine.kind import KINDS
+from echofold._persistence.contents import CLASS, Parts
 
 Check = Callable[[str, Any, dict[str, int]], None]
 DEVICE = re.compile(r"[A-Za-z_]{1,20}(:\d{1,4})?")
@@ -83,13 +84,6 @@ def of_type(expected: type) -> Check:
             refuse(name, value, f"a {expected.__name__}")
 
     return check
-
-
-def leak_rate(name: str, value: Any, sizes: dict[str, int]) -> None:
-    """A leak rate as used."""
-    number(name, value, sizes)
-    if not 0 < value <= 1:
-        refuse(name, value, "a number in (0, 1]")
 
 
 def states(name: str, value: Any, sizes: dict[str, int]) -> None:
@@ -179,15 +173,29 @@ def given_matrix(name: str, value: Any, sizes: dict[str, int]) -> None:
         refuse(name, value, "a matrix of numbers")
 
 
-def recurrent(name: str, value: Any, sizes: dict[str, int]) -> None:
-    """Recurrent weights as `fit` leaves them: sparse only where that is how they are run."""
-    if not isinstance(value, Parts) or value.kind != "csr":
-        floats("units", "units")(name, value, sizes)
-        return
+def stored(*axes: str) -> Check:
+    """What a reservoir stores: a number, or an array with these axes, sparse ones included."""
+
+    def check(name: str, value: Any, sizes: dict[str, int]) -> None:
+        if not axes:
+            number(name, value, sizes)
+        elif len(axes) == 2 and isinstance(value, Parts) and value.kind == "csr":
+            _sparse_as_run(name, value, (sizes.get(axes[0]), sizes.get(axes[1])), sizes)
+        else:
+            floats(*axes)(name, value, sizes)
+
+    return check
+
+
+def _sparse_as_run(
+    name: str, value: Parts, expected: tuple[int | None, ...], sizes: dict[str, int]
+) -> None:
+    """A sparse matrix as `fit` leaves it: only where that is how it is run."""
     sparse(name, value.parts, sizes)
-    units, data, starts = sizes["units"], value.parts["data"], value.parts["indptr"]
-    if value.parts["shape"] != (units, units):
-        refuse(f"{name}.shape", value.parts["shape"], f"({units}, {units})")
+    data, starts, shape = (value.parts[part] for part in ("data", "indptr", "shape"))
+    if any(size not in (None, found) for size, found in zip(expected, shape, strict=True)):
+        refuse(f"{name}.shape", shape, str(expected))
+    units = shape[0]
     if data.dtype != np.float64 or not np.isfinite(data).all():
         refuse(f"{name}.data", data, "finite numbers of float64")
     most = int((starts[1:] - starts[:-1]).max())
@@ -196,6 +204,31 @@ def recurrent(name: str, value: Any, sizes: dict[str, int]) -> None:
             f"{name} has {most} connections in one row and {len(data)} in all; with {units} units "
             "it would not be run, or saved, as a sparse matrix"
         )
+
+
+def reservoir(name: str, value: Any, sizes: dict[str, int]) -> None:
+    """A reservoir by its kind and parameters, which it checks itself once it is made."""
+    called = value.parts.get(CLASS) if isinstance(value, Parts) else None
+    if not isinstance(value, Parts) or value.kind != "Reservoir" or not isinstance(called, str):
+        refuse(name, value, "a kind of reservoir")
+    if called not in KINDS:
+        refuse(name, called, "a kind of reservoir that is known here; import what defines it first")
+    parts_of(name, value, "Reservoir", (CLASS, *KINDS[called]._get_param_names()))
+    for parameter, held in value.parts.items():
+        _plain(f"{name}.{parameter}", held, sizes)
+
+
+def _plain(name: str, value: Any, sizes: dict[str, int], deepest: int = 2) -> None:
+    """A value that may be given as a parameter of a reservoir."""
+    if value is None or isinstance(value, bool | str):
+        return
+    if isinstance(value, list | tuple) and deepest > 0:
+        for i, part in enumerate(value):
+            _plain(f"{name}.{i}", part, sizes, deepest - 1)
+    elif isinstance(value, np.ndarray | Parts):
+        given_matrix(name, value, sizes)
+    else:
+        number(name, value, sizes)
 
 
 def parts_of(name: str, value: Any, kind: str, expected: tuple[str, ...]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import numpy as np
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._data.timeline import Timeline
+from echofold._engine.kind import Reservoir
 from echofold._persistence.frozen import freeze
 
 LONGEST = 4_000_000  # bytes of JSON; with the next, a text parses in less than 40 MB
@@ -26,7 +27,8 @@ MOST_VALUES = 150_000
 DEEPEST = 32
 LONGEST_NAME = 100
 MOST_DIGITS = 4_300  # of an integer, as Python's own limit
-PARTED = ("csr", "Timeline", "Schema", "Scaler")
+PARTED = ("csr", "Timeline", "Schema", "Scaler", "Reservoir")
+CLASS = "class"  # of a reservoir, beside its parameters, none of which Python lets be called so
 FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 # The header as NumPy writes it, for plain numbers, booleans and strings only.
 HEADER = re.compile(
@@ -66,6 +68,9 @@ def encode(value: Any, name: str, members: dict[str, bytes]) -> Any:
         return {"csr": encode_parts(parts, name, members)}
     if isinstance(value, Timeline):
         return {"Timeline": encode_parts(freeze(value), name, members)}
+    if isinstance(value, Reservoir):
+        parts = {CLASS: type(value).called(), **value.get_params(deep=False)}
+        return {"Reservoir": encode_parts(parts, name, members)}
     if isinstance(value, Schema | Scaler):
         return {type(value).__name__: encode_parts(vars(value), name, members)}
     raise TypeError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from reprlib import repr as short
 from typing import Any
 
+from echofold._engine.kind import Reservoir
 from echofold._persistence.check_tables import schema, timeline
 from echofold._persistence.checks import (
     Check,
@@ -18,17 +19,18 @@ from echofold._persistence.checks import (
     given_matrix,
     integer,
     is_count,
-    leak_rate,
     names,
     number,
     numbers,
     of_type,
     optional,
     output_range,
-    recurrent,
+    parts_of,
     refuse,
+    reservoir,
     scaler,
     states,
+    stored,
     word_or_count,
 )
 
@@ -44,13 +46,11 @@ PARAMETERS: dict[str, Check] = {
     "output_range": optional(numbers(2)),
     "W": optional(given_matrix),
     "W_in": optional(given_matrix),
+    "reservoir": optional(reservoir),
 }
 NETWORK: dict[str, Check] = {
-    "W_in_": floats("units", "1 + inputs"),
-    "W_": recurrent,
-    "leak_rate_": leak_rate,
     "readout_": floats("1 + features", "outputs"),
-    "state_": floats("units"),
+    "state_": floats("size"),
     "seed_": integer,
     "condition_": of_type(float),
 }
@@ -90,16 +90,15 @@ def check_params(params: dict[str, Any], expected: list[str]) -> None:
         PARAMETERS[name](name, value, {})
 
 
-def check_fitted(estimator: str, params: dict[str, Any], fitted: dict[str, Any]) -> None:
+def check_fitted(estimator: str, kind: Reservoir, fitted: dict[str, Any]) -> None:
     """Raise unless the fitted values are those of this estimator and fit together."""
-    checks = NETWORK | FITTED[estimator]
+    network = {name: stored(*axes) for name, axes in kind.stored.items()}
+    checks = network | NETWORK | FITTED[estimator]
     _check_names("fitted values", fitted, set(checks), NOT_ALWAYS.get(estimator, set()))
-    sizes = _sizes(estimator, params, fitted)
+    sizes = _sizes(estimator, kind, fitted)
     for name, value in fitted.items():
         checks[name](name, value, sizes)
-    W_in = params["W_in"]
-    if W_in is not None and W_in.shape[1] != 1 + sizes["inputs"]:
-        refuse("W_in", W_in, f"{1 + sizes['inputs']} columns, as W_in_ has")
+    kind.check_stored({name: fitted[name] for name in kind.stored}, sizes["inputs"])
     if estimator == "ESNForecaster":
         _check_known(fitted, sizes)
     elif "n_features_in_" in fitted:
@@ -119,21 +118,22 @@ def _check_names(
         raise ValueError(f"{what}: unexpected {short(unexpected)}, missing {missing}")
 
 
-def _sizes(estimator: str, params: dict[str, Any], fitted: dict[str, Any]) -> dict[str, int]:
+def _sizes(estimator: str, kind: Reservoir, fitted: dict[str, Any]) -> dict[str, int]:
     """Sizes of the network, which every shape must agree with."""
-    units = params["units"]
-    for name in ("W_in_", "readout_"):
-        NETWORK[name](name, fitted[name], {"units": units})
-    inputs, outputs = fitted["W_in_"].shape[1] - 1, fitted["readout_"].shape[1]
-    positions, known = 1, 0
+    NETWORK["readout_"]("readout_", fitted["readout_"], {})
+    outputs, scaled, positions, known = fitted["readout_"].shape[1], 0, 1, 0
+    if fitted["X_scaler_"] is not None:
+        center = parts_of("X_scaler_", fitted["X_scaler_"], "Scaler", ("center", "unit"))["center"]
+        floats("inputs")("X_scaler_.center", center, {})
+        scaled = len(center)
+    inputs = scaled
+    if estimator == "ESNForecaster":
+        inputs, known = outputs + scaled, scaled
     if estimator == "ESNClassifier" and is_count(fitted["states_"]):
         positions = fitted["states_"]
-    if estimator == "ESNForecaster":
-        known = inputs - outputs
-    if inputs < 1 or known < 0:
-        raise ValueError(f"W_in_ is for {inputs} inputs, too few for {outputs} outputs")
-    sizes = {"units": units, "inputs": inputs, "outputs": outputs, "known": known}
-    sizes |= {"1 + inputs": 1 + inputs, "1 + features": 1 + positions * (inputs + units)}
+    features = positions * (inputs + kind.size + kind.extras(inputs))
+    sizes = {"size": kind.size, "inputs": inputs, "outputs": outputs, "known": known}
+    sizes |= {"1 + inputs": 1 + inputs, "1 + features": 1 + features}
     if is_count(fitted.get("n_features_in_")):
         sizes["columns"] = fitted["n_features_in_"]
     return sizes

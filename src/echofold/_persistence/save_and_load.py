@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from copy import copy
 from numbers import Integral
 from pathlib import Path
 from reprlib import repr as short
@@ -17,14 +18,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
-from echofold._engine.candidates import check_parameters
+from echofold._engine.kind import KINDS
+from echofold._models.base import check_parameters
 from echofold._models.classifier import ESNClassifier
 from echofold._models.forecaster import ESNForecaster
 from echofold._models.regressor import ESNRegressor
 from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
-from echofold._persistence.contents import Parts, decode_parts, encode_parts, parse
+from echofold._persistence.contents import CLASS, Parts, decode_parts, encode_parts, parse
 from echofold._persistence.expected import check_fitted, check_params
 from echofold._persistence.frozen import thaw
+from echofold.reservoirs import reservoir_of
 
 FORMAT = 1
 ABOUT = "echofold.json"
@@ -70,7 +73,9 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     params = estimator.get_params(deep=False)
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
-    fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_")}
+    if params["reservoir"] is None:
+        del params["reservoir"]  # as in files of 0.1, which versions before read too
+    fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
     about = {
         "format": FORMAT,
         "class": name,
@@ -143,15 +148,18 @@ def _restore(about: Any, members: dict[str, Any]) -> Any:
         raise ValueError(f"class {short(name)} of format {short(about['format'])}")
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
+    params.setdefault("reservoir", None)
     check_params(params, CLASSES[name]._get_param_names())
     params = {name: _made(value) for name, value in params.items()}
     check_parameters(params)
-    check_fitted(name, params, fitted)
+    kind = reservoir_of(params)
+    check_fitted(name, kind, fitted)
     if members:
         raise ValueError(f"members {short(sorted(members))} belong to no value")
     estimator = CLASSES[name](**params)
     for attribute, value in fitted.items():
         setattr(estimator, attribute, _made(value))
+    estimator.reservoir_ = copy(kind)
     return estimator
 
 
@@ -168,6 +176,9 @@ def _made(value: Any) -> Any:
             value.parts[part] for part in ("data", "indices", "indptr", "shape")
         )
         return csr_array((data, indices, starts), shape=shape)
+    if value.kind == "Reservoir":
+        parts = {name: _made(part) for name, part in value.parts.items()}
+        return KINDS[parts.pop(CLASS)](**parts)
     return {"Schema": Schema, "Scaler": Scaler}[value.kind](**value.parts)
 
 

@@ -7,12 +7,11 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._engine.candidates import batch, draw_for
+from echofold._engine.kind import Reservoir, together
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import one_blas_thread, resolve
@@ -30,12 +29,13 @@ STATE_BYTES = 2**27  # states of a block that are kept at a time
 class Block:
     """Candidates that share a problem, and for each draw the weights.
 
-    ``candidates`` are their places in the whole search, ``params`` their parameters, ``draws`` the
+    ``candidates`` are their places in the whole search, ``kinds`` their reservoirs, ``draws`` the
     numbers of the draws and ``seeds`` the seeds of these.
     """
 
     candidates: tuple[int, ...]
-    params: tuple[dict[str, Any], ...]
+    kinds: tuple[Reservoir, ...]
+    device: str
     draws: tuple[int, ...]
     seeds: tuple[int, ...]
     problem: Problem
@@ -57,7 +57,7 @@ def run_block(block: Block) -> Record:
             for name in block.schemes:
                 parts = [(source, results[name]) for source, results in found]
                 if parts[0][1].starts is None:  # runs of one step cannot be cut short
-                    shape = len(found), len(block.params), len(block.settings.ridge)
+                    shape = len(found), len(block.kinds), len(block.settings.ridge)
                     pruned[name] = np.zeros(shape, dtype=bool)
                     continue
                 pruned[name], steps = close_and_prune(parts, block.settings)
@@ -69,7 +69,7 @@ def run_block(block: Block) -> Record:
                         settings = replace(block.settings, device=source.device)
                         close_the_loop(block.problem, source.reservoirs, one, settings)
                         runs = one.splits.sizes.sum() - len(one.splits)
-                        ran += int(runs) * len(block.params) * len(block.settings.ridge)
+                        ran += int(runs) * len(block.kinds) * len(block.settings.ridge)
     return gathered(
         [results for _, results in found],
         [metric.name for metric in block.settings.metrics],
@@ -82,19 +82,17 @@ def run_block(block: Block) -> Record:
 
 def _one_draw(block: Block, seed: int) -> tuple[States, dict[str, Validated]]:
     """Readouts (closed loop) or scores (open loop) of every candidate with one draw's weights."""
-    inputs = block.problem.network_inputs
-    draw = draw_for(block.params[0], inputs, seed)
-    reservoirs = batch(draw, block.params, inputs)
-    columns = len(block.params) * len(block.settings.ridge) * max(map(len, block.schemes.values()))
-    device = resolve(block.params[0]["device"], columns)
+    reservoirs = together(block.kinds, block.problem.segments.inputs, seed)
+    columns = len(block.kinds) * len(block.settings.ridge) * max(map(len, block.schemes.values()))
+    device = resolve(block.device, columns)
     whole = states_of(block.problem, reservoirs, device)
     settings = block.settings
     if settings.verify:
         settings = with_checkable_metrics(settings)
     width = max(1, STATE_BYTES // (8 * block.problem.rows * whole.columns))
     parts = []
-    for first in range(0, len(block.params), width):
-        index = np.arange(first, min(first + width, len(block.params)))
+    for first in range(0, len(block.kinds), width):
+        index = np.arange(first, min(first + width, len(block.kinds)))
         source = states_of(block.problem, reservoirs.columns(index), device)
         parts.append(validate(source, block.schemes, settings, close=False))
         if settings.verify:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._engine.kind import Reservoir
 from echofold._search.fingerprint import fingerprint, hashed
 from echofold._search.made_of import Contents, Opaque
 
@@ -20,6 +21,11 @@ def described(value: Any, argument: str = "value") -> Any:
         return ["sparse", list(W.shape), fingerprint(W.data, W.indices, W.indptr)]
     if hasattr(value, "shape") and np.ndim(value):
         return ["array", list(value.shape), fingerprint(np.asarray(value))]
+    if isinstance(value, Reservoir):
+        kind, params = type(value), value.get_params(deep=False).items()
+        ours = kind.__module__.startswith("echofold.")
+        code = None if ours else described_function(kind, argument)
+        return [kind.called(), code, {name: described(one, argument) for name, one in params}]
     if _is_scipys(value):
         family = getattr(value, "dist", value)
         return [family.name, repr(getattr(value, "args", ())), repr(getattr(value, "kwds", {}))]

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from echofold._engine.candidates import candidate_seed, check_parameters, draw_key
+from echofold._data.arguments import candidate_seed
 from echofold._machine.device import one_blas_thread
+from echofold._models.base import check_parameters
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.progress import Progress
@@ -18,6 +19,7 @@ from echofold._search.reader import Reader
 from echofold._search.stored_block import expected
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings
+from echofold.reservoirs import reservoir_of
 
 WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
 
@@ -46,7 +48,8 @@ class Evaluator:
             params = self.reader.params(candidate)
             check_parameters(params)
             problem, _ = self.reader.problem(candidate)
-            draw = draw_key(params, candidate_seed(candidate, self.seeds[0]))
+            kind, seed = reservoir_of(params), candidate_seed(candidate, self.seeds[0])
+            draw = type(kind), kind.shared(), seed
             key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
             groups.setdefault(key, []).append(place)
         return [
@@ -61,17 +64,18 @@ class Evaluator:
         problem, schemes = self.reader.problem(first)
         if only is not None:
             schemes = {name: splits.part(only) for name, splits in schemes.items()}
-        penalised = bool(self.reader.params(first)["penalize_bias"])
-        settings = replace(self.settings, penalised=penalised)
+        params = [self.reader.params(candidates[place]) for place in places]
+        settings = replace(self.settings, penalised=bool(params[0]["penalize_bias"]))
         seed = candidate_seed(first, self.seeds[0])
         width = len(places) if self.prune else WIDEST
         numbers = range(len(self.seeds))
         for draws in [tuple(numbers)] if self.together else [(draw,) for draw in numbers]:
             for start in range(0, len(places), width):
-                chosen = places[start : start + width]
+                chosen = slice(start, start + width)
                 yield Block(
-                    tuple(chosen),
-                    tuple(self.reader.params(candidates[place]) for place in chosen),
+                    tuple(places[chosen]),
+                    tuple(map(reservoir_of, params[chosen])),
+                    params[0]["device"],
                     draws,
                     tuple(seed + draw for draw in draws),
                     problem,

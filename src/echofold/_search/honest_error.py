@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.arguments import check_count
 from echofold._data.tasks import Task
-from echofold._engine.candidates import check_count
 from echofold._validation.settings import check_metrics
 
 

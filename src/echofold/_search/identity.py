@@ -37,7 +37,9 @@ def identity_of(
         "version": __version__,
         "estimator": type(search.estimator).__name__,
         "parameters": {
-            name: described(value, name) for name, value in own.items() if name != "random_state"
+            name: described(value, name)
+            for name, value in own.items()
+            if name != "random_state" and (name != "reservoir" or value is not None)  # new in 0.2
         },
         "space": [
             {name: described(values, f"space[{name!r}]") for name, values in one.items()}

@@ -13,9 +13,9 @@ from functools import reduce
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._engine.generate import Trajectories, begin, proceed
-from echofold._engine.leaky import Reservoirs
-from echofold._engine.lockstep import Runs, blocks, course, flatten
+from echofold._engine.generate import Trajectories, proceed
+from echofold._engine.kind import Reservoirs
+from echofold._engine.lockstep import Runs, blocks, course, first_outputs, flatten
 from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._validation.outcome import Validated
@@ -57,19 +57,14 @@ class _Part:
                 index[: part.stop - part.start] = columns[part]
                 runs = self.runs.part(index)
                 readout = np.moveaxis(runs.readout, 0, 2)
-                along = course(self.problem, runs)
+                r, along = self.reservoirs.columns(runs.candidate), course(self.problem, runs)
                 if first == 0:
-                    inputs = self.problem.inputs.shape[1]
-                    rows = runs.rows.T
-                    going = begin(readout, rows[:inputs], rows[inputs:], along, self.absolute)
+                    going = first_outputs(self.problem, r, runs, readout, along, self.absolute)
                 else:
                     going = Trajectories(self.x[index].T, self.y[index].T, self.error[index])
                 start = max(first, 1)
                 if to > start:
-                    going, _ = proceed(
-                        self.reservoirs.columns(runs.candidate), readout, going, along, start,
-                        to - start, self.absolute,
-                    )  # fmt: skip
+                    going, _ = proceed(r, readout, going, along, start, to - start, self.absolute)
                 at, count = columns[part], part.stop - part.start
                 self.x[at] = np.asarray(going.x).T[:count]
                 self.y[at] = np.asarray(going.y).T[:count]

@@ -41,7 +41,9 @@ class Reader:
             self._problems.clear()
 
     def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
-        """All parameters of a candidate."""
+        """All parameters of a candidate; ``reservoir__size`` is one of its reservoir."""
+        if any("__" in name for name in candidate):
+            return clone(self.estimator).set_params(**candidate).get_params(deep=False)
         return {**self._own, **candidate}
 
     def problem(self, candidate: dict[str, Any]) -> tuple[Problem, dict[str, RowSplits]]:

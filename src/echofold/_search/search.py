@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._engine.candidates import check_count, seed_of
+from echofold._data.arguments import check_count, seed_of
 from echofold._folds.choose import check_algorithm
 from echofold._models.base import whole_or_not_at_all
 from echofold._search import tables
@@ -229,7 +229,8 @@ class ESNSearchCV(BaseEstimator):
     def _check(self) -> tuple[list[dict[str, Any]], Settings]:
         """Check the arguments that do not depend on data."""
         own = self.estimator.get_params(deep=False)
-        spaces, ridge = split_ridge(check_space(self.space, list(own)), own["ridge"])
+        names = list(self.estimator.get_params())
+        spaces, ridge = split_ridge(check_space(self.space, names), own["ridge"])
         check_algorithm(self.algorithm)
         budget(self.memory)
         for name, allowed in (

@@ -99,7 +99,7 @@ def data_of(problem: Problem) -> str:
     """A hash of the data of a problem."""
     return fingerprint(
         problem.targets, problem.inputs, problem.washout, problem.weights,
-        problem.sequences, problem.take, problem.unit, problem.offset,
+        *problem.segments.apart, problem.unit, problem.offset,
     )  # fmt: skip
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from echofold._engine.candidates import candidate_seed
-from echofold._engine.states import single
+from echofold._data.arguments import candidate_seed
 from echofold._models.train import network
 from echofold._search.reader import Reader
 from echofold._search.select import Winner, best_ridges, ranked, select
@@ -54,7 +53,7 @@ class Winners:
         seed = candidate_seed(candidate, self.seed) + draw
         model = clone(self.reader.estimator).set_params(**{**candidate, "random_state": seed})
         problem = model._read(*self.reader.data, **self.reader.fit_params)
-        source = single(problem, model.get_params(deep=False), seed)
+        source = model._states(problem, seed)
         readouts = self._readouts(scheme, winner, draw, individual, model, source)
         readout, model.ridge = final_readout(
             final, source, readouts, bool(model.penalize_bias), correct_ridge
@@ -77,7 +76,7 @@ class Winners:
                 del self._validated[next(iter(self._validated))]
             aligned, schemes = self.reader.problem(self.candidates[winner.candidate])
             if len(aligned.washout) > len(source.problem.washout):  # another's, for equal rows
-                source = single(aligned, model.get_params(deep=False), model.random_state)
+                source = model._states(aligned, model.random_state)
             penalised = bool(model.penalize_bias)
             self._validated[key] = validate_winner(source, schemes[scheme], ridge, penalised)
         return self._validated[key]

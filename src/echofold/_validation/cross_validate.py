@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.arguments import seed_of
 from echofold._data.problem import Problem
+from echofold._data.segments import Series
 from echofold._data.tasks import REGRESSION
-from echofold._engine.candidates import seed_of
-from echofold._engine.states import GivenStates, single
+from echofold._engine.states import GivenStates
 from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
 from echofold._validation.dataset import datasets_of_one, warn_once
@@ -80,7 +81,7 @@ def cross_validate(
     params = estimator.get_params(deep=False)
     path = check_ridge(params["ridge"] if ridge is None else ridge)
     seed = seed_of(params["random_state"])
-    source = single(problem, params, seed)
+    source = estimator._states(problem, seed)
     settings = Settings(
         path, bool(params["penalize_bias"]), check_metrics(metric), algorithm, memory, readouts,
         source.device, verify,
@@ -137,7 +138,8 @@ def cross_validate_readout(
             f"states has {len(X)} rows but targets has {len(Y)}; give one target for each row."
         )
     weights = read_weights(sample_weight, len(X))
-    problem = Problem(REGRESSION, Y, X, np.ones(Y.shape[1]), np.zeros(Y.shape[1]), weights=weights)
+    units, zeros = np.ones(Y.shape[1]), np.zeros(Y.shape[1])
+    problem = Problem(REGRESSION, Y, Series(X), units, zeros, weights=weights)
     settings = Settings(
         check_ridge(ridge), penalize_bias, check_metrics(metric), algorithm, None, readouts,
         verify=verify,

@@ -135,8 +135,7 @@ def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutp
 
 def _open_loop(search: Any, scheme: str, winner: Any, model: Any, problem: Any, splits: Any):
     """Outputs of every split's readout for its validation rows, over one pass of the reservoir."""
-    from echofold._engine.candidates import candidate_seed
-    from echofold._engine.states import single
+    from echofold._data.arguments import candidate_seed
     from echofold._search.split_readouts import validate_winner
 
     found = search._results[scheme]
@@ -146,7 +145,7 @@ def _open_loop(search: Any, scheme: str, winner: Any, model: Any, problem: Any, 
         draw = model.seed_ - candidate_seed(candidate, search.seed_)
         scores = found[found.attrs["metric"]].values[draw, winner.candidate]
         place = best_ridges(scores)
-    source = single(problem, model.get_params(deep=False), model.seed_)
+    source = model._states(problem, model.seed_)
     W = validate_winner(source, splits, found.ridge.values[place], bool(model.penalize_bias)).W
     rows = splits.valid_rows
     outputs = np.full((*rows.shape, problem.targets.shape[1]), np.nan)

@@ -76,7 +76,7 @@ def _sequences(search: Any, problem: Any) -> dict[str, Any]:
     facts = [
         ("Sequences", str(len(sequences))),
         ("Steps", f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else str(lengths[0])),
-        ("Inputs", str(problem.network_inputs)),
+        ("Inputs", str(problem.segments.inputs)),
         ("Classes", str(len(classes))),
     ]
     rows = [(str(c), str(n)) for c, n in zip(classes, counts, strict=True)][:COLUMNS]
