@@ -393,7 +393,7 @@ def test_a_large_search_stays_small(tmp_path):
         "spectral_radius": rng.uniform(0, 1.5, 2000),
         "input_scaling": np.tile(np.logspace(-2, 1, 10), 200),
     }
-    search.candidates_ = [
+    search.candidates_[:] = [
         {name: float(column[i]) for name, column in values.items()} for i in range(2000)
     ]
     for name, found in search._results.items():

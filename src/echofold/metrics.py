@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -176,11 +176,19 @@ def error_rate(labels_true: Any, labels_pred: Any) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric and what it is computed from: sums over the validation rows, or predictions."""
+    """A metric, what it is computed from, and how.
+
+    ``needs`` is a sum of errors over the validation rows, "squared", "absolute" or "labels" (wrong
+    ones); or "predictions". A sum is divided by what ``per`` says, "row", "value" (of every output)
+    or "variation" (of the targets); then comes a ``root``, or not. ``words`` tell users of it.
+    """
 
     name: str
-    needs: str  # "squared", "absolute", "labels" (sums of errors) or "predictions"
-    function: Callable[[Any, Any], float]
+    needs: str
+    function: Callable[..., float]
+    per: str = field(default="value", compare=False)
+    root: bool = field(default=False, compare=False)
+    words: str = field(default="", compare=False)
 
     def finish(self, total: Any, rows: Any, outputs: int, denominator: Any) -> np.ndarray:
         """Turn sums of errors into scores; arrays broadcast, an infinite sum scores infinity.
@@ -193,26 +201,37 @@ class Metric:
             raise TypeError(
                 f"metric {self.name!r} has no sums to finish; call function(y_true, y_pred)."
             )
-        if self.name == "nrmse":
+        if self.per == "variation":
             divisor = np.asarray(denominator)
         else:
-            divisor = np.asarray(rows) * (1 if self.needs == "labels" else outputs)
+            divisor = np.asarray(rows) * (1 if self.per == "row" else outputs)
         # The sum of a diverged run may be finite and still overflow here.
         with np.errstate(over="ignore"):
             mean = np.asarray(total) / divisor
-        return np.sqrt(mean) if self.name in ("nrmse", "rmse") else mean
+        return np.sqrt(mean) if self.root else mean
+
+    def measure(self, y_true: Any, y_pred: Any, spread: float) -> float:
+        """The error of predictions; ``spread`` is the mean squared deviation of all the data."""
+        options = {"scale": spread} if self.per == "variation" else {}
+        return float(self.function(y_true, y_pred, **options))
 
 
 _METRICS = {
-    function.__name__: Metric(function.__name__, needs, function)
-    for function, needs in (
-        (nrmse, "squared"),
-        (rmse, "squared"),
-        (mse, "squared"),
-        (mae, "absolute"),
-        (error_rate, "labels"),
+    metric.name: metric
+    for metric in (
+        Metric("nrmse", "squared", nrmse, "variation", True, "RMSE relative to the spread"),
+        Metric("rmse", "squared", rmse, root=True, words="root mean squared error"),
+        Metric("mse", "squared", mse, words="mean squared error"),
+        Metric("mae", "absolute", mae, words="mean absolute error"),
+        Metric("error_rate", "labels", error_rate, "row", words="share of wrong labels"),
     )
 }
+OF_VALUES = [metric.name for metric in _METRICS.values() if metric.needs != "labels"]
+OF_GROWING_SUMS = "; or ".join(
+    ", ".join(metric.name for metric in _METRICS.values() if metric.needs == sum_)
+    for sum_ in ("squared", "absolute")
+)
+RELATIVE = [metric.name for metric in _METRICS.values() if metric.per == "variation"]
 
 
 def resolve(metric: Any) -> Metric:

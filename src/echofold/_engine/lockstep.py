@@ -10,6 +10,7 @@ import numpy as np
 from echofold._data.problem import Problem
 from echofold._engine.generate import Course, Trajectories, begin, columns_together, proceed
 from echofold._engine.kind import Reservoirs
+from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._machine.shapes import few_lengths, pad_rows
 
@@ -74,48 +75,44 @@ def course(problem: Problem, runs: Runs) -> Course:
 
 
 def first_outputs(
-    problem: Problem, r: Reservoirs, runs: Runs, readout, along: Course, absolute: bool
+    r: Reservoirs, runs: Runs, readout, along: Course, absolute: bool
 ) -> Trajectories:
     """Columns after their first output, from the true rows that they start from."""
-    rows, inputs = runs.rows.T, problem.segments.inputs
+    rows, inputs = runs.rows.T, runs.rows.shape[1] - r.seen
     states = rows[inputs : inputs + r.shape[0]]
     return begin(r, readout, rows[:inputs], states, along, absolute)
 
 
-def _start(problem: Problem, reservoirs: Reservoirs, runs: Runs, width: int, absolute: bool):
+def _start(source: States, runs: Runs, width: int, absolute: bool):
     """Columns on the device, padded to ``width`` by repeating the first, after one output."""
     index = np.zeros(width, dtype=int)
     index[: len(runs.candidate)] = np.arange(len(runs.candidate))
     runs = runs.part(index)
-    r, along = reservoirs.columns(runs.candidate), course(problem, runs)
+    r, along = source.reservoirs.columns(runs.candidate), course(source.problem, runs)
     readout = np.moveaxis(runs.readout, 0, 2)
-    return r, readout, first_outputs(problem, r, runs, readout, along, absolute), along
+    return r, readout, first_outputs(r, runs, readout, along, absolute), along
 
 
-def closed_loop_sums(
-    problem: Problem, reservoirs: Reservoirs, runs: Runs, absolute: bool, device: str
-) -> np.ndarray:
+def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
     """Sum of squared (or absolute) errors of every column over its horizon."""
     total = np.empty(len(runs.candidate))
     longest = int(runs.horizon.max())
-    with engine(device):
-        for part, width in blocks(runs, device):
-            r, readout, going, along = _start(problem, reservoirs, runs.part(part), width, absolute)
+    with engine(source.device):
+        for part, width in blocks(runs, source.device):
+            r, readout, going, along = _start(source, runs.part(part), width, absolute)
             if longest > 1:
                 going, _ = proceed(r, readout, going, along, 1, longest - 1, absolute)
             total[part] = np.asarray(going.error)[: part.stop - part.start]
     return total
 
 
-def closed_loop_outputs(
-    problem: Problem, reservoirs: Reservoirs, runs: Runs, device: str
-) -> np.ndarray:
+def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
     """Outputs ``(columns, longest horizon, outputs)`` of every column, in scaled units."""
     longest = int(runs.horizon.max())
-    found = np.empty((len(runs.candidate), longest, problem.targets.shape[1]))
-    with engine(device):
-        for part, width in blocks(runs, device):
-            r, readout, going, along = _start(problem, reservoirs, runs.part(part), width, False)
+    found = np.empty((len(runs.candidate), longest, source.problem.targets.shape[1]))
+    with engine(source.device):
+        for part, width in blocks(runs, source.device):
+            r, readout, going, along = _start(source, runs.part(part), width, False)
             outputs = np.asarray(going.y)[None]
             if longest > 1:
                 _, rest = proceed(r, readout, going, along, 1, longest - 1, keep=True)

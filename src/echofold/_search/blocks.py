@@ -66,8 +66,7 @@ def run_block(block: Block) -> Record:
             for source, results in found:
                 for one in results.values():
                     if one.starts is not None:
-                        settings = replace(block.settings, device=source.device)
-                        close_the_loop(block.problem, source.reservoirs, one, settings)
+                        close_the_loop(source, one, block.settings)
                         runs = one.splits.sizes.sum() - len(one.splits)
                         ran += int(runs) * len(block.kinds) * len(block.settings.ridge)
     return gathered(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from echofold._data.arguments import check_count
 from echofold._data.tasks import Task
 from echofold._validation.settings import check_metrics
+from echofold.metrics import Metric
 
 
 def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
@@ -49,8 +51,6 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     >>> evaluate(search, y, origins=2, horizon=20).nrmse.dims
     ('origin',)
     """
-    import xarray as xr
-
     check_count("origins", origins)
     task = search.estimator._task
     metrics = check_metrics(search.metric)
@@ -72,34 +72,82 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
         )
     if task.labels:
         data, fit_params = _interleaved(data, fit_params, rows)
-    starts = rows - horizon * np.arange(origins, 0, -1)
+
+    def fresh(start: int):
+        # Not by clone, which copies space and splits for every origin. fit clones the estimator.
+        return type(search)(**{**search.get_params(deep=False), "checkpoint": None})
+
     found: dict[str, list] = {metric.name: [] for metric in metrics}
     found |= {"validation": [], "coverage": []}
-    for start in starts:
-        # Not by clone, which copies space and splits for every origin. fit clones the estimator.
-        fitted = type(search)(**{**search.get_params(deep=False), "checkpoint": None})
-        fitted.fit(*(_part(d, 0, start) for d in data), **_parts(fit_params, rows, 0, start))
-        rest = [_part(d, start, start + horizon) for d in data]
-        more = _parts(fit_params, rows, start, start + horizon)
-        truth, outputs, covered = _score(task, fitted, rest, more, horizon, level)
-        for metric in metrics:
-            scale = {"scale": _spread(data, task)} if metric.name == "nrmse" else {}
-            pair = (truth, outputs)
-            if metric.needs == "labels":
-                pair = (np.asarray(rest[1]), fitted.predict(rest[0]))
-            found[metric.name].append(metric.function(*pair, **scale))
-        found["validation"].append(fitted.best_score_)
+    starts, spread = starts_of(rows, origins, horizon), spread_of(task, data)
+    for held in beginnings(fresh, data, starts, horizon, fit_params):
+        errors, covered = errors_on(held, held.search.best_estimator_, metrics, spread, level)
+        for name, error in errors.items():
+            found[name].append(error)
+        found["validation"].append(held.search.best_score_)
         found["coverage"].append(covered)
     if found["coverage"][0] is None:
         del found["coverage"]
-    result = xr.Dataset(
-        {name: ("origin", np.array(values)) for name, values in found.items()},
-        {"origin": np.arange(origins), "start": ("origin", starts)},
-        {"horizon": horizon, "level": level, "metric": metrics[0].name},
-    )
+    result = as_dataset(found, starts, horizon, level, metrics[0].name)
     if hasattr(search, "results_"):
         search.evaluation_ = result
     return result
+
+
+class Beginning(NamedTuple):
+    """A search fitted on the data before ``start``, and what followed them."""
+
+    start: int
+    search: Any
+    rest: list
+    more: dict[str, Any]
+
+
+def starts_of(rows: int, origins: int, horizon: int) -> np.ndarray:
+    """Where stretches begin that follow each other and end with the data."""
+    return rows - horizon * np.arange(origins, 0, -1)
+
+
+def beginnings(
+    fresh: Callable[[int], Any],
+    data: Sequence[Any],
+    starts: np.ndarray,
+    horizon: int,
+    fit_params: dict[str, Any] | None = None,
+) -> Iterator[Beginning]:
+    """Fit the search that ``fresh(start)`` makes on the data before each start."""
+    rows, more = len(data[0]), fit_params or {}
+    for start in starts:
+        stop = start + horizon
+        search = fresh(start)
+        search.fit(*(_part(one, 0, start) for one in data), **_parts(more, rows, 0, start))
+        rest = [_part(one, start, stop) for one in data]
+        yield Beginning(int(start), search, rest, _parts(more, rows, start, stop))
+
+
+def errors_on(
+    held: Beginning, model: Any, metrics: list[Metric], spread: float, level: float
+) -> tuple[dict[str, float], float | None]:
+    """Errors of a model on what followed, and the share inside its intervals (None without)."""
+    truth, outputs, covered = _outputs(held, model, level)
+    errors = {}
+    for metric in metrics:
+        pair = truth, outputs
+        if metric.needs == "labels":
+            pair = np.asarray(held.rest[1]), model.predict(held.rest[0])
+        errors[metric.name] = float(metric.measure(*pair, spread))
+    return errors, covered
+
+
+def as_dataset(found: dict[str, Any], starts: np.ndarray, horizon: int, level: float, metric: str):
+    """Errors by origin as the Dataset that `evaluate` returns."""
+    import xarray as xr
+
+    return xr.Dataset(
+        {name: ("origin", np.array(values)) for name, values in found.items()},
+        {"origin": np.arange(len(starts)), "start": ("origin", starts)},
+        {"horizon": horizon, "level": level, "metric": metric},
+    )
 
 
 def _interleaved(data, fit_params: dict[str, Any], rows: int):
@@ -151,29 +199,24 @@ def _parts(fit_params: dict[str, Any], rows: int, start: int, stop: int) -> dict
     }
 
 
-def _score(task: Task, fitted, rest, more, horizon: int, level: float):
+def _outputs(held: Beginning, model: Any, level: float):
     """True values, outputs and the share of values inside the intervals (None without)."""
+    task, rest = model._task, held.rest
     if task.fed_back:
-        X = more.get("X", rest[1] if len(rest) > 1 else None)
-        outcome = fitted.forecast(horizon, X=X, level=level)
         truth = np.asarray(rest[0], dtype=float)
+        X = held.more.get("X", rest[1] if len(rest) > 1 else None)
+        outcome = model.forecast(len(truth), X=X, level=level)
         low, high = np.asarray(outcome.lower), np.asarray(outcome.upper)
         covered = float(((truth >= low) & (truth <= high)).mean())
         return truth, np.asarray(outcome.mean), covered
     if task.labels:
-        return *_class_outputs(fitted, rest), None
-    outputs = np.asarray(fitted.predict(rest[0], start="last"))
+        truth = (np.asarray(rest[1])[:, None] == model.classes_).astype(float)
+        return truth, model._outputs(rest[0]), None
+    outputs = np.asarray(model.predict(rest[0], start="last"))
     return np.asarray(rest[task.targets], dtype=float), outputs, None
 
 
-def _class_outputs(fitted, rest):
-    """True and computed outputs of a classifier, one column for each class."""
-    model = fitted.best_estimator_
-    truth = (np.asarray(rest[1])[:, None] == model.classes_).astype(float)
-    return truth, model._outputs(rest[0])
-
-
-def _spread(data, task: Task) -> float:
+def spread_of(task: Task, data: Sequence[Any]) -> float:
     """Mean squared deviation of all targets, for stretches that are constant."""
     targets = np.asarray(data[task.targets])
     if task.labels:

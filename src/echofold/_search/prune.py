@@ -12,9 +12,7 @@ from functools import reduce
 
 import numpy as np
 
-from echofold._data.problem import Problem
 from echofold._engine.generate import Trajectories, proceed
-from echofold._engine.kind import Reservoirs
 from echofold._engine.lockstep import Runs, blocks, course, first_outputs, flatten
 from echofold._engine.states import States
 from echofold._machine.device import engine
@@ -32,11 +30,9 @@ class _Part:
     ``x (columns, units)``, ``y (columns, outputs)``, ``error (columns,)``, ``done (columns,)``.
     """
 
-    problem: Problem
-    reservoirs: Reservoirs
+    source: States
     runs: Runs
     absolute: bool
-    device: str
     x: np.ndarray
     y: np.ndarray
     error: np.ndarray
@@ -51,15 +47,16 @@ class _Part:
 
     def _advance(self, columns: np.ndarray, first: int, to: int) -> None:
         some = self.runs.part(columns)
-        with engine(self.device):
-            for part, width in blocks(some, self.device):
+        with engine(self.source.device):
+            for part, width in blocks(some, self.source.device):
                 index = np.full(width, columns[part][0])
                 index[: part.stop - part.start] = columns[part]
                 runs = self.runs.part(index)
                 readout = np.moveaxis(runs.readout, 0, 2)
-                r, along = self.reservoirs.columns(runs.candidate), course(self.problem, runs)
+                r = self.source.reservoirs.columns(runs.candidate)
+                along = course(self.source.problem, runs)
                 if first == 0:
-                    going = first_outputs(self.problem, r, runs, readout, along, self.absolute)
+                    going = first_outputs(r, runs, readout, along, self.absolute)
                 else:
                     going = Trajectories(self.x[index].T, self.y[index].T, self.error[index])
                 start = max(first, 1)
@@ -117,7 +114,7 @@ def _part(source: States, one: Validated, absolute: bool) -> _Part:
     runs = flatten(one.W, one.starts, valid)
     count, units = len(runs.candidate), source.reservoirs.shape[0]
     return _Part(
-        source.problem, source.reservoirs, runs, absolute, source.device,
+        source, runs, absolute,
         np.zeros((count, units)), np.zeros((count, one.W.shape[-1])), np.zeros(count),
         np.zeros(count, dtype=int),
     )  # fmt: skip
@@ -127,7 +124,7 @@ def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str,
     """Scores ``(candidates, splits, ridge)`` from the errors so far."""
     needs = kinds(settings.metrics)[0]
     sums = {needs: part.error.reshape(shape)}
-    return finish_sums(part.problem, one.splits, sums, settings.metrics)
+    return finish_sums(part.source.problem, one.splits, sums, settings.metrics)
 
 
 def _bound(parts: list[_Part], one: Validated, shape, settings: Settings) -> np.ndarray:

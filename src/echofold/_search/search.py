@@ -19,7 +19,7 @@ from echofold._search.finals import FINALS
 from echofold._search.identity import identity_of
 from echofold._search.progress import progress
 from echofold._search.reader import Reader
-from echofold._search.select import Winner
+from echofold._search.select import Winner, named
 from echofold._search.space import check_space, split_ridge, values_of
 from echofold._search.strategies import (
     STRATEGIES,
@@ -33,6 +33,7 @@ from echofold._search.winner import Winners, describe_winner
 from echofold._validation.dataset import datasets, warn_once
 from echofold._validation.memory import budget
 from echofold._validation.settings import Settings, check_metrics
+from echofold.metrics import OF_GROWING_SUMS
 
 
 class ESNSearchCV(BaseEstimator):
@@ -262,7 +263,7 @@ class ESNSearchCV(BaseEstimator):
             if not problem.task.fed_back or len(needs) > 1 or needs & {"predictions", "labels"}:
                 raise ValueError(
                     "prune=True needs a forecaster and metrics made of one kind of growing error "
-                    f"(nrmse, rmse, mse; or mae); got {type(self.estimator).__name__} with "
+                    f"({OF_GROWING_SUMS}); got {type(self.estimator).__name__} with "
                     f"metric={self.metric!r}. Use prune=False."
                 )
             if self.individual_ridge or self.strategy == "halving":
@@ -359,12 +360,7 @@ class ESNSearchCV(BaseEstimator):
 
     def _scheme(self, name: str | None) -> str:
         """The name of a scheme of this search, the first by default."""
-        name = next(iter(self._results)) if name is None else name
-        if name not in self._results:
-            raise ValueError(
-                f"scheme={name!r} is not one of this search: {', '.join(self._results)}."
-            )
-        return name
+        return named(self._results, name)
 
     def to_frame(self, scheme=None):
         """Results as a pandas DataFrame: a row for every candidate and ridge, best first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -80,3 +81,13 @@ def select(scores: np.ndarray, individual: bool, draw: int | None, eligible=None
     return Winner(
         int(candidate), chosen, float(column.mean()), draw, int((~np.isfinite(column)).sum())
     )
+
+
+def named(results: dict, scheme: Any) -> Any:
+    """The scheme asked for, or the first of those that there are results of."""
+    if scheme is None:
+        return next(iter(results))
+    if scheme not in results:
+        known = ", ".join(map(str, results))
+        raise ValueError(f"scheme={scheme!r} is not one of this search: {known}.")
+    return scheme

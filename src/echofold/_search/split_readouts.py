@@ -39,7 +39,7 @@ def validate_winner(
     """Readouts and errors of every split at its ridge ``(splits,)``, from one run of each."""
     path, place = np.unique(ridge, return_inverse=True)
     rmse = [metrics.resolve("rmse")]
-    settings = Settings(path, penalised, rmse, readouts=True, device=source.device)
+    settings = Settings(path, penalised, rmse, readouts=True)
     one = validate(source, {"winner": splits}, settings, close=False)["winner"]
     at = (0, np.arange(len(splits)), place)
     W = one.W[at]
@@ -50,7 +50,7 @@ def validate_winner(
         starts = source.kept()[0][splits.valid_rows[:, 0]][None]
     problem, rows = source.problem, splits.valid_rows
     runs = flatten(W[None, :, None], starts, np.array([valid[0] for valid in splits.valid]))
-    outputs = closed_loop_outputs(problem, source.reservoirs, runs, source.device)
+    outputs = closed_loop_outputs(source, runs)
     residuals = problem.targets[np.minimum(rows, problem.rows - 1)] - outputs
     errors = score_residuals(problem, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
     residuals = residuals * problem.unit
@@ -74,3 +74,45 @@ def final_readout(
     if correct_ridge:
         ridge *= source.problem.rows / found.train_rows.mean()
     return fit_all(source, ridge, penalised, condition=False)[0], ridge
+
+
+@dataclass(frozen=True)
+class ValidationOutputs:
+    """What the winner's splits said about rows they were not trained on, in original units.
+
+    ``rows (splits, steps)`` are rows of ``y`` (for a classifier, sequences), -1 past the end of a
+    shorter set; ``truth`` and ``outputs (splits, steps, outputs)`` are NaN there. Outputs of runs
+    that diverged are not finite.
+    """
+
+    rows: np.ndarray
+    truth: np.ndarray
+    outputs: np.ndarray
+
+
+def validation_outputs(
+    source: States, splits: RowSplits, found: SplitReadouts
+) -> ValidationOutputs:
+    """Forecasts or predictions of every split for its validation rows, in original units."""
+    problem, rows = source.problem, splits.valid_rows
+    past = rows >= problem.rows
+    truth = problem.original(problem.targets)[np.minimum(rows, problem.rows - 1)]
+    truth[past] = np.nan
+    if found.residuals is not None:
+        outputs = truth - found.residuals
+    else:
+        outputs = _open_loop(source, rows, found.W)
+        outputs[past] = np.nan
+    first = len(problem.washout) + problem.task.ahead
+    return ValidationOutputs(np.where(past, -1, rows + first), truth, outputs)
+
+
+def _open_loop(source: States, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Outputs of every split's readout for its ``rows``, over one pass of the reservoir."""
+    outputs = np.full((*rows.shape, W.shape[-1]), np.nan)
+    for start, (states,) in source.blocks():
+        inside = (rows >= start) & (rows < start + len(states))
+        for split in np.flatnonzero(inside.any(axis=1)):
+            at = rows[split, inside[split]] - start
+            outputs[split, inside[split]] = W[split, 0] + states[at] @ W[split, 1:]
+    return source.problem.original(outputs)

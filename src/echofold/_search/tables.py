@@ -89,7 +89,7 @@ def summary(search) -> str:
         bad = int((~np.isfinite(found[name].values)).sum())
         params = dict(search.candidates_[winner.candidate])
         params["ridge"] = float(found.ridge.values[winner.ridge].mean())
-        text = ", ".join(f"{k}={_short(v)}" for k, v in params.items())
+        text = ", ".join(f"{k}={_literal(v)}" for k, v in params.items())
         lines.append(
             f"{labels[scheme]:<{width}}{found.sizes['split']:>6}  {winner.score:<18.4f}{bad:>11}"
             f"  {text}"
@@ -118,5 +118,6 @@ def _metric_names(found) -> list[str]:
     return [name for name, variable in found.items() if set(variable.dims) >= {"split", "ridge"}]
 
 
-def _short(value: Any) -> str:
+def _literal(value: Any) -> str:
+    """A value as it would be typed."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

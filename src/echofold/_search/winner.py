@@ -9,10 +9,17 @@ import numpy as np
 from sklearn.base import clone
 
 from echofold._data.arguments import candidate_seed
+from echofold._engine.states import States
 from echofold._models.train import network
 from echofold._search.reader import Reader
 from echofold._search.select import Winner, best_ridges, ranked, select
-from echofold._search.split_readouts import SplitReadouts, final_readout, validate_winner
+from echofold._search.split_readouts import (
+    SplitReadouts,
+    ValidationOutputs,
+    final_readout,
+    validate_winner,
+    validation_outputs,
+)
 
 REMEMBERED = 8  # winners whose readouts are kept, so that several final models cost little
 
@@ -44,27 +51,45 @@ class Winners:
 
     def model(self, final: str, scheme: str, draw: int | None, correct_ridge, individual: bool):
         """The winner's final model, with the weights of its draw (the best one by default)."""
-        winner = self.winner(scheme, draw, individual)
-        if draw is None:
-            draw = winner.draw
-        if draw is None:
-            draw = self._best_draw(scheme, winner, individual)
-        candidate = self.candidates[winner.candidate]
-        seed = candidate_seed(candidate, self.seed) + draw
-        model = clone(self.reader.estimator).set_params(**{**candidate, "random_state": seed})
+        winner, draw = self._drawn(scheme, draw, individual)
+        model = self._estimator(winner, draw)
         problem = model._read(*self.reader.data, **self.reader.fit_params)
-        source = model._states(problem, seed)
+        source = model._states(problem, model.random_state)
         readouts = self._readouts(scheme, winner, draw, individual, model, source)
         readout, model.ridge = final_readout(
             final, source, readouts, bool(model.penalize_bias), correct_ridge
         )
         condition = float(self.results[scheme].condition.values[draw, winner.candidate])
-        model._install(network(source, readout, seed, condition))
+        model._install(network(source, readout, model.random_state, condition))
         if readouts.residuals is not None:
             model.residuals_ = readouts.residuals
         return model
 
-    def _readouts(self, scheme: str, winner: Winner, draw: int, individual: bool, model, source):
+    def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
+        """What the winner's splits say about the rows that they were not trained on."""
+        winner, draw = self._drawn(scheme, None, individual)
+        model = self._estimator(winner, draw)
+        problem, schemes = self.reader.problem(self.candidates[winner.candidate])
+        source = model._states(problem, model.random_state)
+        readouts = self._readouts(scheme, winner, draw, individual, model, source)
+        return validation_outputs(source, schemes[scheme], readouts)
+
+    def _drawn(self, scheme: str, draw: int | None, individual: bool) -> tuple[Winner, int]:
+        """The winner, and the draw whose weights it has: by default the one where it did best."""
+        winner = self.winner(scheme, draw, individual)
+        if draw is None:
+            draw = winner.draw
+        return winner, self._best_draw(scheme, winner, individual) if draw is None else draw
+
+    def _estimator(self, winner: Winner, draw: int):
+        """An estimator with the winner's parameters and the seed of a draw."""
+        candidate = self.candidates[winner.candidate]
+        seed = candidate_seed(candidate, self.seed) + draw
+        return clone(self.reader.estimator).set_params(**{**candidate, "random_state": seed})
+
+    def _readouts(
+        self, scheme: str, winner: Winner, draw: int, individual: bool, model, source: States
+    ) -> SplitReadouts:
         """Readouts of the winner's splits, validated once for all final models."""
         place = winner.ridge
         if individual and winner.draw is None:

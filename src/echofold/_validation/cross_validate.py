@@ -84,7 +84,7 @@ def cross_validate(
     source = estimator._states(problem, seed)
     settings = Settings(
         path, bool(params["penalize_bias"]), check_metrics(metric), algorithm, memory, readouts,
-        source.device, verify,
+        verify,
     )  # fmt: skip
     return _run(source, cv, groups, settings, {"seed": seed})
 

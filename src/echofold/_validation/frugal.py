@@ -21,6 +21,7 @@ from echofold._validation.refit import refit
 from echofold._validation.score import error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import learn_whitening
+from echofold.metrics import OF_VALUES
 
 
 def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: bool) -> None:
@@ -89,7 +90,7 @@ def _check(splits: RowSplits, settings: Settings) -> None:
             raise ValueError(
                 f"metric={metric.name!r} needs all predictions of a split at once, which "
                 "memory='fold' and 'frugal' do not keep. Use memory='states' or 'pieces', or one "
-                "of nrmse, rmse, mse, mae."
+                f"of {', '.join(OF_VALUES)}."
             )
 
 

@@ -80,7 +80,7 @@ def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics)
 def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool = False) -> dict:
     """Scores of the metrics that are made of sums of errors; ``lean``: in little memory."""
     below = None
-    if any(metric.name == "nrmse" for metric in metrics):
+    if any(metric.per == "variation" for metric in metrics):
         if lean or (splits.intervals and splits.n > LONG_INTERVAL * len(splits)):
             spans = [valid[0] for valid in splits.valid]
             below = interval_denominators(problem.targets, problem.unit, spans)[:, None]

@@ -9,7 +9,7 @@ import numpy as np
 
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits, resolve_cv
-from echofold.metrics import Metric, resolve
+from echofold.metrics import OF_VALUES, Metric, resolve
 from echofold.schemes import KFold
 
 
@@ -23,7 +23,6 @@ class Settings:
     algorithm: str = "auto"
     memory: Any = None
     readouts: bool = False
-    device: str = "cpu"
     verify: bool = False
     workers: int = 1  # that share the free memory
 
@@ -84,7 +83,7 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
         if metric.needs == "labels" and not problem.task.labels:
             raise ValueError(
                 f"metric={metric.name!r} counts wrong labels and needs a classifier; "
-                "use 'nrmse', 'rmse', 'mse' or 'mae'."
+                f"use one of {', '.join(OF_VALUES)}."
             )
 
 

@@ -7,7 +7,6 @@ from typing import cast
 
 import numpy as np
 
-from echofold._data.problem import Problem
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums, flatten
 from echofold._engine.states import GivenStates, States
 from echofold._folds.algorithm import Size
@@ -34,7 +33,6 @@ def validate(
 
     With ``close=False`` a generative task stops at the readouts, and `close_the_loop` may follow.
     """
-    problem = source.problem
     plan = _plan(source, schemes, settings)
     found = {name: Validated(splits, plan.choices[name]) for name, splits in schemes.items()}
     with one_blas_thread():
@@ -48,7 +46,7 @@ def validate(
         for one in found.values():
             one.way = plan.way
             if one.starts is not None and close:
-                close_the_loop(problem, source.reservoirs, one, settings)  # type: ignore[union-attr]
+                close_the_loop(cast(States, source), one, settings)
     return found
 
 
@@ -135,18 +133,18 @@ def _one_scheme(source, rows: KeptRows, name: str, one: Validated, candidate: in
         one.scores[name][candidate] = values
 
 
-def close_the_loop(problem: Problem, reservoirs, one: Validated, settings: Settings) -> None:
+def close_the_loop(source: States, one: Validated, settings: Settings) -> None:
     """Scores of a generative task, by running every trajectory."""
-    splits, shape = one.splits, one.W.shape[:3]
+    problem, splits, shape = source.problem, one.splits, one.W.shape[:3]
     valid = np.array([runs[0] for runs in splits.valid])
     runs = flatten(one.W, one.starts, valid)
     needs = kinds(settings.metrics)
     if len(needs) == 1 and needs[0] in ("squared", "absolute"):
-        total = closed_loop_sums(problem, reservoirs, runs, needs[0] == "absolute", settings.device)
+        total = closed_loop_sums(source, runs, needs[0] == "absolute")
         sums = {needs[0]: total.reshape(shape)}
         one.scores = finish_sums(problem, splits, sums, settings.metrics)
         return
-    outputs = closed_loop_outputs(problem, reservoirs, runs, settings.device)
+    outputs = closed_loop_outputs(source, runs)
     outputs = np.moveaxis(outputs.reshape(*shape, *outputs.shape[1:]), 3, 2)
     at = splits.valid_rows
     targets = problem.targets[np.minimum(at, problem.rows - 1)][:, :, None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from echofold import metrics
+from echofold._search.honest_error import as_dataset, beginnings, errors_on, starts_of
 from echofold.cli._defaults import Plan
 from echofold.cli._output import Output
 
@@ -48,18 +49,13 @@ class Comparison:
 
     def evaluation(self, scheme: str, final: str, plan: Plan, level: float):
         """What `echofold.evaluate` finds for one scheme and final model."""
-        import xarray as xr
-
         s, f = self.schemes.index(scheme), self.finals.index(final)
-        return xr.Dataset(
-            {
-                plan.metric: ("origin", self.error[:, s, f]),
-                "validation": ("origin", self.validation[:, s]),
-                "coverage": ("origin", self.coverage[:, s, f]),
-            },
-            {"origin": np.arange(len(self.starts)), "start": ("origin", self.starts)},
-            {"horizon": plan.horizon, "level": level, "metric": plan.metric},
-        )
+        found = {
+            plan.metric: self.error[:, s, f],
+            "validation": self.validation[:, s],
+            "coverage": self.coverage[:, s, f],
+        }
+        return as_dataset(found, self.starts, plan.horizon, level, plan.metric)
 
 
 def compare(
@@ -71,31 +67,31 @@ def compare(
     level: float = LEVEL,
 ) -> Comparison:
     """Repeat a search on ``plan.origins`` beginnings and score it on the horizon that follows."""
-    horizon, total = plan.horizon, len(values)
-    starts = total - horizon * np.arange(plan.origins, 0, -1)
+    horizon, metric = plan.horizon, metrics.resolve(plan.metric)
+    starts, spread = starts_of(len(values), plan.origins, horizon), float(values.var(ddof=0))
     names = tuple(plan.schemes)
     shape = (plan.origins, len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
     simple = simple_forecasts(values.to_numpy(), season, starts, horizon)
     scored = {name: np.empty(plan.origins) for name in simple}
-    score = _scorer(plan.metric, values.to_numpy())
-    searches = []
-    for i, start in enumerate(starts):
-        truth = values.to_numpy()[start : start + horizon]
+    searches: list[Any] = []
+
+    def fresh(start: int):
         if plan.origins > 1:
-            output.stage(f"    {i + 1} of {plan.origins}: the first {start:,} values")
+            output.stage(f"    {len(searches) + 1} of {plan.origins}: the first {start:,} values")
         search = plan.search(output.progress)
-        search.set_params(checkpoint=plan.kept(f"beginning-{start}"))
-        search.fit(values.iloc[:start])
-        searches.append(search)
+        return search.set_params(checkpoint=plan.kept(f"beginning-{start}"))
+
+    for i, held in enumerate(beginnings(fresh, [values], starts, horizon)):
+        searches.append(held.search)
         for s, name in enumerate(names):
-            validation[i, s] = winner(search, name)[0]
+            validation[i, s] = winner(held.search, name)[0]
             for f, final in enumerate(finals):
-                found = search.finalize(final, name).forecast(horizon, level=level)
-                error[i, s, f] = score(truth, found.mean.to_numpy())
-                coverage[i, s, f] = np.mean((truth >= found.lower) & (truth <= found.upper))
+                model = held.search.finalize(final, name)
+                errors, coverage[i, s, f] = errors_on(held, model, [metric], spread, level)
+                error[i, s, f] = errors[metric.name]
         for name, forecasts in simple.items():
-            scored[name][i] = score(truth, forecasts[i])
+            scored[name][i] = metric.measure(held.rest[0].to_numpy(), forecasts[i], spread)
     return Comparison(names, tuple(finals), starts, validation, error, coverage, scored, searches)
 
 
@@ -117,10 +113,3 @@ def simple_forecasts(
         ahead = np.arange(horizon) % season - season
         found[f"value {season} steps ago"] = values[starts[:, None] + ahead]
     return found
-
-
-def _scorer(metric: str, values: np.ndarray) -> Callable[[np.ndarray, np.ndarray], float]:
-    """The metric, with the spread of all values where one stretch of them has none."""
-    function = metrics.resolve(metric).function
-    options = {"scale": float(values.var())} if metric == "nrmse" else {}
-    return lambda truth, found: float(function(truth, found, **options))

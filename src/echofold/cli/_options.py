@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from echofold._search.finals import FINALS as _FINALS
+from echofold.metrics import OF_VALUES, resolve
 from echofold.schemes import BY_NAME, sizes_of
 
 SCHEMES = tuple(name for name, scheme in BY_NAME.items() if "valid" in sizes_of(scheme))
 FINALS = tuple(_FINALS)
+METRICS = "; ".join(f"{name}, {resolve(name).words}" for name in OF_VALUES)
 POSITIVE = click.IntRange(min=1)
 READING = ("column", "date", "date_format", "decimal", "fill")
 
@@ -112,10 +114,10 @@ searching = _together(
     ),
     click.option(
         "--metric",
-        type=click.Choice(["rmse", "mae", "nrmse"]),
+        type=click.Choice(OF_VALUES),
         default="rmse",
         show_default=True,
-        help="Error that is minimised.",
+        help=f"Error that is minimised: {METRICS}.",
     ),
     click.option(
         "--verify",

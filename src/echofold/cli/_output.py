@@ -105,17 +105,3 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     return str(value)
-
-
-def number(value: float | None) -> str:
-    """A figure for a table: four digits that count, a dash for none."""
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    size = abs(value)
-    if size and not 1e-4 <= size < 1e7:
-        return f"{value:.3g}"
-    whole = len(str(int(size))) if size >= 1 else 0
-    decimals = max(0, 4 - whole) if size >= 1 else min(7, 3 - math.floor(math.log10(size or 1)))
-    return f"{value:,.{decimals}f}"

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from echofold._data.numbers import figure
 from echofold.cli._compare import Comparison, winner
 from echofold.cli._defaults import Plan
 from echofold.cli._gaps import written
-from echofold.cli._output import number
 from echofold.cli._table import picked, sparkline, table
 
 
@@ -20,11 +20,11 @@ def comparison_table(compared: Comparison, plan: Plan) -> str:
     lowest = np.nanmin(errors)
     rows = []
     for s, name in enumerate(compared.schemes):
-        cells = [number(error) + (" *" if error == lowest else "  ") for error in errors[s]]
+        cells = [figure(error) + (" *" if error == lowest else "  ") for error in errors[s]]
         splits = 1 if name == "single" else plan.k
-        rows.append([name, str(splits), number(compared.validation[:, s].mean()), *cells])
+        rows.append([name, str(splits), figure(compared.validation[:, s].mean()), *cells])
     for name, error in compared.simple.items():
-        rows.append([name, "", "", number(error.mean()) + "  ", *[""] * (len(compared.finals) - 1)])
+        rows.append([name, "", "", figure(error.mean()) + "  ", *[""] * (len(compared.finals) - 1)])
     names = [f"{final}  " for final in compared.finals]
     return table(["scheme", "splits", "validation", *names], rows)
 
@@ -70,7 +70,7 @@ def held_out(forecast: Any, truth: pd.Series, level: float) -> str:
     ]
     dates = written(truth.index)
     for i in picked(len(values), 6):
-        bounds = f"{number(forecast.lower.iloc[i])} to {number(forecast.upper.iloc[i])}"
-        lines.append(f"  {dates[i]:<19}{number(values[i]):>10}{number(mean[i]):>10}   {bounds}")
+        bounds = f"{figure(forecast.lower.iloc[i])} to {figure(forecast.upper.iloc[i])}"
+        lines.append(f"  {dates[i]:<19}{figure(values[i]):>10}{figure(mean[i]):>10}   {bounds}")
     lines.append(f"  {within.sum()} of {len(values)} true values lie inside their intervals")
     return "\n".join(lines)

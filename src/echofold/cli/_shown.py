@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold.cli._output import Output, number
+from echofold._data.numbers import figure
+from echofold.cli._output import Output
 from echofold.cli._quote import shown
 from echofold.cli._table import picked, sparkline, table
 
@@ -27,21 +28,21 @@ def show_forecast(
     rows = [
         [
             row["scheme"] + (" ←" if row["scheme"] == chosen["scheme"] else ""),
-            number(row["validation"]),
-            number(row["expected"]),
+            figure(row["validation"]),
+            figure(row["expected"]),
             "–" if row["coverage"] is None else f"{row['coverage']:.0%}",
             *(f"{row['parameters'][name]:g}" for name in names),
         ]
         for row in content["schemes"]
     ]
     empty = [""] * (1 + len(names))
-    rows += [[name, "", number(error), *empty] for name, error in content["simple"].items()]
+    rows += [[name, "", figure(error), *empty] for name, error in content["simple"].items()]
     short = [SHORT.get(name, name) for name in names]
     columns = ["scheme", "validation", "expected", "covered", *short]
     output.result(f"\n{table(columns, rows)}\n")
     _explain(content, metric, output)
     lines = [
-        [row[0], *(number(value) for value in row[1:])]
+        [row[0], *(figure(value) for value in row[1:])]
         for row in forecasts.iloc[picked(len(forecasts))].itertuples(index=False)
     ]
     output.result(f"\n{table(list(forecasts.columns), lines)}")

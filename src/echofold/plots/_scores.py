@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.numbers import short
 from echofold.plots._given import scores_of
 from echofold.plots._style import (
     BLUE,
@@ -18,7 +19,6 @@ from echofold.plots._style import (
     logarithmic,
     note,
     plain_numbers,
-    short,
     spread_wide,
 )
 

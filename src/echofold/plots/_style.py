@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.numbers import short
 from echofold._data.text import label
 
 # Okabe and Ito's colours; INK and PALE stand for what is given and what is left out.
@@ -78,23 +79,6 @@ def note(ax: Any, text: str) -> None:
         text, (1, 1), xycoords="axes fraction", xytext=(-3, -3), textcoords="offset points",
         ha="right", va="top", fontsize="small", color=INK,
     )  # fmt: skip
-
-
-def short(value: Any, digits: int = 3) -> str:
-    """A value as a label: few digits, and no leading zeros in an exponent.
-
-    Examples
-    --------
-    >>> short(1e-08), short(0.30000000000000004), short("last")
-    ('1e-8', '0.3', 'last')
-    """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, float | int | np.number):
-        return str(value)
-    text = f"{value:.{digits}g}"
-    if "e" not in text:
-        return text
-    number, power = text.split("e")
-    return f"{number}e{int(power)}"
 
 
 def plain(name: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.numbers import short
 from echofold.plots._given import Scores, scores_of
 from echofold.plots._style import (
     MANY,
@@ -16,7 +17,6 @@ from echofold.plots._style import (
     logarithmic,
     plain,
     plain_numbers,
-    short,
     spread_wide,
 )
 

@@ -62,8 +62,8 @@ def render(search: Any) -> str:
             f"a report needs {error.name}, which is not installed. "
             "Install it with: pip install 'echofold[report]'"
         ) from error
+    from echofold._data.numbers import in_words
     from echofold.report._content import gather
-    from echofold.report._data import number
     from echofold.report._figures import draw
 
     if not hasattr(search, "finalize"):
@@ -73,7 +73,7 @@ def render(search: Any) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["number"] = number
+    environment.filters["number"] = in_words
     template = environment.from_string((here / "template.html.j2").read_text(encoding="utf-8"))
     page = template.render(
         **gather(search),

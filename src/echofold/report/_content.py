@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from echofold import __version__
+from echofold import __version__, metrics
+from echofold._data.numbers import in_words, short
 from echofold._folds.tolerances import COLLINEAR
 from echofold._search.finals import FINALS
 from echofold._validation.dataset import describe_trouble
-from echofold.plots._style import short
 from echofold.report._code import code_of
-from echofold.report._data import described, number
+from echofold.report._data import described
 
 PACKAGES = ("jax", "numpy", "pandas", "scikit-learn", "scipy", "xarray", "matplotlib")
 NATURAL_ENDS = {"leak_rate": 1, "connectivity": 1, "spectral_radius": 0, "ridge": 0}
@@ -48,7 +48,7 @@ def gather(search: Any) -> dict[str, Any]:
 def _winner(search: Any) -> dict[str, Any]:
     return {
         "score": float(search.best_score_),
-        "params": [(name, number(value)) for name, value in search.best_params_.items()],
+        "params": [(name, in_words(value)) for name, value in search.best_params_.items()],
         "final": FINALS[search.final].words,
         "seed": int(search.best_estimator_.seed_),
     }
@@ -87,7 +87,7 @@ def _scheme(search: Any, name: str) -> dict[str, Any]:
         "score": winner.score,
         "lost": int((~np.isfinite(scores)).sum()),
         "total": scores.size,
-        "params": ", ".join(f"{k}={number(v)}" for k, v in params.items()),
+        "params": ", ".join(f"{k}={in_words(v)}" for k, v in params.items()),
     }
 
 
@@ -135,11 +135,12 @@ def _selection(search: Any) -> str:
 def _values(value: Any) -> str:
     """The values of one hyper-parameter, not all of them if there are many."""
     if hasattr(value, "rvs"):
-        arguments = [*map(number, value.args), *(f"{k}={number(v)}" for k, v in value.kwds.items())]
+        named = (f"{k}={in_words(v)}" for k, v in value.kwds.items())
+        arguments = [*map(in_words, value.args), *named]
         return f"{value.dist.name}({', '.join(arguments)})"
     if isinstance(value, str) or not hasattr(value, "__len__"):
-        return number(value)
-    shown = [number(v) if np.ndim(v) == 0 else f"array {np.shape(v)}" for v in value]
+        return in_words(value)
+    shown = [in_words(v) if np.ndim(v) == 0 else f"array {np.shape(v)}" for v in value]
     if len(shown) > 16:
         shown = [*shown[:8], "…", *shown[-4:]]
     return ", ".join(shown)
@@ -152,7 +153,7 @@ def _best(search: Any, first: Any) -> dict[str, Any]:
     table = table[scores + [name for name in table if name not in scores]]
     return {
         "head": [str(name) for name in table.columns],
-        "rows": [[number(value) for value in row] for row in table.itertuples(index=False)],
+        "rows": [[in_words(value) for value in row] for row in table.itertuples(index=False)],
     }
 
 
@@ -205,10 +206,11 @@ def _warnings(search: Any) -> list[str]:
     score, first = search.best_score_, next(iter(search._results.values()))
     if not np.isfinite(score):
         notes.append("No candidate has a finite score: the winner is the first of them.")
-    elif first.attrs["metric"] == "nrmse" and score >= 1:
+    elif first.attrs["metric"] in metrics.RELATIVE and score >= 1:
+        name = first.attrs["metric"].upper()
         notes.append(
-            f"An NRMSE of {number(score)} is no better than guessing the mean of each validation "
-            "interval, as far as the mean over splits tells."
+            f"An {name} of {in_words(score)} is no better than guessing the mean of each "
+            "validation interval, as far as the mean over splits tells."
         )
     return notes + _edges(search, first)
 
@@ -228,7 +230,8 @@ def _edges(search: Any, first: Any) -> list[str]:
         if best in (values[0], values[-1]):
             end = "smallest" if best == values[0] else "largest"
             notes.append(
-                f"The winner has the {end} {name} of those searched, {number(best)}; a wider range "
+                f"The winner has the {end} {name} of those searched, {in_words(best)}; a wider "
+                "range "
                 "may hold a better one."
             )
     return notes

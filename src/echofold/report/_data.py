@@ -6,28 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.numbers import in_words
 from echofold.plots._given import given_series
-from echofold.plots._style import short
 
 COLUMNS = 12  # columns or classes described at most
-
-
-def number(value: Any) -> str:
-    """A number in a table or a sentence: four digits, and words where there is no number.
-
-    Examples
-    --------
-    >>> number(0.123456), number(1355), number(float("inf")), number("last")
-    ('0.1235', '1355', 'not finite', 'last')
-    """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, float | int | np.number):
-        return str(value)
-    if not np.isfinite(value):
-        return "not finite"
-    size = float(value)
-    if isinstance(value, int | np.integer) or (size.is_integer() and abs(size) < 1e6):
-        return str(int(size))
-    return short(size, 4)
 
 
 def described(search: Any) -> dict[str, Any]:
@@ -52,7 +34,7 @@ def described(search: Any) -> dict[str, Any]:
         text += f", {ends}"
     names = table.schema.names or [f"output {i}" if outputs > 1 else "y" for i in range(outputs)]
     columns = [
-        (str(name), *map(number, (column.min(), column.mean(), column.max())))
+        (str(name), *map(in_words, (column.min(), column.mean(), column.max())))
         for name, column in zip(names, table.values.T[:COLUMNS], strict=False)
     ]
     head = ("column", "minimum", "mean", "maximum")
