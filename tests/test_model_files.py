@@ -315,8 +315,8 @@ def test_regressors_fit_together(path, members, message):
 def test_every_parameter_and_fitted_value_has_its_check(cls):
     """What a class declares; scikit-learn adds the two values about tables."""
     declared = {name for base in cls.__mro__ for name in get_annotations(base) if name[-1] == "_"}
-    checked = _expected.NETWORK.keys() | _expected.FITTED[cls.__name__].keys()
-    assert declared - {"reservoir_"} == checked - _expected.TABLE.keys()
+    checked = _expected.NETWORK.keys() | cls._stored.keys()
+    assert declared - {"reservoir_"} == checked - {"n_features_in_", "feature_names_in_"}
     assert set(cls._get_param_names()) <= _expected.PARAMETERS.keys()
 
 

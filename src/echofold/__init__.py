@@ -4,6 +4,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from echofold._models import ESTIMATORS
+
 if TYPE_CHECKING:
     from echofold import datasets, metrics, plots, reservoirs, schemes
     from echofold._models.classifier import ESNClassifier
@@ -19,9 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 _NAMES = {  # loaded on first use, so that importing the package costs little
     "_validation.cross_validate": ("cross_validate", "cross_validate_readout"),
-    "_models.classifier": ("ESNClassifier",),
-    "_models.forecaster": ("ESNForecaster",),
-    "_models.regressor": ("ESNRegressor",),
+    **{f"_models.{module}": (name,) for name, module in ESTIMATORS.items()},
     "_search.honest_error": ("evaluate",),
     "_persistence.save_and_load": ("load", "save"),
     "_validation.dataset": ("EchofoldWarning",),

@@ -1,1 +1,7 @@
-"""The three estimators, their training and their intervals."""
+"""The estimators, their training and their intervals."""
+
+ESTIMATORS = {  # module of each, one for each task; model files call them by these names
+    "ESNForecaster": "forecaster",
+    "ESNRegressor": "regressor",
+    "ESNClassifier": "classifier",
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
@@ -11,13 +11,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import check_integer, check_number, is_integer, refuse, seed_of
+from echofold._data.arguments import check_integer, check_number, refuse, seed_of
 from echofold._data.problem import Problem
 from echofold._data.tasks import Task
 from echofold._engine.kind import Reservoir, Reservoirs, alone
 from echofold._engine.states import States, single
 from echofold._machine.device import engine, resolve
 from echofold._machine.fork import check_process
+from echofold._models.stored import Stored
 from echofold._models.train import Network, fit_all, network
 from echofold.reservoirs import reservoir_of
 
@@ -44,21 +45,6 @@ def whole_or_not_at_all(method: Method) -> Method:
     return guarded  # type: ignore[return-value]
 
 
-def check_parameters(params: dict[str, Any]) -> None:
-    """Raise for a parameter outside its range, naming it, its value and the remedy."""
-    reservoir_of(params).check()
-    check_number("ridge", params["ridge"], "a number of at least 0", lambda value: value >= 0)
-    if not isinstance(params["penalize_bias"], bool | np.bool_):
-        refuse("penalize_bias", params["penalize_bias"], "True or False")
-    if params.get("washout", "auto") != "auto":
-        check_integer("washout", params["washout"], 0, ", or 'auto'")
-    if params["scale"] not in ("standard", "minmax", None):
-        refuse("scale", params["scale"], "'standard', 'minmax' or None")
-    states = params.get("states", "last")
-    if states not in ("last", "mean") and not (is_integer(states) and states >= 1):
-        refuse("states", states, "'last', 'mean' or a positive integer")
-
-
 class ESN(BaseEstimator):
     """An echo state network; `fit` is reading the data, training, and installing the network.
 
@@ -68,6 +54,8 @@ class ESN(BaseEstimator):
 
     _task: ClassVar[Task]
     _shapes_the_problem: ClassVar[tuple[str, ...]] = ("washout", "scale")  # parameters of `_read`
+
+    _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
 
     reservoir_: Reservoir
     X_scaler_: Any
@@ -111,10 +99,22 @@ class ESN(BaseEstimator):
         self.device = device
         self.reservoir = reservoir
 
+    @classmethod
+    def _check_values(cls, params: dict[str, Any]) -> None:
+        """Raise for a parameter outside its range, naming it, its value and the remedy."""
+        reservoir_of(params).check()
+        check_number("ridge", params["ridge"], "a number of at least 0", lambda value: value >= 0)
+        if not isinstance(params["penalize_bias"], bool | np.bool_):
+            refuse("penalize_bias", params["penalize_bias"], "True or False")
+        if params.get("washout", "auto") != "auto":
+            check_integer("washout", params["washout"], 0, ", or 'auto'")
+        if params["scale"] not in ("standard", "minmax", None):
+            refuse("scale", params["scale"], "'standard', 'minmax' or None")
+
     def _check_parameters(self) -> None:
         """Raise for a parameter that is not allowed, or a device that is not there."""
         check_process()
-        check_parameters(self.get_params(deep=False))
+        self._check_values(self.get_params(deep=False))
         resolve(self.device, 1)
 
     def _states(self, problem: Problem, seed: int) -> States:
@@ -154,6 +154,15 @@ class ESN(BaseEstimator):
     def _network_inputs(self) -> int:
         """Number of inputs of the network carried."""
         return len(self.X_scaler_.center)
+
+    @classmethod
+    def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
+        """Inputs, and positions in a row, of a network in a file; ``scaled`` are columns of X."""
+        return {"inputs": scaled, "positions": 1}
+
+    @classmethod
+    def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Raise a ValueError for stored values that do not belong together."""
 
     def _engine(self, columns: int = 1):
         """The engine's context, on the device for ``columns`` states side by side."""

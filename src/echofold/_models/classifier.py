@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from echofold._data.arguments import is_integer, refuse
 from echofold._data.problem import Problem, classification
 from echofold._data.scaling import Scaler
 from echofold._data.segments import Sequences
@@ -18,6 +19,7 @@ from echofold._data.tasks import CLASSIFICATION
 from echofold._engine.features import sequence_features
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
+from echofold._models.stored import Stored
 
 
 @documented
@@ -61,6 +63,14 @@ class ESNClassifier(ClassifierMixin, ESN):
     states_: str | int
 
     _task = CLASSIFICATION
+    _stored = {
+        "classes_": Stored("labels", ("outputs",)),
+        "X_schema_": Stored("schema", ("inputs",)),
+        "X_scaler_": Stored("scaler", ("inputs",)),
+        "states_": Stored("states"),
+        "n_features_in_": Stored("count", always=False),
+        "feature_names_in_": Stored("names", always=False),
+    }
     _shapes_the_problem = ("scale", "states")
 
     def __init__(
@@ -196,6 +206,26 @@ class ESNClassifier(ClassifierMixin, ESN):
         )
         require_finite(values, "sequences", getattr(self, "feature_names_in_", None))
         return list(values[:, :, None]), Schema("numpy", None, ("numbers",), True)
+
+    @classmethod
+    def _check_values(cls, params: dict[str, Any]) -> None:
+        super()._check_values(params)
+        states = params["states"]
+        if states not in ("last", "mean") and not (is_integer(states) and states >= 1):
+            refuse("states", states, "'last', 'mean' or a positive integer")
+
+    @classmethod
+    def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
+        given = fitted["states_"]
+        return {"inputs": scaled, "positions": given if is_integer(given) and given > 0 else 1}
+
+    @classmethod
+    def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        # Columns of a table are the steps of sequences with one input.
+        if "n_features_in_" in fitted and sizes["inputs"] != 1:
+            raise ValueError(
+                f"n_features_in_ is that of one input, but there are {sizes['inputs']}"
+            )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

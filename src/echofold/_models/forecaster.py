@@ -17,6 +17,7 @@ from echofold._engine.generate import generate
 from echofold._machine.shapes import few_lengths
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
+from echofold._models.stored import Stored
 from echofold._models.train import Network
 
 
@@ -70,6 +71,17 @@ class ESNForecaster(ESN):
     residuals_: np.ndarray | None
 
     _task = FORECASTING
+    _stored = {
+        "y_schema_": Stored("schema", ("outputs",)),
+        "X_schema_": Stored("schema", ("known",), optional=True),
+        "y_scaler_": Stored("scaler", ("outputs",)),
+        "X_scaler_": Stored("scaler", ("known",), optional=True),
+        "timeline_": Stored("timeline", optional=True),
+        "last_": Stored("floats", ("outputs",)),
+        "residuals_": Stored(
+            "floats", ("count", "horizon", "outputs"), optional=True, finite=False
+        ),
+    }
 
     @whole_or_not_at_all
     def fit(self, y, X=None, sample_weight=None):
@@ -209,6 +221,18 @@ class ESNForecaster(ESN):
     def _network_inputs(self) -> int:
         """Number of inputs of the network carried: outputs fed back, then known inputs."""
         return len(self.last_) + (0 if self.X_scaler_ is None else len(self.X_scaler_.center))
+
+    @classmethod
+    def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
+        return {"inputs": outputs + scaled, "known": scaled, "positions": 1}
+
+    @classmethod
+    def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        if (fitted["X_schema_"] is None) != (sizes["known"] == 0):
+            raise ValueError("X_schema_ and X_scaler_ belong together")
+        pandas = fitted["y_schema_"].parts["kind"] == "pandas"
+        if (fitted["timeline_"] is not None) != pandas:
+            raise ValueError("timeline_ must be there for pandas data, and None for other")
 
     def _install(self, network: Network):
         """Carry ``network`` from now on."""

@@ -15,6 +15,7 @@ from echofold._data.tasks import REGRESSION
 from echofold._engine.drive import drive_blocks
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
+from echofold._models.stored import Stored
 
 
 @documented
@@ -63,6 +64,14 @@ class ESNRegressor(RegressorMixin, ESN):
     output_range_: np.ndarray | None
 
     _task = REGRESSION
+    _stored = {
+        "y_schema_": Stored("schema", ("outputs",)),
+        "y_scaler_": Stored("scaler", ("outputs",)),
+        "X_scaler_": Stored("scaler", ("inputs",)),
+        "output_range_": Stored("range", ("outputs",), optional=True, finite=False),
+        "n_features_in_": Stored("count"),
+        "feature_names_in_": Stored("names", always=False),
+    }
     _shapes_the_problem = ("washout", "scale", "output_range")
 
     def __init__(
@@ -186,6 +195,11 @@ class ESNRegressor(RegressorMixin, ESN):
             X = validate_data(self, X, reset=False, **options)
         require_finite(X, "X", getattr(self, "feature_names_in_", None))
         return X
+
+    @classmethod
+    def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        if fitted["n_features_in_"] != sizes["inputs"]:
+            raise ValueError(f"n_features_in_ must be the {sizes['inputs']} inputs")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -60,6 +60,12 @@ def integer(name: str, value: Any, sizes: dict[str, int]) -> None:
         refuse(name, value, "an integer")
 
 
+def count(name: str, value: Any, sizes: dict[str, int]) -> None:
+    """A positive integer."""
+    if not is_count(value):
+        refuse(name, value, "a positive integer")
+
+
 def word_or_count(name: str, value: Any, sizes: dict[str, int]) -> None:
     """A word, whose meaning is checked elsewhere, or an integer."""
     if not isinstance(value, str):
@@ -166,7 +172,7 @@ def sparse(name: str, parts: dict[str, Any], sizes: dict[str, int]) -> None:
 
 
 def given_matrix(name: str, value: Any, sizes: dict[str, int]) -> None:
-    """Weights given as a parameter, dense or sparse; `check_parameters` sees to the rest."""
+    """Weights given as a parameter, dense or sparse; the reservoir sees to the rest."""
     if isinstance(value, Parts) and value.kind == "csr":
         sparse(name, value.parts, sizes)
     elif not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf" or not value.size:
@@ -215,16 +221,16 @@ def reservoir(name: str, value: Any, sizes: dict[str, int]) -> None:
         refuse(name, called, "a kind of reservoir that is known here; import what defines it first")
     parts_of(name, value, "Reservoir", (CLASS, *KINDS[called]._get_param_names()))
     for parameter, held in value.parts.items():
-        _plain(f"{name}.{parameter}", held, sizes)
+        plain(f"{name}.{parameter}", held, sizes)
 
 
-def _plain(name: str, value: Any, sizes: dict[str, int], deepest: int = 2) -> None:
+def plain(name: str, value: Any, sizes: dict[str, int], deepest: int = 2) -> None:
     """A value that may be given as a parameter of a reservoir."""
     if value is None or isinstance(value, bool | str):
         return
     if isinstance(value, list | tuple) and deepest > 0:
         for i, part in enumerate(value):
-            _plain(f"{name}.{i}", part, sizes, deepest - 1)
+            plain(f"{name}.{i}", part, sizes, deepest - 1)
     elif isinstance(value, np.ndarray | Parts):
         given_matrix(name, value, sizes)
     else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from copy import copy
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from reprlib import repr as short
@@ -19,10 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._engine.kind import KINDS
-from echofold._models.base import check_parameters
-from echofold._models.classifier import ESNClassifier
-from echofold._models.forecaster import ESNForecaster
-from echofold._models.regressor import ESNRegressor
+from echofold._models import ESTIMATORS
+from echofold._models.base import ESN
 from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
 from echofold._persistence.contents import CLASS, Parts, decode_parts, encode_parts, parse
 from echofold._persistence.expected import check_fitted, check_params
@@ -31,7 +30,6 @@ from echofold.reservoirs import reservoir_of
 
 FORMAT = 1
 ABOUT = "echofold.json"
-CLASSES = {cls.__name__: cls for cls in (ESNForecaster, ESNRegressor, ESNClassifier)}
 
 
 def save(estimator: Any, path: str | os.PathLike) -> None:
@@ -63,9 +61,9 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     True
     """
     name = type(estimator).__name__
-    if CLASSES.get(name) is not type(estimator):
+    if name not in ESTIMATORS or _class(name) is not type(estimator):
         raise TypeError(
-            f"estimator must be one of {', '.join(CLASSES)}, got {type(estimator)!r}. For a "
+            f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator)!r}. For a "
             "search, save its best_estimator_."
         )
     check_is_fitted(estimator, "readout_")
@@ -144,23 +142,29 @@ def _restore(about: Any, members: dict[str, Any]) -> Any:
     if not isinstance(about, dict) or set(about) != {"format", "class", "params", "fitted"}:
         raise ValueError(f"{ABOUT} must hold format, class, params and fitted, got {short(about)}")
     name = about["class"]
-    if type(about["format"]) is not int or not isinstance(name, str) or name not in CLASSES:
+    if type(about["format"]) is not int or not isinstance(name, str) or name not in ESTIMATORS:
         raise ValueError(f"class {short(name)} of format {short(about['format'])}")
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
     params.setdefault("reservoir", None)
-    check_params(params, CLASSES[name]._get_param_names())
+    cls = _class(name)
+    check_params(params, cls._get_param_names())
     params = {name: _made(value) for name, value in params.items()}
-    check_parameters(params)
+    cls._check_values(params)
     kind = reservoir_of(params)
-    check_fitted(name, kind, fitted)
+    check_fitted(cls, kind, fitted)
     if members:
         raise ValueError(f"members {short(sorted(members))} belong to no value")
-    estimator = CLASSES[name](**params)
+    estimator = cls(**params)
     for attribute, value in fitted.items():
         setattr(estimator, attribute, _made(value))
     estimator.reservoir_ = copy(kind)
     return estimator
+
+
+def _class(name: str) -> type[ESN]:
+    """An estimator by its name."""
+    return getattr(import_module(f"echofold._models.{ESTIMATORS[name]}"), name)
 
 
 def _made(value: Any) -> Any:

@@ -11,7 +11,6 @@ import numpy as np
 
 from echofold._data.arguments import candidate_seed
 from echofold._machine.device import one_blas_thread
-from echofold._models.base import check_parameters
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.progress import Progress
@@ -46,7 +45,7 @@ class Evaluator:
         groups: dict[tuple, list[int]] = {}
         for place, candidate in enumerate(candidates):
             params = self.reader.params(candidate)
-            check_parameters(params)
+            self.reader.estimator._check_values(params)
             problem, _ = self.reader.problem(candidate)
             kind, seed = reservoir_of(params), candidate_seed(candidate, self.seeds[0])
             draw = type(kind), kind.shared(), seed
