@@ -13,12 +13,12 @@ Intervals = tuple[Interval, ...]
 
 def runs(indices: Any) -> Intervals:
     """Return the maximal runs of consecutive rows in a set of indices, in order."""
-    found = np.unique(np.asarray(indices, dtype=np.intp))
-    if not found.size:
+    numbers = np.unique(np.asarray(indices, dtype=np.intp))
+    if not numbers.size:
         return ()
-    cuts = np.flatnonzero(np.diff(found) != 1) + 1
-    starts = found[np.concatenate(([0], cuts))]
-    stops = found[np.concatenate((cuts - 1, [-1]))] + 1
+    cuts = np.flatnonzero(np.diff(numbers) != 1) + 1
+    starts = numbers[np.concatenate(([0], cuts))]
+    stops = numbers[np.concatenate((cuts - 1, [-1]))] + 1
     return tuple(zip(starts.tolist(), stops.tolist(), strict=True))
 
 
@@ -38,7 +38,7 @@ def complement(intervals: Intervals, n: int) -> Intervals:
 
 def difference(one: Intervals, other: Intervals) -> Intervals:
     """Return the rows of ``one`` that are not in ``other``; both ordered and disjoint."""
-    found = []
+    intervals = []
     for a, b in one:
         for c, d in other:
             if d <= a:
@@ -46,11 +46,11 @@ def difference(one: Intervals, other: Intervals) -> Intervals:
             if c >= b:
                 break
             if a < c:
-                found.append((a, c))
+                intervals.append((a, c))
             a = max(a, d)
         if a < b:
-            found.append((a, b))
-    return tuple(found)
+            intervals.append((a, b))
+    return tuple(intervals)
 
 
 def padded(sets: Sequence[Intervals], n: int) -> np.ndarray:
@@ -60,8 +60,8 @@ def padded(sets: Sequence[Intervals], n: int) -> np.ndarray:
         lengths = spans[:, 1] - spans[:, 0]
         steps = np.arange(lengths.max())
         return np.where(steps < lengths[:, None], spans[:, :1] + steps, n)
-    found = [rows(intervals) for intervals in sets]
-    numbers = np.full((len(found), max(map(len, found))), n)
-    for one, at in zip(numbers, found, strict=True):
+    members = [rows(intervals) for intervals in sets]
+    numbers = np.full((len(members), max(map(len, members))), n)
+    for one, at in zip(numbers, members, strict=True):
         one[: len(at)] = at
     return numbers

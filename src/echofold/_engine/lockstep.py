@@ -109,7 +109,7 @@ def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
 def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
     """Outputs ``(columns, longest horizon, outputs)`` of every column, in scaled units."""
     longest = int(runs.horizon.max())
-    found = np.empty((len(runs.candidate), longest, source.problem.targets.shape[1]))
+    all_outputs = np.empty((len(runs.candidate), longest, source.problem.targets.shape[1]))
     with engine(source.device):
         for part, width in blocks(runs, source.device):
             r, readout, going, along = _start(source, runs.part(part), width, False)
@@ -117,5 +117,5 @@ def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
             if longest > 1:
                 _, rest = proceed(r, readout, going, along, 1, longest - 1, keep=True)
                 outputs = np.concatenate([outputs, rest])
-            found[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
-    return found
+            all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
+    return all_outputs

@@ -115,9 +115,9 @@ class States:
         """
         if rows >= self.problem.rows:
             before = self.steps
-            found = self.kept()
+            kept = self.kept()
             self.pilot_steps, self.steps = self.steps - before, before
-            return found
+            return kept
         length = -(-rows // PILOT_SEGMENTS)
         warmup = self.reservoirs.warmup()
         segments = []

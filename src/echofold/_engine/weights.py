@@ -84,8 +84,8 @@ def spectral_radius(W) -> float:
         if not parts:
             return exact
         exact = max(exact, *(spectral_radius(W[part][:, part]) for part in parts))
-        found = _leading(W)
-        return found if abs(found - exact) <= 1e-9 * exact else exact
+        leading = _leading(W)
+        return leading if abs(leading - exact) <= 1e-9 * exact else exact
 
 
 def _parts(W) -> list[np.ndarray] | None:

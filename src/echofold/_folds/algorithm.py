@@ -94,9 +94,9 @@ class Algorithm(ABC):
 
     def residuals(self, splits: RowSplits) -> Residuals:
         """Residuals of every split on its validation rows."""
-        found = self.readouts(splits)
+        readouts = self.readouts(splits)
         at = splits.valid_rows
-        return Residuals(at, predict(self.rows.X, self.rows.Y, at, found.W), found.refitted)
+        return Residuals(at, predict(self.rows.X, self.rows.Y, at, readouts.W), readouts.refitted)
 
     @staticmethod
     @abstractmethod
@@ -122,12 +122,12 @@ def predict(X, Y, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
         at = np.minimum(rows, len(X) - 1)
         outcome = X[at] @ flat[:, 1:] + flat[:, :1]
         return Y[at][:, :, None] - outcome.reshape(*rows.shape, ridges, outputs)
-    found = np.empty((splits, rows.shape[1], ridges, outputs))
+    residuals = np.empty((splits, rows.shape[1], ridges, outputs))
     for split in range(splits):
         at = np.minimum(rows[split], len(X) - 1)
         if at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
             at = slice(at[0], at[-1] + 1)  # a view, where the rows lie together
         outcome = X[at] @ flat[split, 1:]
         outcome += flat[split, 0]
-        found[split] = Y[at][:, None] - outcome.reshape(-1, ridges, outputs)
-    return found
+        residuals[split] = Y[at][:, None] - outcome.reshape(-1, ridges, outputs)
+    return residuals

@@ -79,21 +79,21 @@ def leave_out(
     A, B, centre = prepare_rows(X, Y, weights, penalised)
     d = np.ones(len(X)) if weights is None else np.sqrt(weights)
     shape = (len(rows), rows.shape[1], len(ridge), Y.shape[1])
-    found = LeftOut(
+    left_out = LeftOut(
         rows,
         np.empty(shape),
         np.empty((len(rows), len(ridge), 1 + X.shape[1], Y.shape[1])) if readouts else None,
         np.zeros((len(rows), len(ridge)), dtype=bool),
     )
     if len(A) <= A.shape[1] + (not penalised) and (d > 0).all():
-        _dual(A, B, d, centre, ridge, found)
+        _dual(A, B, d, centre, ridge, left_out)
     else:
         F, g = reduce_rows(A, B, None if weights is None else d)
-        for basis in _bases(A, F, g, ridge, found):
-            _primal(basis, B, d, centre, found)
-    for split in np.flatnonzero(found.refitted.any(axis=1)).tolist():
-        _refit(X, Y, weights, split, ridge, penalised, found)
-    return found
+        for basis in _bases(A, F, g, ridge, left_out):
+            _primal(basis, B, d, centre, left_out)
+    for split in np.flatnonzero(left_out.refitted.any(axis=1)).tolist():
+        _refit(X, Y, weights, split, ridge, penalised, left_out)
+    return left_out
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class _Basis:
     places: np.ndarray
 
 
-def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
+def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
     """One basis for the whole ridge path, by SVD; one for each value, by QR, where that is better.
 
     It is better for few values, and for columns of unlike size, which an SVD would spoil.
@@ -126,7 +126,7 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
     places = np.arange(len(ridge))
     if is_balanced(F) and (len(ridge) > FEW_RIDGES or least):
         f = factor(F, g)
-        found.condition = condition_of(f.s) if space is None else 1 / EPS
+        left_out.condition = condition_of(f.s) if space is None else 1 / EPS
         if least:  # F⁻¹ would fill readouts with directions that should have no weight
             kept = f.s > negligible(f.s[:1], len(F))
             inner = f.Qt.T * np.where(kept, 1 / np.where(kept, f.s, 1.0), 0.0)
@@ -138,12 +138,12 @@ def _bases(A, F, g, ridge: np.ndarray, found: LeftOut) -> Iterator[_Basis]:
         yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, f.c, places)
         return
     if least:  # an R factor drops no directions
-        found.refitted[:, ridge == 0] = True
+        left_out.refitted[:, ridge == 0] = True
         places = np.flatnonzero(ridge > 0)
     if space is not None:
-        found.condition = 1 / EPS
+        left_out.condition = 1 / EPS
     else:
-        found.condition = estimated_condition(F) if s is None else condition_of(s)
+        left_out.condition = estimated_condition(F) if s is None else condition_of(s)
     for place in places:
         R, c = with_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
         inner = _solve_triangle(R, np.eye(len(R)))
@@ -169,9 +169,9 @@ def _with_zero_row(A: np.ndarray, inner: np.ndarray) -> np.ndarray:
     return T
 
 
-def _primal(basis: _Basis, B, d, centre: Centre, found: LeftOut) -> None:
+def _primal(basis: _Basis, B, d, centre: Centre, left_out: LeftOut) -> None:
     """The formulas above; padding points at a row of zeros, which changes nothing."""
-    T, share, c, rows = basis.T, basis.share, basis.c, found.rows
+    T, share, c, rows = basis.T, basis.share, basis.c, left_out.rows
     shared = 0.0 if centre.penalised else 1 / (d @ d)
     solution = share[:, :, None] * c
     residual = np.zeros((len(share), len(T), B.shape[1]))
@@ -179,16 +179,16 @@ def _primal(basis: _Basis, B, d, centre: Centre, found: LeftOut) -> None:
     d = np.append(d, 0.0)
     leave = _single if rows.shape[1] == 1 else _several
     e, p, bad = leave(T, residual, d, share, shared, rows)
-    found.residuals[:, :, basis.places] = np.moveaxis(e, 1, 2)
-    found.refitted[:, basis.places] = bad
-    if found.W is not None:
+    left_out.residuals[:, :, basis.places] = np.moveaxis(e, 1, 2)
+    left_out.refitted[:, basis.places] = bad
+    if left_out.W is not None:
         if rows.shape[1] == 1:
             change = T[rows[:, 0]][:, None, :, None] * p
         else:
             change = T[rows].swapaxes(1, 2)[:, None] @ p
         w = basis.back @ (solution - share[:, :, None] * change)
         less = 0.0 if centre.penalised else shared * p.sum(axis=2)
-        found.W[:, basis.places] = _with_bias(w, centre, less)
+        left_out.W[:, basis.places] = _with_bias(w, centre, less)
 
 
 def _single(T, residual, d, share, shared, rows):
@@ -226,8 +226,8 @@ def _several(T, residual, d, share, shared, rows):
             right = np.concatenate(
                 [dd[:, :, None] * r, np.broadcast_to(probe, (len(t), *probe.shape)) * real], axis=2
             )
-            found, bad[part, j] = _solve(eye - dd[:, :, None] * C * dd[:, None, :], right)
-            p[part, j] = dd[:, :, None] * found[:, :, :outputs]
+            solutions, bad[part, j] = _solve(eye - dd[:, :, None] * C * dd[:, None, :], right)
+            p[part, j] = dd[:, :, None] * solutions[:, :, :outputs]
             e[part, j] = r + C @ p[part, j]
     return e, p, bad
 
@@ -235,18 +235,18 @@ def _several(T, residual, d, share, shared, rows):
 def _solve(systems: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Solve, and tell which systems are near singular from the growth of the last two columns."""
     try:
-        found = np.linalg.solve(systems, right)
+        solutions = np.linalg.solve(systems, right)
     except np.linalg.LinAlgError:  # one exactly singular system stops the whole stack
-        found = np.full(right.shape, np.nan)
+        solutions = np.full(right.shape, np.nan)
         for i in range(len(systems)):
             try:
-                found[i] = np.linalg.solve(systems[i], right[i])
+                solutions[i] = np.linalg.solve(systems[i], right[i])
             except np.linalg.LinAlgError:
                 continue
-    return found, ~(np.abs(found[:, :, -2:]).max(axis=(1, 2)) < GROWTH)
+    return solutions, ~(np.abs(solutions[:, :, -2:]).max(axis=(1, 2)) < GROWTH)
 
 
-def _dual(A, B, d, centre: Centre, ridge, found: LeftOut) -> None:
+def _dual(A, B, d, centre: Centre, ridge, left_out: LeftOut) -> None:
     """No more rows than columns: a root of ``S = (AAᵀ + βI)⁻¹``, ``n × n`` at most.
 
     With ``dA = U s Qᵀ``, ``V = diag(1/√(s²+β)) Uᵀ`` is a root, ``S = VᵀV``, and the weighted
@@ -259,33 +259,33 @@ def _dual(A, B, d, centre: Centre, ridge, found: LeftOut) -> None:
     U, s, Qt = np.linalg.svd(rest.T @ (A * d[:, None]), full_matrices=False)
     U = rest @ U
     c = U.T @ (d[:, None] * B)
-    found.condition = condition_of(s) if len(s) else 1 / EPS
-    found.residuals[:] = 0.0
+    left_out.condition = condition_of(s) if len(s) else 1 / EPS
+    left_out.residuals[:] = 0.0
     if not is_balanced(A):
-        found.refitted[:] = True
+        left_out.refitted[:] = True
         return
     deficient = (s <= 8 * negligible(s[:1], Qt.shape[1])).any()
     for j, beta in enumerate(ridge):
         if beta == 0 and deficient:
-            found.refitted[:, j] = True
+            left_out.refitted[:, j] = True
             continue
         root = 1 / np.sqrt(s**2 + beta)
-        for split, at in enumerate(found.rows):
+        for split, at in enumerate(left_out.rows):
             R = at[at < len(d)]
             if len(R) >= U.shape[1]:
-                found.refitted[split, j] = True
+                left_out.refitted[split, j] = True
                 continue
             V, right = root[:, None] * U[R].T, root[:, None] * c
             basis, T = np.linalg.qr(V)
             size = np.abs(np.diag(T))
-            found.refitted[split, j] = not size.min() > size.max() / GROWTH_OF_ROOT
-            if found.refitted[split, j]:
+            left_out.refitted[split, j] = not size.min() > size.max() / GROWTH_OF_ROOT
+            if left_out.refitted[split, j]:
                 continue
             q = solve_triangular(T, basis.T @ right, check_finite=False)
-            found.residuals[split, : len(R), j] = q / d[R, None]
-            if found.W is not None:
+            left_out.residuals[split, : len(R), j] = q / d[R, None]
+            if left_out.W is not None:
                 w = Qt.T @ ((s * root)[:, None] * (right - V @ q))
-                found.W[split, j] = _with_bias(w, centre, -_mean_left(A, B, d, R, w))
+                left_out.W[split, j] = _with_bias(w, centre, -_mean_left(A, B, d, R, w))
 
 
 def _mean_left(A, B, d, left_out, w) -> np.ndarray:
@@ -303,16 +303,16 @@ def _with_bias(w: np.ndarray, centre: Centre, less) -> np.ndarray:
     return W
 
 
-def _refit(X, Y, weights, split: int, ridge, penalised: bool, found: LeftOut) -> None:
+def _refit(X, Y, weights, split: int, ridge, penalised: bool, left_out: LeftOut) -> None:
     """Solve a split that leaves a (nearly) rank deficient rest directly, in place."""
-    R = found.rows[split][found.rows[split] < len(X)]
+    R = left_out.rows[split][left_out.rows[split] < len(X)]
     kept = np.setdiff1d(np.arange(len(X)), R)
-    chosen = found.refitted[split]
+    chosen = left_out.refitted[split]
     W = naive(X, Y, weights, [runs(kept)], ridge[chosen], penalised)[0]
     residuals = Y[R] - (W[:, :1] + X[R] @ W[:, 1:])
-    found.residuals[split, : len(R), chosen] = residuals
-    if found.W is not None:
-        found.W[split, chosen] = W
+    left_out.residuals[split, : len(R), chosen] = residuals
+    if left_out.W is not None:
+        left_out.W[split, chosen] = W
 
 
 class LeaveOut(Algorithm):
@@ -335,19 +335,19 @@ class LeaveOut(Algorithm):
 
     def readouts(self, splits: RowSplits) -> Readouts:
         """Readouts of every split."""
-        found = self._found(splits, readouts=True)
-        return Readouts(found.W, found.direct)
+        left_out = self._found(splits, readouts=True)
+        return Readouts(left_out.W, left_out.direct)
 
     def residuals(self, splits: RowSplits) -> Residuals:
         """Residuals of every split, without its readouts."""
-        found = self._found(splits, readouts=False)
-        return Residuals(_only_valid(found.rows, splits), found.residuals, found.direct)
+        left_out = self._found(splits, readouts=False)
+        return Residuals(_only_valid(left_out.rows, splits), left_out.residuals, left_out.direct)
 
     def _found(self, splits: RowSplits, readouts: bool) -> LeftOut:
         rows = self.rows
-        found = leave_out(*rows.data, splits, rows.ridge, rows.penalised, readouts=readouts)
-        rows.condition = found.condition
-        return found
+        left_out = leave_out(*rows.data, splits, rows.ridge, rows.penalised, readouts=readouts)
+        rows.condition = left_out.condition
+        return left_out
 
     @staticmethod
     def work(size: Size) -> dict[str, float]:

@@ -281,8 +281,8 @@ class _Root:
         """Solutions in whitened coordinates, ``L⁻ᵀ F w``."""
         sets, ridges, p, outputs = fitted.shape
         flat = np.moveaxis(fitted, 1, 2).reshape(sets, p, ridges * outputs)
-        found = np.linalg.solve(np.swapaxes(self.L, 1, 2), flat)
-        return np.moveaxis(found.reshape(sets, p, ridges, outputs), 2, 1)
+        solutions = np.linalg.solve(np.swapaxes(self.L, 1, 2), flat)
+        return np.moveaxis(solutions.reshape(sets, p, ridges, outputs), 2, 1)
 
 
 def _diagonal(gram: np.ndarray) -> np.ndarray:

@@ -60,7 +60,7 @@ def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
     label = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     count = len(starts) - 1
     if count * len(sets) > 10**8:
-        found = [tuple(one) for one in spans]
+        piece_runs = [tuple(one) for one in spans]
     else:
         member = np.zeros((count, len(sets)), dtype=bool)
         for column, each in enumerate(spans):
@@ -70,9 +70,9 @@ def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
         rank = np.argsort(np.argsort(first))  # pieces in the order of time
         label, count = rank[joined.ravel()][label], len(first)
         kept = member[np.sort(first)]
-        found = [_runs(kept[:, column]) for column in range(len(sets))]
+        piece_runs = [_runs(kept[:, column]) for column in range(len(sets))]
     pieces = Pieces(label, count, {name: [] for name in schemes}, {name: [] for name in schemes})
-    for (scheme, part, _), runs in zip(sets, found, strict=True):
+    for (scheme, part, _), runs in zip(sets, piece_runs, strict=True):
         getattr(pieces, part)[scheme].append(runs)
     return pieces
 

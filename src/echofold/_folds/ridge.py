@@ -120,14 +120,14 @@ def solve_each(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> np.ndarray:
     the rows that is left: rounding in a direction that no row has would be divided by ``β``.
     """
     triangle, g, space = row_space(F, g)
-    found = np.empty((len(ridge), triangle.shape[1], g.shape[1]))
+    solutions = np.empty((len(ridge), triangle.shape[1], g.shape[1]))
     for place, beta in enumerate(ridge if triangle.size else ()):
         if beta > 0:
             R, h = with_penalty(triangle, g, beta, triangular=space is None)
-            found[place] = dtrtrs(R, h, overwrite_b=True)[0]
+            solutions[place] = dtrtrs(R, h, overwrite_b=True)[0]
         else:
-            found[place] = _least_norm(triangle, g, F.shape[1])
-    return found if space is None else space @ found
+            solutions[place] = _least_norm(triangle, g, F.shape[1])
+    return solutions if space is None else space @ solutions
 
 
 def row_space(F: np.ndarray, g: np.ndarray):

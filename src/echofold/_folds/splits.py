@@ -194,11 +194,11 @@ def _index_runs(indices: Any, n: int, what: str) -> Intervals:
     outside = array[(array < 0) | (array >= n)]
     if outside.size:
         raise ValueError(f"{what}: index {outside[0]} is outside 0 to {n - 1} (n={n}).")
-    found = runs(array)
-    distinct = sum(b - a for a, b in found)
+    intervals = runs(array)
+    distinct = sum(b - a for a, b in intervals)
     if distinct != array.size:
         raise ValueError(
             f"{what}: {array.size} indices name only {distinct} rows; "
             "list every row once and repeat rows through sample_weight instead."
         )
-    return found
+    return intervals

@@ -48,12 +48,12 @@ def walk(
     size, steps = few_lengths(len(X)), few_lengths(len(way.rows))  # each size is compiled once
     rows, signed = pad_rows(way.rows, steps), pad_rows(signed, steps)
     with engine("cpu"):
-        found, trusted = _run(
+        whitened, trusted = _run(
             *(pad_rows(array, size) for array in (Z, Y - shift, first)),
             rows, signed, starts, way.counts, ridge, penalty,
             np.append(False, ~white.held),
         )  # fmt: skip
-    W = back @ np.asarray(found)
+    W = back @ np.asarray(whitened)
     W[:, :, 0] += shift
     bad = ~np.asarray(trusted) | ~np.isfinite(W).all(axis=(2, 3))
     # Rows cannot be added to a solution of least norm: it drops directions, others for each split.

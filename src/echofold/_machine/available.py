@@ -51,12 +51,12 @@ def _containers(root: Path) -> Iterator[int]:
 
 def _reclaimable(group: Path) -> int:
     """Bytes of files that were read and may be dropped; the group's use counts them."""
-    found = {}
+    counters = {}
     for line in _lines(group / "memory.stat"):
         name, _, value = line.partition(" ")
-        found[name] = value
+        counters[name] = value
     # Version 1 has its own files first, and those with the groups below under "total".
-    return int(found.get("total_inactive_file", found.get("inactive_file", 0)))
+    return int(counters.get("total_inactive_file", counters.get("inactive_file", 0)))
 
 
 def _own_limit(root: Path) -> Iterator[int]:

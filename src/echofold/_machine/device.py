@@ -96,9 +96,9 @@ def _find(device: str):
     try:
         return jax.local_devices(backend=platform)[int(number or 0)]
     except (RuntimeError, IndexError, ValueError):
-        found = sorted({f"{d.platform}:{d.id}" for d in jax.local_devices()} | {"cpu:0"})
+        names = sorted({f"{d.platform}:{d.id}" for d in jax.local_devices()} | {"cpu:0"})
         raise ValueError(
-            f"device={device!r} is not available; JAX sees {', '.join(found)}. Use device='auto' "
+            f"device={device!r} is not available; JAX sees {', '.join(names)}. Use device='auto' "
             "or 'cpu', or install JAX for that device (for NVIDIA: pip install 'jax[cuda13]')."
         ) from None
 

@@ -38,9 +38,9 @@ class _Program:
 
     def first(self, *args):
         with self.compiling:
-            found = self.run(*args)
+            result = self.run(*args)
             self.compiled = True
-        return found
+        return result
 
 
 _kept: OrderedDict[tuple, _Program] = OrderedDict()
@@ -59,14 +59,14 @@ def program(kernel: Callable) -> Callable:
         shapes = tuple([getattr(leaf, "shape", ()) for leaf in leaves])
         key = kernel, structure, shapes, tuple(static.items())
         with _lock:
-            found = _kept.get(key)
-            if found is None:
-                found = _kept[key] = _Program(kernel, static)
+            entry = _kept.get(key)
+            if entry is None:
+                entry = _kept[key] = _Program(kernel, static)
                 while len(_kept) > KEPT:
                     _kept.popitem(last=False)
             else:
                 _kept.move_to_end(key)
-        return found.run(*args) if found.compiled else found.first(*args)
+        return entry.run(*args) if entry.compiled else entry.first(*args)
 
     return call
 

@@ -31,13 +31,13 @@ def remembered(size: Callable[[Any], int]) -> Callable:
                 if args in kept:
                     kept.move_to_end(args)
                     return kept[args][0]
-            found = function(*args)
+            result = function(*args)
             with lock:
-                kept[args] = found, size(found)
+                kept[args] = result, size(result)
                 total = sum(bytes_ for _, bytes_ in kept.values())
                 while total > MOST_BYTES and len(kept) > 1:
                     total -= kept.popitem(last=False)[1][1]
-            return found
+            return result
 
         call.kept = kept  # type: ignore[attr-defined]
         return call
