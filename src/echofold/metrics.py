@@ -265,23 +265,25 @@ def denominators(targets: np.ndarray, at: np.ndarray) -> np.ndarray:
     """
     real = at < len(targets)
     rows = real.sum(axis=1).astype(float)
-    found = np.zeros(len(at))
+    variations = np.zeros(len(at))
     if at.shape[1] > 1:
-        found = _variations(targets[np.minimum(at, len(targets) - 1)], real)
-    if (found == 0).any():
-        found = _without_zeros(found, rows, _variation(targets), len(targets))
-    return found
+        variations = _variations(targets[np.minimum(at, len(targets) - 1)], real)
+    if (variations == 0).any():
+        variations = _without_zeros(variations, rows, _variation(targets), len(targets))
+    return variations
 
 
 def interval_denominators(
     targets: np.ndarray, unit: np.ndarray, intervals: Sequence[tuple[int, int]]
 ) -> np.ndarray:
     """Return `denominators` of intervals of ``targets * unit``, without copies of the data."""
-    found = np.array([_variation_in_blocks(targets[a:b], unit) for a, b in intervals])
-    if (found == 0).any():
+    variations = np.array([_variation_in_blocks(targets[a:b], unit) for a, b in intervals])
+    if (variations == 0).any():
         rows = np.array([b - a for a, b in intervals], dtype=float)
-        found = _without_zeros(found, rows, _variation_in_blocks(targets, unit), len(targets))
-    return found
+        variations = _without_zeros(
+            variations, rows, _variation_in_blocks(targets, unit), len(targets)
+        )
+    return variations
 
 
 def _variation_in_blocks(t: np.ndarray, unit: np.ndarray) -> float:
@@ -293,11 +295,13 @@ def _variation_in_blocks(t: np.ndarray, unit: np.ndarray) -> float:
     return 0.0 if (each <= _CONSTANT * size).all() else float(each.sum())
 
 
-def _without_zeros(found: np.ndarray, rows: np.ndarray, variation: float, n: int) -> np.ndarray:
+def _without_zeros(
+    variations: np.ndarray, rows: np.ndarray, variation: float, n: int
+) -> np.ndarray:
     """Replace the zeros of constant sets by rows times the mean variation of all the data."""
     if variation == 0:
         raise ValueError(
             f"the targets are constant over all n={n} rows, so the NRMSE has "
             "nothing to divide by; use metric='rmse'."
         )
-    return np.where(found == 0, rows * variation / n, found)
+    return np.where(variations == 0, rows * variation / n, variations)

@@ -151,7 +151,7 @@ class _Scheme:
         pair = self.gap if isinstance(self.gap, tuple) else (self.gap, self.gap)
         before, after = (_count("gap", size, n, 0) for size in pair)
         valid = self._valid(n)
-        found = []
+        splits = []
         for i, (a, b) in enumerate(valid, 1):
             around = self._train(a, b, before, after, n)
             train = tuple((start, stop) for start, stop in around if start < stop)
@@ -161,8 +161,8 @@ class _Scheme:
                     f"split {i} of {len(valid)}: validation rows {a} to {b} with a gap of {size} "
                     f"rows leave no rows to train on; n={n}. Use {self._remedy}."
                 )
-            found.append(Split(train, (a, b)))
-        return found
+            splits.append(Split(train, (a, b)))
+        return splits
 
     def _sets(self, n: int) -> list[tuple[Intervals, Intervals]]:
         """Training and validation intervals of every split."""

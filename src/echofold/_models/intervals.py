@@ -24,11 +24,11 @@ def half_widths(residuals: np.ndarray, horizon: int, level: float) -> np.ndarray
     """
     size = np.abs(residuals)
     steps = min(horizon, size.shape[1])
-    found = np.empty((horizon, size.shape[2]))
+    widths = np.empty((horizon, size.shape[2]))
     for output in range(size.shape[2]):
-        found[:steps, output] = _quantiles(size[:, :, output], steps, level)
-    found[steps:] = found[:steps].max(axis=0)
-    return found
+        widths[:steps, output] = _quantiles(size[:, :, output], steps, level)
+    widths[steps:] = widths[:steps].max(axis=0)
+    return widths
 
 
 def _quantiles(size: np.ndarray, steps: int, level: float) -> np.ndarray:
@@ -41,14 +41,14 @@ def _quantiles(size: np.ndarray, steps: int, level: float) -> np.ndarray:
     places = [count + 1 - _ceil((count + 1) * level) for count in counts]
     largest = _largest(size, max(places))
     seen: dict[tuple[int, int], float] = {}  # at high levels, most steps take all there is
-    found = np.empty(steps)
+    quantiles = np.empty(steps)
     for step, (window, place) in enumerate(
         zip(zip(first.tolist(), stop.tolist(), strict=True), places, strict=True)
     ):
         if window not in seen:
             seen[window] = _from_top(largest[:, slice(*window)], place) if place else math.inf
-        found[step] = seen[window]
-    return found
+        quantiles[step] = seen[window]
+    return quantiles
 
 
 def _neighbourhoods(before: np.ndarray, steps: int, needed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -43,12 +43,12 @@ def fit_all(
             readout = fit_rows(X, problem.targets, problem.weights, path, penalised)[0]
             return readout, whitening(X).condition if condition else np.nan
         shift = problem.targets.mean(axis=0)
-        (white,), total, (found,) = learn_whitening(source, shift)
+        (white,), total, (condition_number,) = learn_whitening(source, shift)
         solved = solve(total, white, shift, path, penalised, whitened=False)
         if solved.trusted[0]:
-            return solved.W[0, 0], found
+            return solved.W[0, 0], condition_number
         (W,) = refit(source, [(0, ((0, problem.rows),))], path, penalised)
-        return W[0], found
+        return W[0], condition_number
 
 
 def network(source: States, readout: np.ndarray, seed: int, condition: float) -> Network:

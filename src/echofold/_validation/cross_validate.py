@@ -152,11 +152,11 @@ def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
     check_algorithm(settings.algorithm)
     schemes = resolve_schemes(cv, source.problem, groups, settings.metrics)
     asked = with_checkable_metrics(settings) if settings.verify else settings
-    found = validate(source, schemes, asked)
+    validated = validate(source, schemes, asked)
     if settings.verify:
-        verify(source, found, asked, attrs.get("seed", 0))
+        verify(source, validated, asked, attrs.get("seed", 0))
     names = [metric.name for metric in settings.metrics]
-    record = gathered([found], names, readouts=settings.readouts, steps=source.steps)
+    record = gathered([validated], names, readouts=settings.readouts, steps=source.steps)
     attrs = {**attrs, "pilot_steps": source.pilot_steps}
     results = datasets_of_one(record, schemes, settings, attrs)
     warn_once(results.values(), settings)

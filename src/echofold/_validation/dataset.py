@@ -123,18 +123,18 @@ def split_coordinates(splits: RowSplits) -> dict[str, Any]:
 def warn_once(results: Iterable, settings: Settings, more: Sequence[str] = ()) -> None:
     """At most one warning: which candidates are ill-conditioned or diverge, and what to do."""
     notes: list[str] = list(more)
-    for found in results:
-        for note in describe_trouble(found, settings.ridge):
+    for dataset in results:
+        for note in describe_trouble(dataset, settings.ridge):
             if note not in notes:
                 notes.append(note)
     if notes:
         warnings.warn(" ".join(notes), EchofoldWarning, stacklevel=4)
 
 
-def describe_trouble(found, ridge: np.ndarray) -> list[str]:
+def describe_trouble(dataset, ridge: np.ndarray) -> list[str]:
     """Sentences about collinear states and diverging candidates."""
     notes = []
-    condition = np.atleast_1d(found.condition.values).ravel()
+    condition = np.atleast_1d(dataset.condition.values).ravel()
     collinear = np.flatnonzero(~(condition < COLLINEAR))
     if len(collinear) and (ridge == 0).any():
         notes.append(
@@ -142,7 +142,7 @@ def describe_trouble(found, ridge: np.ndarray) -> list[str]:
             f"(condition number above {COLLINEAR:.0e}); at ridge=0 the readout of least norm is "
             "used. Add a ridge of 1e-9 or more if it should not hang on rounding."
         )
-    scores = found[found.attrs["metric"]].values.reshape(len(condition), -1)
+    scores = dataset[dataset.attrs["metric"]].values.reshape(len(condition), -1)
     lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))
     if len(lost):
         notes.append(

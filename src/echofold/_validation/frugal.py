@@ -61,12 +61,12 @@ def _readouts(train: _Training, split: int, keep_fold: bool, one: Validated, set
     """Readouts of every candidate; by a plain refit where moments cannot be trusted."""
     path = (settings.ridge, settings.penalised)
     moments, sound = train.moments(split, keep_fold)
-    found = [
+    solved = [
         solve(M[None], white, train.shift, *path, whitened=False)
         for M, white in zip(moments, train.whites, strict=True)
     ]
-    W = [f.W[0] for f in found]
-    again = [i for i, f in enumerate(found) if not (sound[i] and f.trusted[0])]
+    W = [f.W[0] for f in solved]
+    again = [i for i, f in enumerate(solved) if not (sound[i] and f.trusted[0])]
     rows = one.splits.train[split]
     for place, again_W in zip(
         again, refit(train.source, [(i, rows) for i in again], *path), strict=True
@@ -148,16 +148,16 @@ class _Training:
     def _sum(self, a: int, b: int, save=(), fold: list | None = None) -> np.ndarray:
         """Moments of the rows ``a … b``, whose states are put into ``fold`` if there is one."""
         problem = self.source.problem
-        found = np.zeros_like(self.total)
+        sums = np.zeros_like(self.total)
         for first, block in self.source.blocks(a, b, save) if b > a else ():
             rows = slice(first, first + len(block[0]))
             w = None if problem.weights is None else problem.weights[rows]
             for candidate, X in enumerate(block):
                 Z = self.whites[candidate].apply(X)
-                found[candidate] += moments(Z, problem.targets[rows] - self.shift, w)
+                sums[candidate] += moments(Z, problem.targets[rows] - self.shift, w)
             if fold is not None:
                 fold.append((first, block))
-        return found
+        return sums
 
     def again(self, a: int, b: int):
         """The rows ``a … b``: those kept from computing the moments, or driven once more."""
@@ -172,7 +172,7 @@ class _Training:
 
 def _bases(whole: np.ndarray, whites: list[Whitening]) -> list[np.ndarray]:
     """Coordinates in which ``whole (candidates, a, a)`` is the identity, as far as it has rank."""
-    found = []
+    bases = []
     for total, white in zip(whole, whites, strict=True):
         at = white.places
         d = np.sqrt(np.maximum(np.diag(total)[at], np.finfo(float).tiny))
@@ -180,8 +180,8 @@ def _bases(whole: np.ndarray, whites: list[Whitening]) -> list[np.ndarray]:
         keep = values > 1e-14 * values[-1]
         basis = np.zeros((1 + len(white.mean), keep.sum()))
         basis[at] = vectors[:, keep] / np.sqrt(values[keep]) / d[:, None]
-        found.append(basis)
-    return found
+        bases.append(basis)
+    return bases
 
 
 def _sound(rest: np.ndarray, bases: list[np.ndarray]) -> list[bool]:

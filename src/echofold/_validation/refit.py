@@ -29,7 +29,7 @@ def refit(
     """Readouts ``(ridge, 1 + m, outputs)`` of each ``(candidate, training rows)``."""
     width = 1 + source.columns + source.problem.targets.shape[1]
     size = max(1, TOGETHER // (8 * (1 + WAITING) * width**2))
-    found = []
+    readouts = []
     for first in range(0, len(todo), size):
         part = todo[first : first + size]
         grown = [_Growing(source.problem, source.columns, penalised) for _ in part]
@@ -37,8 +37,8 @@ def refit(
             for one, (candidate, train) in zip(grown, part, strict=True):
                 for a, b in _inside(train, row, row + len(block[0])):
                     one.add(block[candidate][a - row : b - row], slice(a, b))
-        found += [one.readouts(ridge) for one in grown]
-    return found
+        readouts += [one.readouts(ridge) for one in grown]
+    return readouts
 
 
 def factor_all(source: States) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -29,19 +29,19 @@ def error_sums(
         targets = problem.targets[np.minimum(rows, problem.rows - 1)][:, :, None]
         outputs = problem.clip(targets - residuals)
         residuals = targets - outputs
-    found = {}
+    sums = {}
     e = np.where(real[:, :, None, None], residuals, 0.0) * problem.unit
     with np.errstate(over="ignore", invalid="ignore"):
         if "squared" in needs:
-            found["squared"] = np.einsum("slro,slro->sr", e, e)
+            sums["squared"] = np.einsum("slro,slro->sr", e, e)
         if "absolute" in needs:
-            found["absolute"] = np.abs(e).sum(axis=(1, 3))
+            sums["absolute"] = np.abs(e).sum(axis=(1, 3))
     if "labels" in needs:
         assert problem.labels is not None
         labels = problem.labels[np.minimum(rows, problem.rows - 1)]
         wrong = outputs.argmax(axis=3) != labels[:, :, None]
-        found["labels"] = (wrong & real[:, :, None]).sum(axis=1).astype(float)
-    return {kind: np.where(np.isnan(total), np.inf, total) for kind, total in found.items()}
+        sums["labels"] = (wrong & real[:, :, None]).sum(axis=1).astype(float)
+    return {kind: np.where(np.isnan(total), np.inf, total) for kind, total in sums.items()}
 
 
 def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -> np.ndarray:

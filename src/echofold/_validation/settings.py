@@ -32,15 +32,15 @@ def check_metrics(metric) -> list[Metric]:
     given = list(metric) if isinstance(metric, list | tuple) else [metric]
     if not given:
         raise ValueError("metric=[] is empty; give at least one, such as 'nrmse'.")
-    found = [resolve(one) for one in given]
-    names = [one.name for one in found]
+    metrics = [resolve(one) for one in given]
+    names = [one.name for one in metrics]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
                 f"metric has {names.count(name)} entries named {name!r}, and results are stored by "
                 "name; drop one, or give functions different __name__s."
             )
-    return found
+    return metrics
 
 
 def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplits]:
@@ -50,13 +50,13 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
         raise ValueError("cv={} is empty; give at least one scheme, such as {'CV': KFold(10)}.")
     if groups is not None:
         groups = _groups(groups, problem)
-    found = {}
+    schemes = {}
     for name, one in named.items():
-        found[str(name)] = resolve_cv(
+        schemes[str(name)] = resolve_cv(
             one, problem.rows, groups=groups, y=problem.labels, stratified=problem.task.labels
         )
-        check_task(problem, found[str(name)], metrics)
-    return found
+        check_task(problem, schemes[str(name)], metrics)
+    return schemes
 
 
 def _groups(groups, problem: Problem) -> np.ndarray:

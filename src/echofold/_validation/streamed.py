@@ -29,14 +29,14 @@ PILOT = 20  # rows a column, in segments that are warmed up from rest
 
 
 def from_pieces(
-    source: States, pieces: Pieces, found: dict[str, Validated], settings: Settings
+    source: States, pieces: Pieces, validated: dict[str, Validated], settings: Settings
 ) -> None:
     """Readouts of every split from moments; open-loop scores too, where they are quadratic."""
     problem = source.problem
     shift = problem.targets.mean(axis=0)
-    summed = _accumulate(source, pieces, found, shift)
+    summed = _accumulate(source, pieces, validated, shift)
     explicit = []
-    for scheme, one in found.items():
+    for scheme, one in validated.items():
         closed = runs_closed_loop(problem, one.splits)
         solved = [
             solve(add_up(M, pieces.train[scheme]), white, shift, settings.ridge, settings.penalised)
@@ -100,7 +100,7 @@ class _Summed:
 
 
 def _accumulate(
-    source: States, pieces: Pieces, found: dict[str, Validated], shift: np.ndarray
+    source: States, pieces: Pieces, validated: dict[str, Validated], shift: np.ndarray
 ) -> _Summed:
     """Moments of all pieces, in coordinates that a pilot gives or, where it proves poor, all rows.
 
@@ -112,12 +112,12 @@ def _accumulate(
     complete = len(pilot[0]) == rows
     if complete:
         whites = [white.settled() for white in whites]
-    sums = _one_pass(source, pieces, found, shift, whites)
+    sums = _one_pass(source, pieces, validated, shift, whites)
     totals = sums[1].sum(axis=1)
     if not complete and any(map(is_poor, whites, totals)):
         factors = factor_all(source)
         whites = [from_factor(R / np.sqrt(rows), mean).settled() for R, mean in factors]
-        sums, complete = _one_pass(source, pieces, found, shift, whites), True
+        sums, complete = _one_pass(source, pieces, validated, shift, whites), True
     if complete:
         condition = [white.condition for white in whites]
     else:
@@ -127,10 +127,10 @@ def _accumulate(
     return _Summed(whites, training, plain, starts, np.array(condition))
 
 
-def _one_pass(source: States, pieces: Pieces, found: dict[str, Validated], shift, whites):
+def _one_pass(source: States, pieces: Pieces, validated: dict[str, Validated], shift, whites):
     """Training moments, plain moments and starts, from one pass over the data."""
     problem = source.problem
-    wanted = np.unique([v[0][0] for one in found.values() for v in one.splits.valid])
+    wanted = np.unique([v[0][0] for one in validated.values() for v in one.splits.valid])
     size = 1 + source.columns + problem.targets.shape[1]
     training = np.zeros((source.candidates, pieces.count, size, size))
     # Row weights are for training only: scores need a second, unweighted set.
@@ -159,8 +159,8 @@ def learn_whitening(
     """
     # One label seen through many rows: an array of them would grow with the data.
     everything = Pieces(np.broadcast_to(0, source.problem.rows), 1)
-    found = _accumulate(source, everything, {}, shift)
-    return found.whites, found.training[:, 0], found.condition
+    summed = _accumulate(source, everything, {}, shift)
+    return summed.whites, summed.training[:, 0], summed.condition
 
 
 def predict_again(source: States, explicit: Sequence[Validated], settings: Settings) -> None:

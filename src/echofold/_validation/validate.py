@@ -34,20 +34,20 @@ def validate(
     With ``close=False`` a generative task stops at the readouts, and `close_the_loop` may follow.
     """
     plan = _plan(source, schemes, settings)
-    found = {name: Validated(splits, plan.choices[name]) for name, splits in schemes.items()}
+    validated = {name: Validated(splits, plan.choices[name]) for name, splits in schemes.items()}
     with one_blas_thread():
         if plan.way == "states":
-            _from_kept(source, plan, found, settings)
+            _from_kept(source, plan, validated, settings)
         elif plan.way == "pieces":
-            from_pieces(cast(States, source), plan.pieces, found, settings)
+            from_pieces(cast(States, source), plan.pieces, validated, settings)
         else:
-            for one in found.values():
+            for one in validated.values():
                 fold_by_fold(cast(States, source), one, settings, keep_fold=plan.way == "fold")
-        for one in found.values():
+        for one in validated.values():
             one.way = plan.way
             if one.starts is not None and close:
                 close_the_loop(cast(States, source), one, settings)
-    return found
+    return validated
 
 
 @dataclass(frozen=True)
@@ -94,16 +94,16 @@ def _plan(source, schemes: dict[str, RowSplits], settings: Settings) -> _Plan:
     return _Plan(way, choices, Pieces(np.zeros(0, dtype=int), 0))
 
 
-def _from_kept(source, plan: _Plan, found: dict[str, Validated], settings: Settings) -> None:
+def _from_kept(source, plan: _Plan, validated: dict[str, Validated], settings: Settings) -> None:
     """Validate from states that are all in memory."""
     problem = source.problem
     for candidate, X in enumerate(source.kept()):
         rows = KeptRows(
             X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces
         )
-        for name, one in found.items():
+        for name, one in validated.items():
             _one_scheme(source, rows, name, one, candidate, settings)
-        for one in found.values():
+        for one in validated.values():
             if one.condition is None:
                 one.condition = np.empty(source.candidates)
             one.condition[candidate] = rows.condition

@@ -58,13 +58,13 @@ def with_checkable_metrics(settings: Settings) -> Settings:
 
 
 def verify(
-    source: States | GivenStates, found: dict[str, Validated], settings: Settings, seed: int
+    source: States | GivenStates, validated: dict[str, Validated], settings: Settings, seed: int
 ) -> None:
     """Refit a sample of the splits of one candidate; raise if the fast results differ."""
     rng = np.random.RandomState(seed % 2**32)
     candidate = int(rng.randint(source.candidates))
     plain, near = _rows(source, candidate, False), _rows(source, candidate, True)
-    for one in found.values():
+    for one in validated.values():
         chosen = np.sort(rng.permutation(len(one.splits))[:SPLITS])
         part = one.splits.part(chosen)
         if runs_closed_loop(source.problem, one.splits):
@@ -105,13 +105,13 @@ def _scores(rows: _Rows, part: RowSplits, settings: Settings, one: Validated) ->
 def _outputs(rows: _Rows, part: RowSplits, W: np.ndarray) -> np.ndarray:
     """One-step outputs on validation rows, ``(splits, ridge, all of them)``, 0 where padded."""
     splits, longest = part.valid_rows.shape
-    found = np.zeros((splits, W.shape[1], longest, W.shape[3]))
+    outputs = np.zeros((splits, W.shape[1], longest, W.shape[3]))
     for first, (X,) in rows.blocks():
         for split, at in enumerate(part.valid_rows):
             inside = (at >= first) & (at < first + len(X))
             chosen = X[at[inside] - first]
-            found[split][:, inside] = W[split, :, :1] + chosen @ W[split, :, 1:]
-    return found.reshape(splits, W.shape[1], -1)
+            outputs[split][:, inside] = W[split, :, :1] + chosen @ W[split, :, 1:]
+    return outputs.reshape(splits, W.shape[1], -1)
 
 
 def _compare(one: Validated, chosen, fast, plain, near, what: str) -> None:
