@@ -49,32 +49,32 @@ def run_block(block: Block) -> Record:
     check_process()
     began = time.perf_counter()
     with one_blas_thread():
-        found = [_one_draw(block, seed) for seed in block.seeds]
+        draws = [_one_draw(block, seed) for seed in block.seeds]
         pruned, ran = {}, 0
         if block.prune:
             from echofold._search.prune import close_and_prune
 
             for name in block.schemes:
-                parts = [(source, results[name]) for source, results in found]
+                parts = [(source, results[name]) for source, results in draws]
                 if parts[0][1].starts is None:  # runs of one step cannot be cut short
-                    shape = len(found), len(block.kinds), len(block.settings.ridge)
+                    shape = len(draws), len(block.kinds), len(block.settings.ridge)
                     pruned[name] = np.zeros(shape, dtype=bool)
                     continue
                 pruned[name], steps = close_and_prune(parts, block.settings)
                 ran += steps
         else:
-            for source, results in found:
+            for source, results in draws:
                 for one in results.values():
                     if one.starts is not None:
                         close_the_loop(source, one, block.settings)
                         runs = one.splits.sizes.sum() - len(one.splits)
                         ran += int(runs) * len(block.kinds) * len(block.settings.ridge)
     return gathered(
-        [results for _, results in found],
+        [results for _, results in draws],
         [metric.name for metric in block.settings.metrics],
         pruned=pruned,
         seconds=time.perf_counter() - began,
-        steps=sum(source.steps for source, _ in found),
+        steps=sum(source.steps for source, _ in draws),
         column_steps=ran,
     )
 

@@ -77,11 +77,11 @@ class Checkpoint:
         """A finished block; None if it is not there, not whole or not the one wanted."""
         file = self._file(number)
         try:
-            found = file.stat()
-            if not stat.S_ISREG(found.st_mode):
+            status = file.stat()
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError("a directory or device is in its place")
-            if found.st_size > wanted.most_bytes():
-                raise Misfit(f"is too large for a block of this search ({found.st_size} bytes)")
+            if status.st_size > wanted.most_bytes():
+                raise Misfit(f"is too large for a block of this search ({status.st_size} bytes)")
             data = file.read_bytes()
             if not is_whole(data):
                 return None
@@ -139,14 +139,14 @@ def _place_first(aside: Path, file: Path) -> None:
 def _read(file: Path) -> dict[str, Any]:
     """The description of a search."""
     try:
-        found = json.loads(file.read_text())
+        description = json.loads(file.read_text())
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or type(found.get("seed")) is not int:
+        description = None
+    if not isinstance(description, dict) or type(description.get("seed")) is not int:
         raise ValueError(
             f"{file} is not the description of a search; give another checkpoint directory."
         )
-    return found
+    return description
 
 
 def _outside() -> int:

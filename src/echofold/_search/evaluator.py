@@ -88,22 +88,22 @@ class Evaluator:
         blocks = self.blocks(candidates, only)
         first, self._blocks = self._blocks, self._blocks + len(blocks)
         wanted = expected(blocks, candidates) if self.checkpoint else []
-        found: dict[int, Record] = {}
+        records: dict[int, Record] = {}
         waiting = []
         for place, block in enumerate(blocks):
             kept = self.checkpoint.load(first + place, wanted[place]) if self.checkpoint else None
             if kept is None:
                 waiting.append((place, block))
             else:
-                found[place] = self._count(block, kept)
+                records[place] = self._count(block, kept)
         with one_blas_thread():  # outermost, so that worker threads find it set already
             for place, record in carry_out(waiting, self.n_jobs, self.executor):
                 if self.checkpoint is not None:
                     self.checkpoint.save(first + place, record, wanted[place])
-                found[place] = self._count(blocks[place], record)
-        total = found[0].blank(len(self.seeds), len(candidates))
+                records[place] = self._count(blocks[place], record)
+        total = records[0].blank(len(self.seeds), len(candidates))
         for place, block in enumerate(blocks):
-            total.enter(found[place], block.draws, block.candidates)
+            total.enter(records[place], block.draws, block.candidates)
         return total
 
     def _count(self, block: Block, record: Record) -> Record:

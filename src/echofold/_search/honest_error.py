@@ -77,18 +77,18 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
         # Not by clone, which copies space and splits for every origin. fit clones the estimator.
         return type(search)(**{**search.get_params(deep=False), "checkpoint": None})
 
-    found: dict[str, list] = {metric.name: [] for metric in metrics}
-    found |= {"validation": [], "coverage": []}
+    variables: dict[str, list] = {metric.name: [] for metric in metrics}
+    variables |= {"validation": [], "coverage": []}
     starts, spread = starts_of(rows, origins, horizon), spread_of(task, data)
     for held in beginnings(fresh, data, starts, horizon, fit_params):
         errors, covered = errors_on(held, held.search.best_estimator_, metrics, spread, level)
         for name, error in errors.items():
-            found[name].append(error)
-        found["validation"].append(held.search.best_score_)
-        found["coverage"].append(covered)
-    if found["coverage"][0] is None:
-        del found["coverage"]
-    result = as_dataset(found, starts, horizon, level, metrics[0].name)
+            variables[name].append(error)
+        variables["validation"].append(held.search.best_score_)
+        variables["coverage"].append(covered)
+    if variables["coverage"][0] is None:
+        del variables["coverage"]
+    result = as_dataset(variables, starts, horizon, level, metrics[0].name)
     if hasattr(search, "results_"):
         search.evaluation_ = result
     return result
@@ -139,12 +139,14 @@ def errors_on(
     return errors, covered
 
 
-def as_dataset(found: dict[str, Any], starts: np.ndarray, horizon: int, level: float, metric: str):
+def as_dataset(
+    variables: dict[str, Any], starts: np.ndarray, horizon: int, level: float, metric: str
+):
     """Errors by origin as the Dataset that `evaluate` returns."""
     import xarray as xr
 
     return xr.Dataset(
-        {name: ("origin", np.array(values)) for name, values in found.items()},
+        {name: ("origin", np.array(values)) for name, values in variables.items()},
         {"origin": np.arange(len(starts)), "start": ("origin", starts)},
         {"horizon": horizon, "level": level, "metric": metric},
     )

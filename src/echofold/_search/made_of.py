@@ -151,27 +151,27 @@ class Contents:
 
     def _referred(self, code: CodeType, scope: dict[str, Any]) -> dict[str, Any]:
         """The global values that code refers to, by name."""
-        found: dict[str, Any] = {}
+        references: dict[str, Any] = {}
         steps = list(dis.get_instructions(code))
         for at, step in enumerate(steps):
             if step.opname == "IMPORT_NAME":
                 level, name = steps[at - 2].argval, step.argval
                 if level != 0 or not self._installed(name):
                     raise Opaque(f"it imports {name!r} while it runs; import it at the top")
-                found[f"import {name}"] = "module"
+                references[f"import {name}"] = "module"
             elif step.opname in GLOBAL:
                 name = step.argval
                 if name in scope:
                     name, value = self._attribute(name, scope[name], steps[at + 1 :])
-                    found[name] = self.of(value)
+                    references[name] = self.of(value)
                 elif name in DYNAMIC:
                     raise Opaque(f"it calls {name}, which may refer to anything")
                 else:
-                    found[name] = "builtin" if hasattr(builtins, name) else "missing"
+                    references[name] = "builtin" if hasattr(builtins, name) else "missing"
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
-                found |= self._referred(constant, scope)
-        return found
+                references |= self._referred(constant, scope)
+        return references
 
     def _attribute(self, name: str, value: Any, steps: list) -> tuple[str, Any]:
         """Follow ``module.name`` into modules that are not of an installed library."""

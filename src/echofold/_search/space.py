@@ -79,17 +79,17 @@ def values_of(name: str, spaces: list[dict[str, Any]], own: dict[str, Any]) -> l
     """
     if name not in own:
         return []
-    found: list[Any] = []
+    values: list[Any] = []
     for one in spaces:
         given = one.get(name, [own[name]])
         for value in [given] if hasattr(given, "rvs") else given:
             if hasattr(value, "rvs"):
-                found.append(int(value.support()[1]))
+                values.append(int(value.support()[1]))
             elif hasattr(value, "choices"):  # Optuna's distributions
-                found += value.choices
+                values += value.choices
             else:
-                found.append(getattr(value, "high", value))
-    return found
+                values.append(getattr(value, "high", value))
+    return values
 
 
 def grid(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ def grid(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     >>> grid([{"leak_rate": [0.5, 1.0], "units": [50]}])
     [{'leak_rate': 0.5, 'units': 50}, {'leak_rate': 1.0, 'units': 50}]
     """
-    found = []
+    candidates = []
     for one in spaces:
         for name, values in one.items():
             if hasattr(values, "rvs"):
@@ -108,16 +108,16 @@ def grid(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     f"space[{name!r}] is a distribution, which a grid cannot list; use "
                     "strategy='random' with n_iter, or give a list of values."
                 )
-        found += [
+        candidates += [
             dict(zip(one, values, strict=True)) for values in itertools.product(*one.values())
         ]
-    return found
+    return candidates
 
 
 def sample(spaces: list[dict[str, Any]], count: int, seed: int) -> list[dict[str, Any]]:
     """``count`` random candidates from lists and ``scipy.stats`` distributions."""
     rng = np.random.RandomState(seed % 2**32)
-    found = []
+    candidates = []
     for _ in range(count):
         one = spaces[rng.randint(len(spaces))]
         values = {}
@@ -127,5 +127,5 @@ def sample(spaces: list[dict[str, Any]], count: int, seed: int) -> list[dict[str
                 values[name] = value.item() if isinstance(value, np.generic) else value
             else:
                 values[name] = choice[rng.randint(len(choice))]
-        found.append(values)
-    return found
+        candidates.append(values)
+    return candidates

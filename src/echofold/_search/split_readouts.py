@@ -59,7 +59,7 @@ def validate_winner(
 
 
 def final_readout(
-    final: str, source: States, found: SplitReadouts, penalised: bool, correct_ridge: bool
+    final: str, source: States, readouts: SplitReadouts, penalised: bool, correct_ridge: bool
 ) -> tuple[np.ndarray, float]:
     """The readout of a final model, and the ridge it stands for.
 
@@ -68,11 +68,11 @@ def final_readout(
     """
     combine = FINALS[final].combine
     if combine is not None:
-        error = np.where(np.isfinite(found.rmse), found.rmse, np.inf)
-        return combine(found.W, error, found.ridge)
-    ridge = mean_ridge(found.ridge)
+        error = np.where(np.isfinite(readouts.rmse), readouts.rmse, np.inf)
+        return combine(readouts.W, error, readouts.ridge)
+    ridge = mean_ridge(readouts.ridge)
     if correct_ridge:
-        ridge *= source.problem.rows / found.train_rows.mean()
+        ridge *= source.problem.rows / readouts.train_rows.mean()
     return fit_all(source, ridge, penalised, condition=False)[0], ridge
 
 
@@ -91,17 +91,17 @@ class ValidationOutputs:
 
 
 def validation_outputs(
-    source: States, splits: RowSplits, found: SplitReadouts
+    source: States, splits: RowSplits, readouts: SplitReadouts
 ) -> ValidationOutputs:
     """Forecasts or predictions of every split for its validation rows, in original units."""
     problem, rows = source.problem, splits.valid_rows
     past = rows >= problem.rows
     truth = problem.original(problem.targets)[np.minimum(rows, problem.rows - 1)]
     truth[past] = np.nan
-    if found.residuals is not None:
-        outputs = truth - found.residuals
+    if readouts.residuals is not None:
+        outputs = truth - readouts.residuals
     else:
-        outputs = _open_loop(source, rows, found.W)
+        outputs = _open_loop(source, rows, readouts.W)
         outputs[past] = np.nan
     first = len(problem.washout) + problem.task.ahead
     return ValidationOutputs(np.where(past, -1, rows + first), truth, outputs)

@@ -45,15 +45,15 @@ class Expected:
     def arrays(self) -> dict[tuple[str, ...], tuple[tuple[int, ...], str]]:
         """Shape and type of every array, by what it is."""
         draws, candidates, ridges = self.shape
-        found: dict[tuple[str, ...], tuple[tuple[int, ...], str]] = {
+        shapes: dict[tuple[str, ...], tuple[tuple[int, ...], str]] = {
             ("score", scheme, metric): ((draws, candidates, splits, ridges), NUMBER)
             for scheme, splits in self.splits.items()
             for metric in self.metrics
         }
-        found["condition",] = ((draws, candidates), NUMBER)
+        shapes["condition",] = ((draws, candidates), NUMBER)
         if self.prune:
-            found |= {("pruned", scheme): (self.shape, TRUTH) for scheme in self.splits}
-        return found
+            shapes |= {("pruned", scheme): (self.shape, TRUTH) for scheme in self.splits}
+        return shapes
 
     def most_bytes(self) -> int:
         """The most that a file of this block can take."""
@@ -76,14 +76,14 @@ def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> l
             return once(value, lambda array: described(array, argument))
         return described(value, argument)
 
-    found = []
+    expectations = []
     for block in blocks:
         content = [
             [{k: words(k, v) for k, v in candidates[i].items()} for i in block.candidates],
             block.draws, block.seeds, once(block.problem, data_of),
             {name: once(splits, splits_of) for name, splits in block.schemes.items()},
         ]  # fmt: skip
-        found.append(
+        expectations.append(
             Expected(
                 hashed(content),
                 {name: len(splits) for name, splits in block.schemes.items()},
@@ -92,7 +92,7 @@ def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> l
                 block.prune,
             )
         )
-    return found
+    return expectations
 
 
 def data_of(problem: Problem) -> str:
@@ -139,25 +139,25 @@ def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any], unbound: bool
     try:
         members = _members(data[HASH:])
         meta = json.loads(str(_array(members["meta.npy"])))
-        found = _named(meta, members)
+        arrays = _named(meta, members)
     except Misfit:
         raise
     except Exception as error:  # whatever foreign bytes end in
         raise Misfit(f"is not a block of a search ({error or type(error).__name__})") from None
     _check_belongs(meta.get("belongs"), belongs, unbound)
-    shapes = {what: (array.shape, array.dtype.str) for what, array in found.items()}
+    shapes = {what: (array.shape, array.dtype.str) for what, array in arrays.items()}
     if shapes != wanted.arrays():
         raise Misfit("holds scores of other schemes, metrics or shapes")
     if not _is_sound(meta, wanted):
         raise Misfit("does not say how its scores were computed")
-    condition = found["condition",]
+    condition = arrays["condition",]
     return Record(
-        {s: {m: found["score", s, m] for m in wanted.metrics} for s in wanted.splits},
+        {s: {m: arrays["score", s, m] for m in wanted.metrics} for s in wanted.splits},
         condition=condition,
         seconds=np.full(condition.shape, meta["seconds"] / condition.size),
         algorithm={s: [name] * condition.shape[1] for s, name in meta["algorithm"].items()},
         notes=meta["notes"],
-        pruned={s: found["pruned", s] for s in wanted.splits} if wanted.prune else {},
+        pruned={s: arrays["pruned", s] for s in wanted.splits} if wanted.prune else {},
         steps=meta["steps"],
         column_steps=meta["column_steps"],
     )

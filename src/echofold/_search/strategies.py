@@ -52,10 +52,10 @@ def halve(
             scores = total.first(name)[:, alive][:, :, order[:known]]
             alive = np.sort(alive[_best_first(scores, individual)[:count]])
         only = np.sort(order[known:upto])
-        found = evaluator.run([candidates[i] for i in alive], only)
+        record = evaluator.run([candidates[i] for i in alive], only)
         if total is None:
-            total = found.blank(len(evaluator.seeds), len(candidates), len(splits))
-        total.enter(found, range(len(evaluator.seeds)), alive, only)
+            total = record.blank(len(evaluator.seeds), len(candidates), len(splits))
+        total.enter(record, range(len(evaluator.seeds)), alive, only)
         known = upto
     assert total is not None
     return candidates, total

@@ -7,26 +7,26 @@ from typing import Any
 import numpy as np
 
 
-def frame(found, candidates: list[dict[str, Any]]):
+def frame(dataset, candidates: list[dict[str, Any]]):
     """A row for every candidate and ridge, best first: mean and spread over draws and splits."""
     import pandas as pd
 
-    name = found.attrs["metric"]
-    scores = found[name].values
+    name = dataset.attrs["metric"]
+    scores = dataset[name].values
     count, ridges = scores.shape[1], scores.shape[3]
     columns: dict[str, Any] = {
         parameter: [c.get(parameter) for c in candidates for _ in range(ridges)]
-        for parameter in found.attrs["hyper_parameters"]
+        for parameter in dataset.attrs["hyper_parameters"]
     }
-    columns["ridge"] = np.tile(found.ridge.values, count)
-    for metric in _metric_names(found):
-        values = found[metric].values
+    columns["ridge"] = np.tile(dataset.ridge.values, count)
+    for metric in _metric_names(dataset):
+        values = dataset[metric].values
         with np.errstate(invalid="ignore"):
             columns[metric] = values.mean(axis=(0, 2)).ravel()
             columns[f"{metric}_std"] = values.mean(axis=0).std(axis=1).ravel()
-    columns["condition"] = np.repeat(found.condition.values.max(axis=0), ridges)
-    if "pruned" in found:
-        columns["lower_bound"] = found.pruned.values.any(axis=0).ravel()
+    columns["condition"] = np.repeat(dataset.condition.values.max(axis=0), ridges)
+    if "pruned" in dataset:
+        columns["lower_bound"] = dataset.pruned.values.any(axis=0).ravel()
     table = pd.DataFrame(columns)
     key = table[name].replace([np.inf, -np.inf], np.nan)
     if "lower_bound" in table:
@@ -35,16 +35,16 @@ def frame(found, candidates: list[dict[str, Any]]):
     return table.loc[order].reset_index(drop=True)
 
 
-def scikit_learn_form(found, candidates: list[dict[str, Any]]) -> dict[str, Any]:
+def scikit_learn_form(dataset, candidates: list[dict[str, Any]]) -> dict[str, Any]:
     """``cv_results_`` of scikit-learn: one entry for each candidate and ridge, scores negated."""
-    scores = -found[found.attrs["metric"]].values.mean(axis=0)  # (candidate, split, ridge)
-    ridge = found.ridge.values
+    scores = -dataset[dataset.attrs["metric"]].values.mean(axis=0)  # (candidate, split, ridge)
+    ridge = dataset.ridge.values
     params = [{**c, "ridge": float(r)} for c in candidates for r in ridge]
     by_split = np.moveaxis(scores, 1, 2).reshape(len(params), -1)
     with np.errstate(invalid="ignore"):
         mean, std = by_split.mean(axis=1), by_split.std(axis=1)
     order = np.where(np.isfinite(mean), mean, -np.inf)
-    seconds = np.repeat(found.seconds.values.mean(axis=0) / len(ridge), len(ridge))
+    seconds = np.repeat(dataset.seconds.values.mean(axis=0) / len(ridge), len(ridge))
     result: dict[str, Any] = {
         "mean_fit_time": seconds,
         "std_fit_time": np.zeros_like(seconds),
@@ -55,7 +55,7 @@ def scikit_learn_form(found, candidates: list[dict[str, Any]]) -> dict[str, Any]
         "std_test_score": std,
         "rank_test_score": (order[:, None] < order).sum(axis=1).astype(np.int32) + 1,
     }
-    for name in [*found.attrs["hyper_parameters"], "ridge"]:
+    for name in [*dataset.attrs["hyper_parameters"], "ridge"]:
         values = np.ma.masked_all(len(params), dtype=object)
         for i, one in enumerate(params):
             if name in one:
@@ -74,8 +74,8 @@ def summary(search) -> str:
     candidates, ridges = first.sizes["candidate"], first.sizes["ridge"]
     draws = first.sizes["draw"]
     labels = {
-        scheme: scheme if isinstance(search.cv, dict) else found.attrs["scheme"]
-        for scheme, found in results.items()
+        scheme: scheme if isinstance(search.cv, dict) else dataset.attrs["scheme"]
+        for scheme, dataset in results.items()
     }
     width = 2 + max(6, *map(len, labels.values()))
     lines = [
@@ -84,14 +84,14 @@ def summary(search) -> str:
         f"{first.attrs['seconds']:.1f} s",
         f"{'scheme':<{width}}{'splits':>6}  {'validation ' + name:<18}{'not finite':>11}  winner",
     ]
-    for scheme, found in results.items():
+    for scheme, dataset in results.items():
         winner = search._winner(scheme)
-        bad = int((~np.isfinite(found[name].values)).sum())
+        bad = int((~np.isfinite(dataset[name].values)).sum())
         params = dict(search.candidates_[winner.candidate])
-        params["ridge"] = float(found.ridge.values[winner.ridge].mean())
+        params["ridge"] = float(dataset.ridge.values[winner.ridge].mean())
         text = ", ".join(f"{k}={_literal(v)}" for k, v in params.items())
         lines.append(
-            f"{labels[scheme]:<{width}}{found.sizes['split']:>6}  {winner.score:<18.4f}{bad:>11}"
+            f"{labels[scheme]:<{width}}{dataset.sizes['split']:>6}  {winner.score:<18.4f}{bad:>11}"
             f"  {text}"
         )
         if not np.isfinite(winner.score):
@@ -100,10 +100,10 @@ def summary(search) -> str:
                 f"{winner.diverged} runs"
             )
     if search.evaluation_ is not None:
-        found = search.evaluation_
+        evaluation = search.evaluation_
         lines.append(
-            f"honest {name} of the whole search, on {found.sizes['origin']} stretches it had not "
-            f"seen: {float(found[name].mean()):.4f} (the winner's validation: "
+            f"honest {name} of the whole search, on {evaluation.sizes['origin']} stretches it had "
+            f"not seen: {float(evaluation[name].mean()):.4f} (the winner's validation: "
             f"{search.best_score_:.4f})"
         )
     else:
@@ -114,8 +114,8 @@ def summary(search) -> str:
     return "\n".join(lines)
 
 
-def _metric_names(found) -> list[str]:
-    return [name for name, variable in found.items() if set(variable.dims) >= {"split", "ridge"}]
+def _metric_names(dataset) -> list[str]:
+    return [name for name, variable in dataset.items() if set(variable.dims) >= {"split", "ridge"}]
 
 
 def _literal(value: Any) -> str:

@@ -41,8 +41,8 @@ class Winners:
 
     def winner(self, scheme: str, draw: int | None, individual: bool) -> Winner:
         """The winner by a scheme, over all draws or within one."""
-        found = self.results[scheme]
-        eligible = ~found.pruned.values if "pruned" in found else None
+        dataset = self.results[scheme]
+        eligible = ~dataset.pruned.values if "pruned" in dataset else None
         scores = self._scores(scheme)
         if draw is None and self.by_draw:
             each = [select(scores, individual, d, eligible) for d in range(scores.shape[0])]
@@ -108,8 +108,8 @@ class Winners:
 
     def _scores(self, scheme: str) -> np.ndarray:
         """Scores ``(draw, candidate, split, ridge)`` to select by."""
-        found = self.results[scheme]
-        return found[found.attrs["metric"]].values
+        dataset = self.results[scheme]
+        return dataset[dataset.attrs["metric"]].values
 
     def _best_draw(self, scheme: str, winner: Winner, individual: bool) -> int:
         """The draw in which the winner did best."""
@@ -119,11 +119,11 @@ class Winners:
         return int(ranked(each.T)[0])
 
 
-def describe_winner(winner: Winner, found) -> list[str]:
+def describe_winner(winner: Winner, dataset) -> list[str]:
     """A sentence about a winner that diverges, because every candidate does."""
     if np.isfinite(winner.score):
         return []
-    runs = found.sizes["split"] * (found.sizes["draw"] if winner.draw is None else 1)
+    runs = dataset.sizes["split"] * (dataset.sizes["draw"] if winner.draw is None else 1)
     return [
         f"Every candidate diverges on some split, so no mean score is finite; chosen is the one "
         f"that diverges least often, in {winner.diverged} of {runs} runs. Search larger ridge "
