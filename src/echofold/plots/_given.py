@@ -52,21 +52,21 @@ def scores_of(source: Any, scheme: str | None) -> Scores:
                 f"scheme={scheme!r} was given with the results of a single scheme; leave it out."
             )
         results = {None: source}
-    found = results[named(results, scheme)]
-    name = getattr(found, "attrs", {}).get("metric")
-    if name is None or name not in found:
+    dataset = results[named(results, scheme)]
+    name = getattr(dataset, "attrs", {}).get("metric")
+    if name is None or name not in dataset:
         raise TypeError(
             f"got {type(source).__name__}, expected a fitted ESNSearchCV, its results_, or what "
             "cross_validate returns."
         )
-    array = found[name]
+    array = dataset[name]
     array = array.expand_dims([d for d in ("draw", "candidate") if d not in array.dims])
     values = array.transpose("draw", "candidate", "split", "ridge").values
     bounds = np.zeros(values.shape[1::2], dtype=bool)
-    if "pruned" in found:
-        bounds = found.pruned.transpose("draw", "candidate", "ridge").values.any(axis=0)
+    if "pruned" in dataset:
+        bounds = dataset.pruned.transpose("draw", "candidate", "ridge").values.any(axis=0)
     individual = bool(getattr(source, "individual_ridge", False))
-    return Scores(found, values, bounds, individual)
+    return Scores(dataset, values, bounds, individual)
 
 
 def fitted(search: Any) -> Any:

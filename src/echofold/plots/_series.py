@@ -74,12 +74,12 @@ def forecasts(
         )
     table = given_series(search)
     check_output(output, table.values.shape[1])
-    found = validation_outputs(search, scheme)
-    return outputs_over_series(task, table, found, output, rows, ax)
+    validation = validation_outputs(search, scheme)
+    return outputs_over_series(task, table, validation, output, rows, ax)
 
 
 def outputs_over_series(
-    task: Task, table: Table, found: ValidationOutputs, output: int, rows: Any, ax: Any
+    task: Task, table: Table, validation: ValidationOutputs, output: int, rows: Any, ax: Any
 ) -> Any:
     """The series with validation outputs over it."""
     start, stop = (0, len(table.values)) if rows is None else rows
@@ -93,16 +93,18 @@ def outputs_over_series(
     if not task.fed_back:  # good predictions would hide a thin line
         line = {"linewidth": 2.2, "alpha": 0.45}
     ax.plot(*thinned(x[start:stop], y[start:stop]), color=INK, label="series", **line)
-    at, values = _chained(found.rows, found.outputs[:, :, output])
+    at, values = _chained(validation.rows, validation.outputs[:, :, output])
     inside = (at >= start) & (at < stop)
     at, values = at[inside], values[inside]
     name = f"validation {task.outputs}"
     ax.plot(*thinned(x[at], values), color=VERMILION, linewidth=1, label=name)
-    first, begins = found.rows[:, 0], found.outputs[:, 0, output]
+    first, begins = validation.rows[:, 0], validation.outputs[:, 0, output]
     if task.fed_back:
         dots = np.isfinite(begins) & (first >= start) & (first < stop)
         ax.plot(x[first[dots]], begins[dots], "o", color=VERMILION, markersize=3)
-    lost = int((~np.isfinite(found.outputs[:, :, output]) & (found.rows >= 0)).any(axis=1).sum())
+    lost = int(
+        (~np.isfinite(validation.outputs[:, :, output]) & (validation.rows >= 0)).any(axis=1).sum()
+    )
     if lost:
         note(ax, f"{lost} of {len(begins)} diverge")
     _limits(ax, y[start:stop], values)

@@ -39,33 +39,37 @@ def splits(scheme: Any, n: int, ax: Any = None) -> Any:
     >>> plots.splits(WalkForward(5, valid=10), 100).get_xlabel()
     'row'
     """
-    found = scheme if isinstance(scheme, RowSplits) else resolve_cv(scheme, n)
-    shown = np.unique(np.linspace(0, len(found) - 1, min(SHOWN, len(found))).round().astype(int))
+    row_splits = scheme if isinstance(scheme, RowSplits) else resolve_cv(scheme, n)
+    shown = np.unique(
+        np.linspace(0, len(row_splits) - 1, min(SHOWN, len(row_splits))).round().astype(int)
+    )
     ax = axes(ax, height=min(5.0, 1.2 + 0.22 * len(shown)))
     sets: dict[str, list[tuple[int, Intervals]]] = {
         "training": [],
         "left out": [],
         "validation": [],
     }
-    coarse = sum(len(found.train[i]) + len(found.valid[i]) for i in shown) > PIECES
+    coarse = sum(len(row_splits.train[i]) + len(row_splits.valid[i]) for i in shown) > PIECES
     for i in shown.tolist():
-        train, valid = found.train[i], found.valid[i]
+        train, valid = row_splits.train[i], row_splits.valid[i]
         if coarse:
-            train, valid = _sampled(train, found.n), _sampled(valid, found.n)
+            train, valid = _sampled(train, row_splits.n), _sampled(valid, row_splits.n)
         used = tuple(sorted(train + valid))
         sets["training"].append((i, train))
-        sets["left out"].append((i, complement(used, found.n)))
+        sets["left out"].append((i, complement(used, row_splits.n)))
         sets["validation"].append((i, valid))
-    thin = found.intervals and found.sizes.max() < found.n / 200
+    thin = row_splits.intervals and row_splits.sizes.max() < row_splits.n / 200
     outline = 1.5 if thin else 0.0  # a row in thousands would be thinner than a pixel
-    height = 1.0 if len(shown) == len(found) else len(found) / len(shown)
+    height = 1.0 if len(shown) == len(row_splits) else len(row_splits) / len(shown)
     for (name, intervals), colour in zip(sets.items(), (BLUE, PALE, VERMILION), strict=True):
         line = outline if name == "validation" else 0
         _bars(ax, intervals, 0.8 * height, name, colour, line)
-    ax.set_xlim(0, found.n)
-    ax.set_ylim(len(found) + 0.5, 0.5)
+    ax.set_xlim(0, row_splits.n)
+    ax.set_ylim(len(row_splits) + 0.5, 0.5)
     ax.set_xlabel("row")
-    ax.set_ylabel("split" if len(shown) == len(found) else f"split ({len(shown)} of {len(found)})")
+    ax.set_ylabel(
+        "split" if len(shown) == len(row_splits) else f"split ({len(shown)} of {len(row_splits)})"
+    )
     ax.yaxis.get_major_locator().set_params(integer=True, nbins=6, min_n_ticks=1)
     whole_numbers(ax)
     legend_above(ax)

@@ -91,10 +91,10 @@ def _mean_over_splits(values: np.ndarray) -> np.ndarray:
 
 def _middle_half(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper quartiles over splits at each step, NaN where one is not finite."""
-    found = np.full((2, size.shape[1]), np.nan)
+    quartiles = np.full((2, size.shape[1]), np.nan)
     for step, column in enumerate(size.T):
         there = column[~np.isnan(column)]
         if len(there):
             # No interpolation: the difference of two infinities would warn.
-            found[:, step] = np.quantile(there, (0.25, 0.75), method="inverted_cdf")
-    return tuple(np.where(np.isfinite(found), found, np.nan))
+            quartiles[:, step] = np.quantile(there, (0.25, 0.75), method="inverted_cdf")
+    return tuple(np.where(np.isfinite(quartiles), quartiles, np.nan))

@@ -55,28 +55,28 @@ def _winner(search: Any) -> dict[str, Any]:
 
 
 def _evaluation(search: Any) -> dict[str, Any] | None:
-    found = search.evaluation_
-    if found is None:
+    dataset = search.evaluation_
+    if dataset is None:
         return None
-    errors = found[found.attrs["metric"]].values
+    errors = dataset[dataset.attrs["metric"]].values
     return {
         "mean": float(errors.mean()),
         "low": float(errors.min()),
         "high": float(errors.max()),
         "origins": len(errors),
-        "horizon": int(found.attrs["horizon"]),
-        "level": f"{found.attrs['level']:.0%}",
-        "coverage": f"{float(found.coverage.mean()):.0%}" if "coverage" in found else None,
+        "horizon": int(dataset.attrs["horizon"]),
+        "level": f"{dataset.attrs['level']:.0%}",
+        "coverage": f"{float(dataset.coverage.mean()):.0%}" if "coverage" in dataset else None,
     }
 
 
 def _scheme(search: Any, name: str) -> dict[str, Any]:
     """A row of the table of schemes."""
-    found = search._results[name]
-    scores = found[found.attrs["metric"]].values
+    dataset = search._results[name]
+    scores = dataset[dataset.attrs["metric"]].values
     winner = search._winner(name)
     params = dict(search.candidates_[winner.candidate])
-    params["ridge"] = float(found.ridge.values[winner.ridge].mean())
+    params["ridge"] = float(dataset.ridge.values[winner.ridge].mean())
     splits = search._schemes[name]
     lengths = sorted({int(splits.sizes.min()), int(splits.sizes.max())})
     return {
@@ -112,7 +112,7 @@ def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
         rows += [(name, _values(value)) for name, value in space.items()]
     rows += [
         ("Strategy", first.attrs["strategy"]),
-        ("Schemes", "; ".join(found.attrs["scheme"] for found in search._results.values())),
+        ("Schemes", "; ".join(dataset.attrs["scheme"] for dataset in search._results.values())),
         ("Metric", ", ".join(_metrics(first))),
         ("Selected by", _selection(search)),
         ("Final model", FINALS[search.final].words),
@@ -121,8 +121,8 @@ def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
     return rows
 
 
-def _metrics(found: Any) -> list[str]:
-    return [str(k) for k, v in found.items() if {"split", "ridge"} <= set(v.dims)]
+def _metrics(dataset: Any) -> list[str]:
+    return [str(k) for k, v in dataset.items() if {"split", "ridge"} <= set(v.dims)]
 
 
 def _selection(search: Any) -> str:
@@ -193,10 +193,10 @@ def _no_forecast(search: Any) -> str | None:
 def _warnings(search: Any) -> list[str]:
     """What a reader should know, in sentences."""
     notes: list[str] = []
-    for name, found in search._results.items():
-        trouble = describe_trouble(found, found.ridge.values)
-        if "pruned" in found and found.pruned.values.any():
-            share = f"{int(found.pruned.values.sum())} of {found.pruned.size}"
+    for name, dataset in search._results.items():
+        trouble = describe_trouble(dataset, dataset.ridge.values)
+        if "pruned" in dataset and dataset.pruned.values.any():
+            share = f"{int(dataset.pruned.values.sum())} of {dataset.pruned.size}"
             trouble.append(
                 f"{share} mean scores are lower bounds: those candidates were dropped as soon as "
                 "they could not win any more. The winner's score is complete."

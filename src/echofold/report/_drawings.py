@@ -44,19 +44,19 @@ def confusion(counts: np.ndarray, classes: np.ndarray, ax: Any) -> None:
         ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour)
 
 
-def repetitions(found: Any, honest: np.ndarray, ax: Any) -> None:
+def repetitions(evaluation: Any, honest: np.ndarray, ax: Any) -> None:
     """Validation errors and honest ones of repetitions of a search."""
-    starts = found.start.values
+    starts = evaluation.start.values
     for values, marker, colour, label in (
-        (found.validation.values, "o", BLUE, "validation error of the winner"),
+        (evaluation.validation.values, "o", BLUE, "validation error of the winner"),
         (honest, "s", VERMILION, "error on what followed"),
     ):
         axes(ax).plot(starts, values, marker, color=colour, label=label)
-    ax.vlines(starts, found.validation.values, honest, color=INK, linewidth=0.8, zorder=0)
+    ax.vlines(starts, evaluation.validation.values, honest, color=INK, linewidth=0.8, zorder=0)
     ax.set_ylim(bottom=0)
     whole_numbers(ax)
     ax.set_xlabel("rows searched on")
-    ax.set_ylabel(found.attrs["metric"])
+    ax.set_ylabel(evaluation.attrs["metric"])
     legend_above(ax)
 
 

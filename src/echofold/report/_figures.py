@@ -70,24 +70,24 @@ def draw(search: Any) -> dict[str, list[Picture]]:
     """All pictures of a search that its task allows."""
     album, task = _Album(), search.estimator._task
     outputs = validation_outputs(search)
-    found: dict[str, list[Picture]] = {"forecast": []}
+    pictures: dict[str, list[Picture]] = {"forecast": []}
     if task.fed_back:
-        found["forecast"] = list(_forecasts(album, search))
+        pictures["forecast"] = list(_forecasts(album, search))
     if task.labels:
-        found["validation"] = [_confusion(album, search, outputs)]
+        pictures["validation"] = [_confusion(album, search, outputs)]
     else:
-        found["validation"] = list(_over_series(album, search, outputs))
+        pictures["validation"] = list(_over_series(album, search, outputs))
     if task.fed_back and outputs.rows.shape[1] > 1:
         caption = "How the validation forecasts of the winner lose track, in the units of the data."
-        found["validation"].append(
+        pictures["validation"].append(
             album(
                 "steps", "Error by steps ahead", caption, partial(plots.error_by_step, search), True
             )
         )
-    found["search"] = [*_candidates(album, search), *_agreement(album, search)]
-    found["data"] = list(_data(album, search))
-    found["splits"] = list(_splits(album, search))
-    return found
+    pictures["search"] = [*_candidates(album, search), *_agreement(album, search)]
+    pictures["data"] = list(_data(album, search))
+    pictures["splits"] = list(_splits(album, search))
+    return pictures
 
 
 def _forecasts(album: _Album, search: Any) -> Iterator[Picture]:
@@ -112,7 +112,7 @@ def _forecasts(album: _Album, search: Any) -> Iterator[Picture]:
         )
 
 
-def _over_series(album: _Album, search: Any, found: ValidationOutputs) -> Iterator[Picture]:
+def _over_series(album: _Album, search: Any, validation: ValidationOutputs) -> Iterator[Picture]:
     """The series with what the splits of the winner made of it, and an excerpt of a regression."""
     table, task = given_series(search), search.estimator._task
     what = task.outputs
@@ -129,16 +129,16 @@ def _over_series(album: _Album, search: Any, found: ValidationOutputs) -> Iterat
                 f"Every {what[:-1]} is by a readout that was not trained on its rows.{hint}"
                 if rows is None
                 else f"Rows {rows[0]} to {rows[1] - 1} of the same.",
-                partial(outputs_over_series, task, table, found, output, rows),
+                partial(outputs_over_series, task, table, validation, output, rows),
                 wide=True,
             )
 
 
-def _confusion(album: _Album, search: Any, found: ValidationOutputs) -> Picture:
+def _confusion(album: _Album, search: Any, validation: ValidationOutputs) -> Picture:
     """How often sequences of each class were taken for each other one in validation."""
     classes = search.best_estimator_.classes_
-    there = found.rows >= 0
-    true, said = found.truth[there].argmax(axis=1), found.outputs[there].argmax(axis=1)
+    there = validation.rows >= 0
+    true, said = validation.truth[there].argmax(axis=1), validation.outputs[there].argmax(axis=1)
     counts = np.zeros((len(classes), len(classes)), dtype=int)
     np.add.at(counts, (true, said), 1)
 
@@ -196,13 +196,13 @@ def _agreement(album: _Album, search: Any) -> Iterator[Picture]:
             partial(scatter, across, up, chosen, *labels),
         )
     if search.evaluation_ is not None:
-        found = search.evaluation_
-        honest = found[found.attrs["metric"]].values
+        evaluation = search.evaluation_
+        honest = evaluation[evaluation.attrs["metric"]].values
         yield album(
             "honest",
             "Validation error and error on what followed",
             "One point for each repetition of the whole search on a beginning of the data.",
-            partial(repetitions, found, honest),
+            partial(repetitions, evaluation, honest),
         )
 
 

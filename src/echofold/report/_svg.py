@@ -63,7 +63,7 @@ def _inline(text: str, name: str, label: str) -> str:
     box = re.search(r'viewBox="[^"]*"', head)
     assert box is not None
     rest = re.sub(r'\bid="', f'id="{name}-', rest)
-    rest = re.sub(r'href="#|url\(#', lambda found: f"{found[0]}{name}-", rest)
+    rest = re.sub(r'href="#|url\(#', lambda match: f"{match[0]}{name}-", rest)
     for colour, variable in COLOURS.items():
         rest = re.sub(rf"(?<=: ){colour}\b", f"var(--{variable})", rest, flags=re.IGNORECASE)
     # Two decimals of a point are finer than any screen.
