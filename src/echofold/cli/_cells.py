@@ -92,10 +92,10 @@ def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
             io.StringIO(text), sep=separator, header=None, dtype=str, na_filter=False
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         where = one_line(error)
-        if found:
-            where = f"line {found[2]} has {found[3]} fields where the first has {found[1]}"
+        if match:
+            where = f"line {match[2]} has {match[3]} fields where the first has {match[1]}"
         elif "EOF inside string" in where:
             where = "a quotation mark is opened and never closed"
         raise ValueError(
@@ -125,7 +125,7 @@ def _check_width(text: str, separator: str, name: str) -> None:
 
 def _lines(text: str) -> Iterator[str]:
     """Lines that are not blank."""
-    return (found[0] for found in re.finditer(r"[^\r\n]+", text) if not found[0].isspace())
+    return (match[0] for match in re.finditer(r"[^\r\n]+", text) if not match[0].isspace())
 
 
 def _separator(text: str) -> str | None:

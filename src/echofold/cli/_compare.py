@@ -50,12 +50,12 @@ class Comparison:
     def evaluation(self, scheme: str, final: str, plan: Plan, level: float):
         """What `echofold.evaluate` finds for one scheme and final model."""
         s, f = self.schemes.index(scheme), self.finals.index(final)
-        found = {
+        variables = {
             plan.metric: self.error[:, s, f],
             "validation": self.validation[:, s],
             "coverage": self.coverage[:, s, f],
         }
-        return as_dataset(found, self.starts, plan.horizon, level, plan.metric)
+        return as_dataset(variables, self.starts, plan.horizon, level, plan.metric)
 
 
 def compare(
@@ -98,9 +98,9 @@ def compare(
 def winner(search: Any, scheme: str) -> tuple[float, dict[str, float]]:
     """The lowest validation error by a scheme, and the parameters that reached it."""
     best = search.to_frame(scheme).iloc[0]
-    found = search.results_[scheme]
-    names = [*found.attrs["hyper_parameters"], "ridge"]
-    return float(best[found.attrs["metric"]]), {name: float(best[name]) for name in names}
+    dataset = search.results_[scheme]
+    names = [*dataset.attrs["hyper_parameters"], "ridge"]
+    return float(best[dataset.attrs["metric"]]), {name: float(best[name]) for name in names}
 
 
 def simple_forecasts(
@@ -108,8 +108,8 @@ def simple_forecasts(
 ) -> dict[str, np.ndarray]:
     """Forecasts ``(origins, horizon)`` that any model should beat, by their names in words."""
     last = np.repeat(values[starts - 1][:, None], horizon, axis=1)
-    found = {"last value": last}
+    forecasts = {"last value": last}
     if season is not None and season > 1 and len(starts) and season <= starts[0]:
         ahead = np.arange(horizon) % season - season
-        found[f"value {season} steps ago"] = values[starts[:, None] + ahead]
-    return found
+        forecasts[f"value {season} steps ago"] = values[starts[:, None] + ahead]
+    return forecasts

@@ -81,22 +81,22 @@ def _plausible(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
 def _guess(cells: list[str], name: str, note: Callable[[str], None]) -> pd.DatetimeIndex:
     """Read cells in the way that makes most of them dates, in the best order."""
     sample = [cells[i] for i in np.linspace(0, len(cells) - 1, min(len(cells), 100)).astype(int)]
-    found: dict[str, pd.DatetimeIndex] = {}
+    readings: dict[str, pd.DatetimeIndex] = {}
     for way in _ways(sample):
         if _read(sample, way).isna().mean() <= NO_DATE:
-            found[way] = _read(cells, way)
+            readings[way] = _read(cells, way)
             if way in ("quarter", "week", "iso"):
                 break  # these have one meaning
-    if not found:
+    if not readings:
         return pd.DatetimeIndex([pd.NaT] * len(cells))
-    best = min(found, key=lambda way: _faults(found[way]))
-    rivals = sum(_faults(found[way])[0] == _faults(found[best])[0] for way in found)
-    there = np.flatnonzero(found[best].notna())
+    best = min(readings, key=lambda way: _faults(readings[way]))
+    rivals = sum(_faults(readings[way])[0] == _faults(readings[best])[0] for way in readings)
+    there = np.flatnonzero(readings[best].notna())
     if rivals > 1 and len(there):
         last = there[-1]
         note(f"dates in {shown(name)} are read as {best}, so {cells[last]!r} is "
-             f"{found[best][last]:%d %B %Y}; see --date-format.")  # fmt: skip
-    return found[best]
+             f"{readings[best][last]:%d %B %Y}; see --date-format.")  # fmt: skip
+    return readings[best]
 
 
 def _ways(sample: list[str]) -> Iterator[str]:

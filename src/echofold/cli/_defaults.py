@@ -134,8 +134,8 @@ def plan(
         grid = "medium" if values < LONG else "small"
     units = min(100, max(10, rows // 10)) if units is None else units
     chosen = SCHEMES if scheme == "all" else (scheme,)
-    found = {name: _scheme(name, k, valid) for name in chosen}
-    return replace(Plan(found, k, valid, units, grid, origins, horizon), **settings)
+    schemes = {name: _scheme(name, k, valid) for name in chosen}
+    return replace(Plan(schemes, k, valid, units, grid, origins, horizon), **settings)
 
 
 def _rows(values: int) -> int:

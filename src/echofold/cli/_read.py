@@ -47,8 +47,8 @@ class Table:
         if pd.api.types.is_numeric_dtype(column.dtype):
             values = column.to_numpy(dtype=float, na_value=np.nan)
         else:
-            found = (number(cell, self.decimal) for cell in each_cell(column))
-            values = np.fromiter(found, dtype=float, count=len(column))
+            parsed = (number(cell, self.decimal) for cell in each_cell(column))
+            values = np.fromiter(parsed, dtype=float, count=len(column))
         wrong = np.isinf(values)
         return np.where(wrong, np.nan, values), np.flatnonzero(wrong)
 

@@ -111,13 +111,13 @@ def _choose_column(table: Table, column: str | None, dates_in: str | None) -> st
     if column is not None:
         table.column(column, "--column")
         return column
-    found = {}
+    columns = {}
     for name in table.frame.columns.drop(dates_in or [], errors="ignore"):
         values, wrong = table.numbers(name)
         filled = values[~np.isnan(values)]
         if len(filled) > len(wrong) and len(filled):
-            found[name] = len(np.unique(filled)) > 1 and not _counts(values)
-    changing = [name for name, changes in found.items() if changes] or list(found)
+            columns[name] = len(np.unique(filled)) > 1 and not _counts(values)
+    changing = [name for name, changes in columns.items() if changes] or list(columns)
     if len(changing) == 1:
         return changing[0]
     if not changing:
@@ -156,22 +156,23 @@ def _find_dates(
         if not len(wrong) and dates.isna().any() and not np.isnan(values).any():
             return date, values
         return date, _all_dates(dates, cells, table.name)
-    found: dict[str, pd.Series] = {}
+    candidates: dict[str, pd.Series] = {}
     for name in table.frame.columns.drop(column or [], errors="ignore"):
         values, wrong = table.numbers(name)
         if not len(wrong) and not _may_be_dates(values):
             continue
         dates = _dates.parse(table.frame[name], form, output.note)
         if dates.isna().mean() < 0.1:
-            found[name] = dates
-    if not found:
+            candidates[name] = dates
+    if not candidates:
         return None, None
-    name = next(iter(found))
-    if len(found) > 1:
+    name = next(iter(candidates))
+    if len(candidates) > 1:
         output.note(
-            f"dates are taken from {shown(name)}; {listed(list(found)[1:])} could be too (--date)."
+            f"dates are taken from {shown(name)}; {listed(list(candidates)[1:])} could be too "
+            "(--date)."
         )
-    return name, _all_dates(found[name], table.frame[name], table.name)
+    return name, _all_dates(candidates[name], table.frame[name], table.name)
 
 
 def _may_be_dates(values: np.ndarray) -> bool:

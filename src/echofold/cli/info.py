@@ -57,12 +57,12 @@ def _devices() -> list[dict[str, object]]:
     """The devices that JAX sees, with their memory where it tells."""
     import jax
 
-    found: list[dict[str, object]] = []
+    devices: list[dict[str, object]] = []
     for device in jax.local_devices():
         limit = (device.memory_stats() or {}).get("bytes_limit")
         name = f"{device.platform}:{device.id}"
-        found.append({"name": name, "kind": device.device_kind, "bytes": limit})
-    return found
+        devices.append({"name": name, "kind": device.device_kind, "bytes": limit})
+    return devices
 
 
 def _memory() -> dict[str, int]:

@@ -51,10 +51,10 @@ def command(
     output = Output(quiet, as_json)
     folder = _write.prepare(out)
     with output.warnings_as_notes(), output.resumable(folder):
-        found = experiments.run(
+        written = experiments.run(
             name, folder, draws, _names(datasets), _names(schemes), quiet or as_json
         )
-    paths = [str(path) for path in (found if isinstance(found, list) else [found])]
+    paths = [str(path) for path in (written if isinstance(written, list) else [written])]
     output.result("\n".join(f"wrote {path}" for path in paths))
     output.json({"name": name, "files": paths})
 

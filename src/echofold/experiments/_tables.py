@@ -35,12 +35,12 @@ class Rows:
 
     def where(self, **part: Any) -> pd.DataFrame:
         """Rows of a part, such as ``dataset="labor", draw=1``."""
-        found = self.frame
+        frame = self.frame
         for column, value in part.items():
-            if column not in found:
-                return found.iloc[:0]
-            found = found[found[column] == value]
-        return found
+            if column not in frame:
+                return frame.iloc[:0]
+            frame = frame[frame[column] == value]
+        return frame
 
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
         """Keep the rows of a part that was finished; on disk as a whole or not at all."""

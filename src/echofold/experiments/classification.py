@@ -55,15 +55,15 @@ def search(seed: int, train, labels) -> ESNSearchCV:
 def one_draw(seed: int, data, schemes: list[str]) -> list[dict[str, Any]]:
     """A row for every scheme and final model of one draw."""
     vowels, train, test = data
-    found = search(seed, train, vowels.train_labels)
+    fitted = search(seed, train, vowels.train_labels)
     targets = (vowels.test_labels[:, None] == np.unique(vowels.train_labels)).astype(float)
     rows = []
     for scheme in schemes:
         cv, individual = scheme.removesuffix(" IReg"), scheme.endswith(" IReg")
-        scores = found.results_[cv].nrmse.isel(draw=0)
+        scores = fitted.results_[cv].nrmse.isel(draw=0)
         scores = scores.min("ridge") if individual else scores
         for final in FINALS:
-            model = found.finalize(final, scheme=cv, individual_ridge=individual)
+            model = fitted.finalize(final, scheme=cv, individual_ridge=individual)
             outputs = model.decision_function(test)
             wrong = model.classes_[outputs.argmax(axis=1)] != vowels.test_labels
             rows.append({
@@ -104,7 +104,7 @@ def run(
 
 def summarize(rows: _tables.Rows, draws: int) -> pd.DataFrame:
     """Means and deviations over draws beside the published ones."""
-    found = []
+    lines = []
     for scheme, final in published.CLASSIFICATION_TEST:
         cell = rows.where(scheme=scheme, final=final)
         cell = cell[cell.draw <= draws]
@@ -120,8 +120,8 @@ def summarize(rows: _tables.Rows, draws: int) -> pd.DataFrame:
                 name: cell[name].mean(), f"{name}_deviation": cell[name].std(ddof=0),
                 f"{name}_published": printed[0], f"{name}_published_deviation": printed[1],
             }  # fmt: skip
-        found.append(row)
-    return pd.DataFrame(found)
+        lines.append(row)
+    return pd.DataFrame(lines)
 
 
 def describe(table: pd.DataFrame, draws: int) -> str:

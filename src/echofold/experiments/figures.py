@@ -190,28 +190,28 @@ def electricity_candidates(out: Path, say: Say) -> pd.DataFrame:
                 penalize_bias=True, random_state=draw,
             )  # fmt: skip
             with expecting_collinear_states():
-                found = cross_validate(
+                results = cross_validate(
                     model, y, cv={"SV": every["SV"], "FV": every["FV"]}, ridge=space["ridge"],
                     readouts=True,
                 )  # fmt: skip
-            rows.add({"draw": draw, **row} for row in _candidate_rows(model, found, y, test))
+            rows.add({"draw": draw, **row} for row in _candidate_rows(model, results, y, test))
         say(f"figures, draw {draw}, candidates of leak rate {leak}: finished", timed=True)
     return rows.frame
 
 
-def _candidate_rows(model: ESNForecaster, found, y, test) -> list[dict[str, Any]]:
+def _candidate_rows(model: ESNForecaster, results, y, test) -> list[dict[str, Any]]:
     """Errors for every ridge: retrained for SV, averaged for FV."""
     rows = []
     for i, ridge in enumerate(generative.SPACE["ridge"]):
         model.set_params(ridge=ridge).fit(y)
         errors = {"SV": nrmse(test, model.forecast(len(test)))}
-        model.readout_ = found["FV"].readout.isel(ridge=i).mean("split").values
+        model.readout_ = results["FV"].readout.isel(ridge=i).mean("split").values
         errors["FV"] = nrmse(test, model.forecast(len(test)))
         rows += [
             {
                 "leak_rate": model.leak_rate, "spectral_radius": model.spectral_radius,
                 "ridge": ridge, "scheme": scheme, "test": error,
-                "validation": float(found[scheme].nrmse.isel(ridge=i).mean("split")),
+                "validation": float(results[scheme].nrmse.isel(ridge=i).mean("split")),
             }
             for scheme, error in errors.items()
         ]  # fmt: skip

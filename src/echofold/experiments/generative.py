@@ -117,10 +117,10 @@ def schemes_of(s: Series) -> dict[str, Any]:
 def search(name: str, schemes: list[str], draws: int, **options: Any) -> ESNSearchCV:
     """Search one series by several schemes at once, every draw by itself."""
     s = SERIES[name]
-    found = schemes_of(s)
+    by_name = schemes_of(s)
     model = ESNForecaster(50, washout=s.washout, scale=None, penalize_bias=True)
     return ESNSearchCV(
-        model, SPACE, cv={scheme: found[scheme] for scheme in schemes}, n_draws=draws,
+        model, SPACE, cv={scheme: by_name[scheme] for scheme in schemes}, n_draws=draws,
         select="draw", final="average", random_state=1, prune=s.valid >= PRUNE_FROM, **options,
     ).fit(s.parts(name)[0])  # fmt: skip
 
@@ -168,12 +168,12 @@ def run(
             continue
         with checkpoint(out, f"generative-{name}", missing, draws) as path:
             with expecting_collinear_states():
-                found = search(name, missing, draws, checkpoint=path, progress=say.progress)
+                fitted = search(name, missing, draws, checkpoint=path, progress=say.progress)
             rows.add(
                 row
                 for scheme in missing
                 for draw in range(draws)
-                for row in final_errors(found, name, scheme, draw)
+                for row in final_errors(fitted, name, scheme, draw)
             )
         say(f"generative, {name}: finished", timed=True)
     table = summarize(rows, draws)
@@ -191,7 +191,7 @@ def _complete(rows: _tables.Rows, name: str, scheme: str, draws: int) -> bool:
 
 def summarize(rows: _tables.Rows, draws: int) -> pd.DataFrame:
     """Means over draws beside the published ones, a row for every cell that is finished."""
-    found = []
+    lines = []
     for scheme in SCHEMES:
         for final in FINALS:
             for name in SERIES:
@@ -200,12 +200,12 @@ def summarize(rows: _tables.Rows, draws: int) -> pd.DataFrame:
                     continue
                 mean = cell[cell.draw <= draws][["validation", "test"]].mean()
                 printed = _published(name, scheme, final)
-                found.append({
+                lines.append({
                     "scheme": scheme, "final": final, "dataset": name,
                     "validation": mean.validation, "validation_published": printed[0],
                     "test": mean.test, "test_published": printed[1],
                 })  # fmt: skip
-    return pd.DataFrame(found)
+    return pd.DataFrame(lines)
 
 
 def _published(dataset: str, scheme: str, final: str) -> tuple[float | None, float | None]:

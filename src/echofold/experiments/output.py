@@ -76,20 +76,20 @@ def schemes_of(rows: int = ROWS) -> dict[str, Any]:
 
 def _with_what_follows(scheme: Any, rows: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Splits that also train on all rows after the validation interval."""
-    found = []
+    pairs = []
     for split in scheme.splits(rows):
         (start, stop), (a, b) = split.train[0], split.valid
         train = np.concatenate([np.arange(start, stop), np.arange(b, rows)])
-        found.append((train, np.arange(a, b)))
-    return found
+        pairs.append((train, np.arange(a, b)))
+    return pairs
 
 
 def search(schemes: list[str], draws: int, X, y, **options: Any) -> ESNSearchCV:
     """Search by several schemes at once, every draw by itself."""
     model = ESNRegressor(50, washout=WASHOUT, scale=None, output_range=(0, 1))
-    found = schemes_of()
+    by_name = schemes_of()
     return ESNSearchCV(
-        model, SPACE, cv={scheme: found[scheme] for scheme in schemes}, n_draws=draws,
+        model, SPACE, cv={scheme: by_name[scheme] for scheme in schemes}, n_draws=draws,
         select="draw", final="average", random_state=1,
         algorithm="small_k",  # one set of moments serves all schemes
         **options,
@@ -108,14 +108,14 @@ def run(
         X, y = record()
         with checkpoint(out, "output", missing, draws) as path:
             with expecting_collinear_states():
-                found = search(missing, draws, X, y, checkpoint=path, progress=say.progress)
+                fitted = search(missing, draws, X, y, checkpoint=path, progress=say.progress)
             say("output: searched", timed=True)
             # All at once: which schemes are missing also names the checkpoint.
             rows.add(
                 row
                 for scheme in missing
                 for draw in range(draws)
-                for row in final_errors(found, scheme, draw, X, y)
+                for row in final_errors(fitted, scheme, draw, X, y)
             )
         say("output: finished", timed=True)
     else:
@@ -151,7 +151,7 @@ def _complete(rows: _tables.Rows, scheme: str, draws: int) -> bool:
 
 def summarize(rows: _tables.Rows, draws: int) -> pd.DataFrame:
     """Means and deviations over draws beside the published ones, for every scheme finished."""
-    found = []
+    lines = []
     for scheme in SCHEMES:
         if not _complete(rows, scheme, draws):
             continue
@@ -163,7 +163,7 @@ def summarize(rows: _tables.Rows, draws: int) -> pd.DataFrame:
             cell = cell[cell.draw <= draws]
             mean, deviation = published.OUTPUT_TEST[like, final]
             chosen = cell[["leak_rate", "spectral_radius", "ridge"]].value_counts()
-            found.append({
+            lines.append({
                 "scheme": scheme, "final": final,
                 "validation": cell.validation.mean(),
                 "validation_published": published.OUTPUT_VALIDATION[like],
@@ -173,7 +173,7 @@ def summarize(rows: _tables.Rows, draws: int) -> pd.DataFrame:
                 "chosen_times": int(chosen.iloc[0]),
                 "chosen_published": ", ".join(f"{v:g}" for v in published.OUTPUT_CHOSEN[like]),
             })  # fmt: skip
-    return pd.DataFrame(found)
+    return pd.DataFrame(lines)
 
 
 def describe(table: pd.DataFrame, draws: int) -> str:
