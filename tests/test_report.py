@@ -31,7 +31,6 @@ from echofold import (
     LeaveOneOut,
     WalkForward,
     __version__,
-    evaluate,
 )
 from echofold.report import write_report
 
@@ -94,34 +93,11 @@ def page(search, folder, name="report.html"):
 
 
 @pytest.fixture(scope="module")
-def forecaster():
-    y = pd.Series(series(), index=pd.date_range("2024-01-01", periods=230), name="tide")
-    search = ESNSearchCV(
-        ESNForecaster(15, random_state=3),
-        SPACE,
-        cv={"CV": KFold(4), "FV": WalkForward(3, valid=12)},
-    ).fit(y)
-    evaluate(search, y, origins=2, horizon=10)
-    return search
-
-
-@pytest.fixture(scope="module")
 def regressor():
     X = series(2000)[:, None]
     y = np.column_stack([np.roll(X[:, 0], 1), np.roll(X[:, 0], 2) ** 2])
     cv = KFold(4, shuffle=True, random_state=0)
     return ESNSearchCV(ESNRegressor(15, random_state=0), SPACE, cv=cv).fit(X, y)
-
-
-@pytest.fixture(scope="module")
-def classifier():
-    noise = np.random.default_rng(0)
-    sequences = [
-        np.sin(np.arange(n) / (3 if n % 2 else 4)) + noise.normal(size=n) for n in range(9, 60)
-    ]
-    labels = ['o<d & "d"' if n % 2 else "even" for n in range(9, 60)]
-    search = ESNSearchCV(ESNClassifier(10), {"ridge": [1e-3, 1]}, cv=3, metric="error_rate")
-    return search.fit(sequences, labels)
 
 
 @pytest.fixture(scope="module")
@@ -207,8 +183,8 @@ def test_a_forecaster_gets_its_pictures(pages):
         "Candidates by CV and by FV",
         "Validation error and error on what followed",
         "tide",
-        "CV: KFold(k=4)",
-        "FV: WalkForward(k=3, valid=12)",
+        "CV: KFold(k=7)",
+        "FV: WalkForward(k=4, valid=12)",
     ]
     wide = [f for f in pages["forecaster"].of("figure") if f.get("class") == "wide"]
     assert len(wide) == 3
@@ -241,9 +217,9 @@ def test_a_classifier_gets_its_pictures_and_a_true_count_of_errors(pages, classi
 
 
 def test_the_honest_error_stands_beside_the_flattered_one(pages, forecaster):
-    honest = float(forecaster.evaluation_.nrmse.mean())
+    honest = float(forecaster.evaluation_.rmse.mean())
     assert honest in pages["forecaster"].values()
-    assert "nrmse on 10 unseen rows" in pages["forecaster"].text
+    assert "rmse on 10 unseen rows" in pages["forecaster"].text
     assert f"Values inside 90% intervals {float(forecaster.evaluation_.coverage.mean()):.0%}" in (
         pages["forecaster"].text
     )
@@ -333,7 +309,7 @@ def broken(search, value, pruned=False):
     search = copy.copy(search)
     search._results = {k: v.copy(deep=True) for k, v in search._results.items()}
     for found in search._results.values():
-        found["nrmse"][0, 1:, 1, :] = value
+        found["rmse"][0, 1:, 1, :] = value
         if pruned:
             shape = found.sizes["draw"], found.sizes["candidate"], found.sizes["ridge"]
             found["pruned"] = (("draw", "candidate", "ridge"), np.zeros(shape, dtype=bool))
@@ -347,7 +323,7 @@ def test_scores_that_are_not_finite_are_counted(forecaster, tmp_path, value):
     assert "15 of 72" in found.text  # five candidates, one of four splits, three ridges
     search = broken(forecaster, value)
     for one in search._results.values():
-        one["nrmse"][:] = value
+        one["rmse"][:] = value
     search.best_score_ = np.inf
     found = page(search, tmp_path)
     assert "72 of 72" in found.text and "no finite score" in found.text

@@ -69,10 +69,9 @@ def test_every_way_is_right_to_rounding(family, scheme):
 def test_fewer_rows_than_columns(family):
     for seed, (n, m) in enumerate(((8, 10), (9, 9), (6, 11))):
         X, Y, _ = problem(seed, family, n, m)
-        for cv in (KFold(3), LeaveOneOut()):
-            for penalised in (False, True):
-                ways = ["naive", "small_k", "large_k by leaving out", *WAYS]
-                right_to_rounding(X, Y, None, resolve_cv(cv, n), penalised, ways)
+        for cv, penalised in ((KFold(3), seed % 2 == 0), (LeaveOneOut(), seed % 2 == 1)):
+            ways = ["naive", "small_k", "large_k by leaving out", *WAYS]
+            right_to_rounding(X, Y, None, resolve_cv(cv, n), penalised, ways)
 
 
 @needs_long_double
