@@ -32,6 +32,7 @@ def jobs() -> dict:
         Accumulative,
         ESNClassifier,
         ESNForecaster,
+        ESNRegressor,
         ESNSearchCV,
         KFold,
         LeaveOneOut,
@@ -67,7 +68,19 @@ def jobs() -> dict:
 
     sequences = [rng.normal(size=(rng.randint(10, 30), 12)) for _ in range(200)]
     labels = rng.randint(9, size=200)
+    inputs, output = rng.rand(20_000, 1), rng.rand(20_000)
+    regressors = {
+        units: ESNRegressor(units, random_state=1).fit(inputs[:2000], output[:2000])
+        for units in (50, 500)
+    }
+    forecasters = {
+        units: ESNForecaster(units, random_state=1, ridge=1e-2).fit(y) for units in (50, 500)
+    }
     found = {
+        "reservoir, 50 units, 20,000 steps": lambda: regressors[50].predict(inputs),
+        "reservoir, 500 units, 2,000 steps": lambda: regressors[500].predict(inputs[:2000]),
+        "closed loop, 50 units, 4,000 steps": lambda: forecasters[50].forecast(4000),
+        "closed loop, 500 units, 1,000 steps": lambda: forecasters[500].forecast(1000),
         "search, 9 networks of 50 units × 12 ridge, 18 splits": lambda: search(folds),
         "the same, pruned": lambda: search(folds, True),
         "the same, four schemes at once": lambda: search(four),
