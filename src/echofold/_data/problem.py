@@ -8,10 +8,12 @@ output is worth, so that errors can be given in original ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
+from echofold._data.represent import Form
 from echofold._data.segments import Segments, Sequences, Series
 from echofold._data.tasks import CLASSIFICATION, FORECASTING, REGRESSION, Task
 
@@ -38,6 +40,10 @@ class Problem:
         Original value of a scaled zero of each output.
     labels : ndarray (n,) or None
         Class number of each row.
+    form : Form
+        How the targets represent the series that they are made of, and
+    levels : ndarray (series, outputs)
+        all of that series, as logarithms if they are taken.
     """
 
     task: Task
@@ -49,6 +55,8 @@ class Problem:
     weights: np.ndarray | None = None
     output_range: tuple[np.ndarray, np.ndarray] | None = None
     labels: np.ndarray | None = None
+    form: Form = Form()
+    levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def rows(self) -> int:
@@ -65,6 +73,28 @@ class Problem:
         """Inputs ``(washout, inputs)`` before row 0."""
         return self.segments.washout
 
+    @property
+    def skipped(self) -> int:
+        """Rows of the data before row 0: the washout, and what differencing loses."""
+        return self.form.lost + len(self.washout)
+
+    @cached_property
+    def scored(self) -> Problem:
+        """The same rows as they are scored: targets that no longer need to be brought back."""
+        if not self.form:
+            return self
+        first = self.skipped + self.task.ahead
+        ones = np.ones_like(self.unit)
+        values = self.form.values(self.levels[first : first + self.rows])
+        return replace(
+            self, targets=values, unit=ones, offset=0 * ones, form=Form(), levels=np.zeros((0, 0))
+        )
+
+    def before(self, rows: np.ndarray) -> np.ndarray:
+        """Levels ``(…, lost, outputs)`` before the targets of ``rows (…)``, oldest first."""
+        at = np.asarray(rows)[..., None] + np.arange(-self.form.lost, 0)
+        return self.levels[at + self.skipped + self.task.ahead]
+
     def original(self, outputs: np.ndarray) -> np.ndarray:
         """Scaled outputs (last axis) in original units, clipped to the output range."""
         return self.offset + self.unit * self.clip(outputs)
@@ -74,22 +104,36 @@ class Problem:
         return outputs if self.output_range is None else np.clip(outputs, *self.output_range)
 
 
-def forecasting(y, X, washout: int | str, unit, offset, sample_weight=None) -> Problem:
+def forecasting(
+    y, X, washout: int | str, unit, offset, sample_weight=None, form=None, levels=None
+) -> Problem:
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.
 
-    ``y (n + 1, outputs)`` and ``X (n + 1, known)`` or None are scaled already.
+    ``y (n + 1, outputs)`` and ``X (n + 1, known)`` or None are scaled already. If ``y`` is the
+    ``form`` of a series, ``levels`` is that series and ``y`` is shorter by what the form loses,
+    which is part of the washout, so that all forms have their targets at the same times.
     """
-    known = np.zeros((len(y) - 1, 0)) if X is None else X[1:]
-    inputs = np.hstack([y[:-1], known])
-    first = resolve_washout(washout, len(inputs), "y", "pairs of successive values")
+    form = form or Form()
+    pairs = len(y) - 1 + form.lost
+    known = np.zeros((pairs, 0)) if X is None else X[1:]
+    first = max(resolve_washout(washout, pairs, "y", "pairs of successive values"), form.lost)
+    if pairs - first < 2:
+        raise ValueError(
+            f"y gives {pairs} pairs of successive values, of which difference={form.lags} loses "
+            f"{form.lost}: {max(pairs - first, 0)} are left, at least 2 are needed. Give a longer "
+            "series or smaller lags."
+        )
+    inputs = np.hstack([y[:-1], known[form.lost :]])
     return Problem(
         task=FORECASTING,
-        targets=y[1 + first :],
-        segments=Series(inputs, first),
+        targets=y[1 + first - form.lost :],
+        segments=Series(inputs, first - form.lost),
         known=known[first:],
         weights=_weights(sample_weight, 1 + first),
         unit=unit,
         offset=offset,
+        form=form,
+        levels=np.zeros((0, 0)) if levels is None else levels,
     )
 
 

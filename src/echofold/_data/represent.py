@@ -15,6 +15,8 @@ import numpy as np
 
 from echofold._data.arguments import is_integer, refuse
 
+MOST = 10**6  # steps that differences of a stored model go back, and waves of its seasons
+
 
 @dataclass(frozen=True)
 class Form:
@@ -129,3 +131,25 @@ def harmonics_of(seasons: tuple[tuple[float, int], ...], first: int, rows: int) 
         angle = 2 * np.pi * ((t * k / length) % 1.0)
         columns += [np.sin(angle[:, 2 * k != length]), np.cos(angle)]
     return np.hstack(columns)
+
+
+def read_representation(value: Any) -> tuple[Form, tuple[tuple[float, int], ...]]:
+    """The form and the seasons of a stored model; a ValueError for anything else."""
+    try:
+        log, lags, seasons = value
+        known = form_of({"log": log, "difference": lags})
+        for length, count in seasons:
+            if (
+                not isinstance(length, float)
+                or not 2 <= length < np.inf
+                or not is_integer(count)
+                or not 1 <= count <= length // 2
+            ):
+                raise ValueError(f"a season of {length!r} steps and {count!r} waves")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"represented_ is no representation: {error}") from error
+    if type(log) is not bool or type(lags) is not tuple or type(seasons) is not tuple:
+        raise ValueError("represented_ is no representation")
+    if sum(lags) > MOST or sum(count for _, count in seasons) > MOST:
+        raise ValueError(f"represented_ goes back, or has waves, beyond {MOST}")
+    return known, seasons

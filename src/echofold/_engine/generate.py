@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from echofold._data.represent import Form
 from echofold._engine.kind import Reservoirs
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
@@ -29,18 +31,25 @@ def columns_together(units: int, platform: str) -> int:
 
 
 class Trajectories(NamedTuple):
-    """Columns under way. ``x (units, columns)``, ``y (outputs, columns)``, ``error (columns,)``."""
+    """Columns under way.
+
+    ``x (units, columns)``, ``y (outputs, columns)``, ``error (columns,)``; ``past`` are the levels
+    ``(lost, outputs, columns)`` before the next step, the one of step ``n`` at ``n % lost``.
+    """
 
     x: Any
     y: Any
     error: Any
+    past: Any
 
 
 class Course(NamedTuple):
     """What trajectories run along: rows of ``known`` inputs and ``targets``, from ``start``.
 
     ``known`` is ``(T, known inputs)``, ``targets`` ``(T, outputs)``; ``start`` and ``horizon`` are
-    ``(columns,)``; ``unit`` is ``(outputs,)``, what one scaled unit of each output is worth.
+    ``(columns,)``; ``unit`` and ``offset`` are ``(outputs,)``, what one scaled unit and a scaled
+    zero of each output are worth. Outputs that represent a series by a form are brought back before
+    they are compared, and ``targets`` are values of that series.
     """
 
     known: Any
@@ -48,6 +57,7 @@ class Course(NamedTuple):
     start: Any
     horizon: Any
     unit: Any
+    offset: Any
 
 
 def _readout(r: Reservoirs, readout, u, x):
@@ -59,41 +69,60 @@ def _readout(r: Reservoirs, readout, u, x):
     return jnp.where(jnp.isfinite(y), y, jnp.inf)
 
 
-def _mistake(course: Course, y, step, absolute: bool):
-    """Error of this step in original units, zero past a column's horizon."""
+def _mistake(course: Course, form: Form, y, past, step, absolute: bool):
+    """Error of this step in original units, zero past a column's horizon; and the new past."""
     row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
-    e = (y - course.targets[row].T) * course.unit[:, None]
+    if form:
+        z = y * course.unit[:, None] + course.offset[:, None]
+        for lag, c in form.terms:
+            z = z - c * lax.dynamic_index_in_dim(past, (step - lag) % form.lost, keepdims=False)
+        if form.lags:
+            past = lax.dynamic_update_index_in_dim(past, z, step % form.lost, 0)
+        e = (jnp.exp(z) if form.log else z) - course.targets[row].T
+    else:
+        e = (y - course.targets[row].T) * course.unit[:, None]
     e = jnp.abs(e).sum(axis=0) if absolute else (e * e).sum(axis=0)
     e = jnp.where(jnp.isnan(e), jnp.inf, e)
-    return jnp.where(step < course.horizon, e, 0.0)
+    return jnp.where(step < course.horizon, e, 0.0), past
 
 
 @program
-def _begin(r: Reservoirs, readout, inputs, x, course: Course, *, absolute) -> Trajectories:
+def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, form, absolute):
     y = _readout(r, readout, inputs, x)
-    return Trajectories(x, y, _mistake(course, y, 0, absolute))
+    error, past = _mistake(course, form, y, past, 0, absolute)
+    return Trajectories(x, y, error, past)
 
 
 def begin(
-    r: Reservoirs, readout, inputs, x, course: Course, absolute: bool = False
+    r: Reservoirs,
+    readout,
+    inputs,
+    x,
+    course: Course,
+    absolute: bool = False,
+    past=None,
+    form: Form | None = None,
 ) -> Trajectories:
     """First output of every column, from true states and true ``inputs (inputs, columns)``."""
-    return _begin(r, readout, inputs, x, course, absolute=absolute)
+    form = form or Form()
+    past = np.zeros((0, *readout.shape[1:])) if past is None else past
+    return _begin(r, readout, inputs, x, course, past, form=form, absolute=absolute)
 
 
-def _closed_step(r: Reservoirs, readout, course: Course, absolute: bool, n, going):
+def _closed_step(r: Reservoirs, readout, course: Course, form: Form, absolute: bool, n, going):
     """One step of every column on its own output."""
     row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
     u = jnp.concatenate([going.y, course.known[row].T])
     x = r.step(going.x, u)
     y = _readout(r, readout, u, x)
-    return Trajectories(x, y, going.error + _mistake(course, y, n, absolute))
+    error, past = _mistake(course, form, y, going.past, n, absolute)
+    return Trajectories(x, y, going.error + error, past)
 
 
 @program
-def _proceed(r: Reservoirs, readout, going, course: Course, first, stop, *, absolute, steps):
+def _proceed(r: Reservoirs, readout, going, course, first, stop, *, form, absolute, steps):
     """The trajectories before step ``stop``; ``steps``, if not None, are compiled in."""
-    step = partial(_closed_step, r, readout, course, absolute)
+    step = partial(_closed_step, r, readout, course, form, absolute)
     count = stop - first if steps is None else steps
     return loop(0, count, lambda n, going: step(first + n, going), going)
 
@@ -101,7 +130,7 @@ def _proceed(r: Reservoirs, readout, going, course: Course, first, stop, *, abso
 @program
 def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
     """The trajectories after ``steps`` more, and their outputs."""
-    one = partial(_closed_step, r, readout, course, False)
+    one = partial(_closed_step, r, readout, course, Form(), False)
 
     def step(going, n):
         going = one(n, going)
@@ -119,11 +148,12 @@ def proceed(
     steps: int,
     absolute: bool = False,
     keep: bool = False,
+    form: Form | None = None,
 ):
     """Advance by ``steps`` on the columns' own output; step ``first`` is the next one.
 
-    Returns the trajectories, and the outputs ``(steps, outputs, columns)`` if ``keep`` (the errors
-    are then squares).
+    Returns the trajectories, and the outputs ``(steps, outputs, columns)`` if ``keep`` (errors are
+    then squares, and of outputs that are not brought back).
     """
     if keep:
         return _proceed_keeping(r, readout, going, course, first, steps=steps)
@@ -131,7 +161,8 @@ def proceed(
     # asks the host after every step.
     known = steps if accelerated() else None
     stop = first + steps
-    return _proceed(r, readout, going, course, first, stop, absolute=absolute, steps=known), None
+    options = {"form": form or Form(), "absolute": absolute, "steps": known}
+    return _proceed(r, readout, going, course, first, stop, **options), None
 
 
 def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
@@ -149,6 +180,7 @@ def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
         np.zeros(columns, dtype=int),
         np.zeros(columns, dtype=int),
         np.ones(outputs),
+        np.zeros(outputs),
     )
     going = begin(r, readout, inputs, x, course)
     first = np.asarray(going.y)[None]

@@ -70,17 +70,19 @@ def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
 def course(problem: Problem, runs: Runs) -> Course:
     """What these columns run along."""
     rows = few_lengths(problem.rows)  # of few sizes, because each is compiled once
-    known, targets = pad_rows(problem.known, rows), pad_rows(problem.targets, rows)
-    return Course(known, targets, runs.start, runs.horizon, problem.unit)
+    known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
+    return Course(known, targets, runs.start, runs.horizon, problem.unit, problem.offset)
 
 
 def first_outputs(
-    r: Reservoirs, runs: Runs, readout, along: Course, absolute: bool
+    problem: Problem, r: Reservoirs, runs: Runs, readout, along: Course, absolute: bool
 ) -> Trajectories:
     """Columns after their first output, from the true rows that they start from."""
     rows, inputs = runs.rows.T, runs.rows.shape[1] - r.seen
-    states = rows[inputs : inputs + r.shape[0]]
-    return begin(r, readout, rows[:inputs], states, along, absolute)
+    states, past = rows[inputs : inputs + r.shape[0]], None
+    if problem.form.lags:
+        past = np.moveaxis(problem.before(runs.start), 0, 2)
+    return begin(r, readout, rows[:inputs], states, along, absolute, past, problem.form)
 
 
 def _start(source: States, runs: Runs, width: int, absolute: bool):
@@ -90,7 +92,7 @@ def _start(source: States, runs: Runs, width: int, absolute: bool):
     runs = runs.part(index)
     r, along = source.reservoirs.columns(runs.candidate), course(source.problem, runs)
     readout = np.moveaxis(runs.readout, 0, 2)
-    return r, readout, first_outputs(r, runs, readout, along, absolute), along
+    return r, readout, first_outputs(source.problem, r, runs, readout, along, absolute), along
 
 
 def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
@@ -101,13 +103,15 @@ def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
         for part, width in blocks(runs, source.device):
             r, readout, going, along = _start(source, runs.part(part), width, absolute)
             if longest > 1:
-                going, _ = proceed(r, readout, going, along, 1, longest - 1, absolute)
+                going, _ = proceed(
+                    r, readout, going, along, 1, longest - 1, absolute, form=source.problem.form
+                )
             total[part] = np.asarray(going.error)[: part.stop - part.start]
     return total
 
 
 def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
-    """Outputs ``(columns, longest horizon, outputs)`` of every column, in scaled units."""
+    """Outputs ``(columns, longest horizon, outputs)`` of every column, in the units scored in."""
     longest = int(runs.horizon.max())
     all_outputs = np.empty((len(runs.candidate), longest, source.problem.targets.shape[1]))
     with engine(source.device):
@@ -118,4 +122,8 @@ def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
                 _, rest = proceed(r, readout, going, along, 1, longest - 1, keep=True)
                 outputs = np.concatenate([outputs, rest])
             all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
-    return all_outputs
+    problem = source.problem
+    if not problem.form:
+        return all_outputs
+    w = problem.offset + problem.unit * all_outputs
+    return problem.form.values(problem.form.back(w, problem.before(runs.start)))

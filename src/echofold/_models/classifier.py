@@ -72,6 +72,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         "feature_names_in_": Stored("names", always=False),
     }
     _shapes_the_problem = ("scale", "states")
+    _openings = ()
 
     def __init__(
         self,

@@ -8,6 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.problem import Problem, forecasting
+from echofold._data.represent import (
+    Form,
+    form_of,
+    harmonics_of,
+    read_representation,
+    seasons_of,
+)
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, read, read_weights, write
 from echofold._data.tasks import FORECASTING
@@ -40,7 +47,19 @@ class ESNForecaster(ESN):
     ----------
     %(parameters)s
     washout : int or "auto", default="auto"
-        First pairs that only warm the state up; "auto" is a tenth of them, at most 200.
+        First pairs that only warm the state up; "auto" is a tenth of them, at most 200. Values that
+        ``difference`` loses are among them.
+    log : bool, default=False
+        Whether to learn and forecast logarithms, for positive values whose ups and downs grow with
+        them. Forecasts are then never negative.
+    difference : tuple of int, default=()
+        Lags of differences to learn, one after the other: ``(1,)`` for a series with a trend,
+        ``(12,)`` for months with a yearly season, ``(12, 1)`` for both. Forecasts are summed up
+        again from the last values.
+    season : float, tuple of floats or None, default=None
+        Length of a season in steps, or of several: its sines and cosines become inputs.
+    harmonics : int, default=3
+        How many waves describe a season, from the longest on.
 
     Attributes
     ----------
@@ -69,8 +88,13 @@ class ESNForecaster(ESN):
     timeline_: Timeline | None
     last_: np.ndarray
     residuals_: np.ndarray | None
+    represented_: tuple
+    levels_: np.ndarray
+    steps_: int
 
     _task = FORECASTING
+    _shapes_the_problem = ("washout", "scale", "log", "difference", "season", "harmonics")
+    _openings = ("washout", "difference")
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),
@@ -81,7 +105,55 @@ class ESNForecaster(ESN):
         "residuals_": Stored(
             "floats", ("count", "horizon", "outputs"), optional=True, finite=False
         ),
+        "represented_": Stored("representation", always=False),
+        "levels_": Stored("floats", ("lost", "outputs"), always=False),
+        "steps_": Stored("count", always=False),
     }
+
+    def __init__(
+        self,
+        units=100,
+        *,
+        leak_rate=1.0,
+        spectral_radius=0.9,
+        input_scaling=1.0,
+        bias_scaling=1.0,
+        connectivity=1.0,
+        ridge=1e-6,
+        penalize_bias=False,
+        washout="auto",
+        scale="standard",
+        W=None,
+        W_in=None,
+        random_state=None,
+        device="auto",
+        log=False,
+        difference=(),
+        season=None,
+        harmonics=3,
+        reservoir=None,
+    ):
+        super().__init__(
+            units,
+            leak_rate=leak_rate,
+            spectral_radius=spectral_radius,
+            input_scaling=input_scaling,
+            bias_scaling=bias_scaling,
+            connectivity=connectivity,
+            ridge=ridge,
+            penalize_bias=penalize_bias,
+            washout=washout,
+            scale=scale,
+            W=W,
+            W_in=W_in,
+            random_state=random_state,
+            device=device,
+            reservoir=reservoir,
+        )
+        self.log = log
+        self.difference = difference
+        self.season = season
+        self.harmonics = harmonics
 
     @whole_or_not_at_all
     def fit(self, y, X=None, sample_weight=None):
@@ -146,7 +218,8 @@ class ESNForecaster(ESN):
             x = advance(r, first[None], self.state_[:, None])
             outputs = generate(r, self.readout_[:, :, None], first[:, None], x, ahead, steps)
             scaled = outputs[: int(horizon), :, 0]
-        mean = self.y_scaler_.original(scaled)
+        form, _ = self._representation()
+        mean = form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
         if widths is None:
             return self._write(mean)
         return Forecast(*(self._write(part) for part in (mean, mean - widths, mean + widths)))
@@ -181,12 +254,18 @@ class ESNForecaster(ESN):
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
         known = self._read_known(X, len(table.values), "update")
-        values = self.y_scaler_.scaled(table.values)
+        form, _ = self._representation()
+        levels = np.vstack([self._levels(), form.levels(table.values, "y")])
+        values = self.y_scaler_.scaled(form.differences(levels))
         inputs = np.hstack([np.vstack([self.last_, values[:-1]]), known])
         with self._engine():
             x = advance(r, inputs, self.state_[:, None])
             self.state_ = np.array(np.asarray(x)[:, 0])
         self.last_ = values[-1]
+        if hasattr(self, "represented_"):
+            self.steps_ += len(values)
+        if form.lost:
+            self.levels_ = levels[-form.lost :]
         if self.timeline_ is not None:
             self.timeline_ = self.timeline_.moved(len(values))
         return self
@@ -196,35 +275,77 @@ class ESNForecaster(ESN):
         self._check_parameters()
         table = read(y, "y")
         self.y_schema_ = table.schema
-        self.y_scaler_ = Scaler.learned(table.values, self.scale, "y")
         self.timeline_ = None if table.index is None else timeline(table.index, "y")
-        values = self.y_scaler_.scaled(table.values)
+        rows = len(table.values)
+        form, seasons = form_of(self.get_params()), seasons_of(self.get_params())
+        levels = form.levels(table.values, "y")
+        if rows < form.lost + 3:
+            raise ValueError(
+                f"y has {rows} values, of which difference={self.difference!r} loses {form.lost}; "
+                "at least 3 must be left. Give a longer series or smaller lags."
+            )
+        differences = form.differences(levels)
+        self.y_scaler_ = Scaler.learned(differences, self.scale, "y")
+        values = self.y_scaler_.scaled(differences)
         self.last_ = values[-1]
-        self.X_schema_ = self.X_scaler_ = known = None
+        self._represent(form, seasons, levels)
+        self.X_schema_ = self.X_scaler_ = None
+        known = harmonics_of(seasons, 0, rows)
         if X is not None:
             given = read(X, "X")
-            if len(given.values) != len(values):
+            if len(given.values) != rows:
                 raise ValueError(
-                    f"X has {len(given.values)} rows and y has {len(values)}; row t of X belongs "
+                    f"X has {len(given.values)} rows and y has {rows}; row t of X belongs "
                     "to y(t). Give X for the times of y here, and its future rows to forecast."
                 )
             check_aligned(table.index, given.index, "X")
             self.X_schema_ = given.schema
             self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
-            known = self.X_scaler_.scaled(given.values)
-        weights = read_weights(sample_weight, len(values))
+            known = np.hstack([self.X_scaler_.scaled(given.values), known])
+        weights = read_weights(sample_weight, rows)
+        scaler = self.y_scaler_
         return forecasting(
-            values, known, self.washout, self.y_scaler_.unit, self.y_scaler_.center, weights
+            values, known, self.washout, scaler.unit, scaler.center, weights, form, levels
         )
+
+    def _represent(self, form: Form, seasons: tuple, levels: np.ndarray) -> None:
+        """Remember how the series is represented, if it is not left as it is."""
+        for name in {"represented_", "levels_", "steps_"} & vars(self).keys():
+            delattr(self, name)  # of an earlier fit
+        if form or seasons:
+            self.represented_ = (form.log, form.lags, seasons)
+            self.steps_ = len(levels)
+        if form.lost:
+            self.levels_ = levels[-form.lost :]
+
+    def _representation(self) -> tuple[Form, tuple]:
+        """The form of the series that was fitted, and its seasons."""
+        log, lags, seasons = getattr(self, "represented_", (False, (), ()))
+        return Form(log, lags), seasons
+
+    def _levels(self) -> np.ndarray:
+        """The last levels, from which differences are summed up."""
+        return getattr(self, "levels_", np.zeros((0, len(self.last_))))
 
     @property
     def _network_inputs(self) -> int:
         """Number of inputs of the network carried: outputs fed back, then known inputs."""
-        return len(self.last_) + (0 if self.X_scaler_ is None else len(self.X_scaler_.center))
+        _, seasons = self._representation()
+        given = 0 if self.X_scaler_ is None else len(self.X_scaler_.center)
+        return len(self.last_) + given + harmonics_of(seasons, 0, 0).shape[1]
+
+    @classmethod
+    def _check_values(cls, params: dict[str, Any]) -> None:
+        super()._check_values(params)
+        form_of(params)
+        seasons_of(params)
 
     @classmethod
     def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
-        return {"inputs": outputs + scaled, "known": scaled, "positions": 1}
+        form, seasons = read_representation(fitted.get("represented_", (False, (), ())))
+        waves = harmonics_of(seasons, 0, 0).shape[1]
+        inputs = outputs + scaled + waves
+        return {"inputs": inputs, "known": scaled, "positions": 1, "lost": form.lost}
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
@@ -233,6 +354,10 @@ class ESNForecaster(ESN):
         pandas = fitted["y_schema_"].parts["kind"] == "pandas"
         if (fitted["timeline_"] is not None) != pandas:
             raise ValueError("timeline_ must be there for pandas data, and None for other")
+        if ("levels_" in fitted) != (sizes["lost"] > 0):
+            raise ValueError("levels_ must be there if, and only if, differences are summed up")
+        if ("steps_" in fitted) != ("represented_" in fitted):
+            raise ValueError("steps_ and represented_ belong together")
 
     def _install(self, network: Network):
         """Carry ``network`` from now on."""
@@ -240,9 +365,11 @@ class ESNForecaster(ESN):
         return super()._install(network)
 
     def _read_known(self, X, rows: int, method: str) -> np.ndarray:
-        """Scaled known inputs ``(rows, known inputs)`` of the next ``rows`` rows."""
+        """Known inputs of the next ``rows`` rows: those given, scaled, then seasons."""
+        _, seasons = self._representation()
+        waves = harmonics_of(seasons, getattr(self, "steps_", 0), rows)
         if X is None and self.X_schema_ is None:
-            return np.zeros((rows, 0))
+            return waves
         if X is None or self.X_schema_ is None or self.X_scaler_ is None:
             given, not_given = ("fit", method) if X is None else (method, "fit")
             raise ValueError(
@@ -258,7 +385,7 @@ class ESNForecaster(ESN):
             )
         if self.timeline_ is not None and self.timeline_.kind in ("dates", "periods"):
             self.timeline_.check_follows(table.index, "X")
-        return self.X_scaler_.scaled(table.values)
+        return np.hstack([self.X_scaler_.scaled(table.values), waves])
 
     def _half_widths(self, horizon: int, level) -> np.ndarray:
         """Half the width of the interval around each value, in original units."""

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+# Parameters that came after version 0.1. Where they have these defaults, files and checkpoints are
+# those of before: old ones are read, and new ones can be read by old versions.
+ADDED = {"reservoir": None, "log": False, "difference": (), "season": None, "harmonics": 3}
+
+
+def is_as_before(name: str, value: Any) -> bool:
+    """Whether a parameter is new and left at its default."""
+    return name in ADDED and type(value) is type(ADDED[name]) and value == ADDED[name]
 
 
 @dataclass(frozen=True)

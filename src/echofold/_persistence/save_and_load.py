@@ -22,6 +22,7 @@ from echofold._data.tables import Schema
 from echofold._engine.kind import KINDS
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
+from echofold._models.stored import ADDED, is_as_before
 from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
 from echofold._persistence.contents import CLASS, Parts, decode_parts, encode_parts, parse
 from echofold._persistence.expected import check_fitted, check_params
@@ -71,8 +72,7 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     params = estimator.get_params(deep=False)
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
-    if params["reservoir"] is None:
-        del params["reservoir"]  # as in files of 0.1, which versions before read too
+    params = {name: value for name, value in params.items() if not is_as_before(name, value)}
     fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
     about = {
         "format": FORMAT,
@@ -146,9 +146,10 @@ def _restore(about: Any, members: dict[str, Any]) -> Any:
         raise ValueError(f"class {short(name)} of format {short(about['format'])}")
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
-    params.setdefault("reservoir", None)
     cls = _class(name)
-    check_params(params, cls._get_param_names())
+    names = cls._get_param_names()
+    params = {name: value for name, value in ADDED.items() if name in names} | params
+    check_params(params, names)
     params = {name: _made(value) for name, value in params.items()}
     cls._check_values(params)
     kind = reservoir_of(params)

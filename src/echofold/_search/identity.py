@@ -6,6 +6,7 @@ from typing import Any
 
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
+from echofold._models.stored import is_as_before
 from echofold._search.described import described, described_function
 from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
@@ -39,7 +40,7 @@ def identity_of(
         "parameters": {
             name: described(value, name)
             for name, value in own.items()
-            if name != "random_state" and (name != "reservoir" or value is not None)  # new in 0.2
+            if name != "random_state" and not is_as_before(name, value)
         },
         "space": [
             {name: described(values, f"space[{name!r}]") for name, values in one.items()}

@@ -36,6 +36,7 @@ class _Part:
     x: np.ndarray
     y: np.ndarray
     error: np.ndarray
+    past: np.ndarray
     done: np.ndarray
     steps: int = 0
 
@@ -56,16 +57,22 @@ class _Part:
                 r = self.source.reservoirs.columns(runs.candidate)
                 along = course(self.source.problem, runs)
                 if first == 0:
-                    going = first_outputs(r, runs, readout, along, self.absolute)
+                    problem = self.source.problem
+                    going = first_outputs(problem, r, runs, readout, along, self.absolute)
                 else:
-                    going = Trajectories(self.x[index].T, self.y[index].T, self.error[index])
+                    past = np.moveaxis(self.past[index], 0, 2)
+                    going = Trajectories(self.x[index].T, self.y[index].T, self.error[index], past)
                 start = max(first, 1)
                 if to > start:
-                    going, _ = proceed(r, readout, going, along, start, to - start, self.absolute)
+                    going, _ = proceed(
+                        r, readout, going, along, start, to - start, self.absolute,
+                        form=self.source.problem.form,
+                    )  # fmt: skip
                 at, count = columns[part], part.stop - part.start
                 self.x[at] = np.asarray(going.x).T[:count]
                 self.y[at] = np.asarray(going.y).T[:count]
                 self.error[at] = np.asarray(going.error)[:count]
+                self.past[at] = np.moveaxis(np.asarray(going.past), 2, 0)[:count]
         self.steps += int(np.maximum(np.minimum(to, some.horizon) - max(first, 1), 0).sum())
         self.done[columns] = to
 
@@ -116,6 +123,7 @@ def _part(source: States, one: Validated, absolute: bool) -> _Part:
     return _Part(
         source, runs, absolute,
         np.zeros((count, units)), np.zeros((count, one.W.shape[-1])), np.zeros(count),
+        np.zeros((count, source.problem.form.lost, one.W.shape[-1])),
         np.zeros(count, dtype=int),
     )  # fmt: skip
 
@@ -124,7 +132,7 @@ def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str,
     """Scores ``(candidates, splits, ridge)`` from the errors so far."""
     needs = kinds(settings.metrics)[0]
     sums = {needs: part.error.reshape(shape)}
-    return finish_sums(part.source.problem, one.splits, sums, settings.metrics)
+    return finish_sums(part.source.problem.scored, one.splits, sums, settings.metrics)
 
 
 def _bound(parts: list[_Part], one: Validated, shape, settings: Settings) -> np.ndarray:

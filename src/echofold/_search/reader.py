@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from sklearn.base import clone
@@ -17,7 +18,8 @@ class Reader:
     """Problems and splits of candidates.
 
     Parameters of an estimator that change how data are read are its ``_shapes_the_problem``.
-    ``washouts`` are all that candidates have: they are scored on the rows after the longest.
+    ``openings`` are those that decide where scored rows begin, with all values that candidates
+    have: all are scored on the rows after the longest.
     """
 
     def __init__(
@@ -28,17 +30,23 @@ class Reader:
         groups: Any,
         cv: Any,
         metrics: list[Metric],
-        washouts: Sequence[Any] = (),
+        openings: Mapping[str, Sequence[Any]] | None = None,
     ):
         self.estimator, self.data, self.fit_params = estimator, data, fit_params
         self.groups, self.cv, self.metrics = groups, cv, metrics
         self._own = estimator.get_params(deep=False)
         self._aligned: dict[str, int] = {}
         self._problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = {}
-        if len(set(washouts)) > 1:
-            lengths = [len(self.problem({"washout": one})[0].washout) for one in washouts]
-            self._aligned = {"washout": max(lengths)}
+        names, values = list(openings or {}), product(*(openings or {}).values())
+        beginnings = [dict(zip(names, one, strict=True)) for one in values]
+        if len(beginnings) > 1:
+            self._aligned = {"washout": max(self._begins(one) for one in beginnings)}
             self._problems.clear()
+
+    def _begins(self, shaping: dict[str, Any]) -> int:
+        """Rows of the data before the first one that is scored."""
+        reader = clone(self.estimator).set_params(**shaping)
+        return reader._read(*self.data, **self.fit_params).skipped
 
     def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
         """All parameters of a candidate; ``reservoir__size`` is one of its reservoir."""

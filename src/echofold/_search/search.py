@@ -192,7 +192,7 @@ class ESNSearchCV(BaseEstimator):
         spaces, settings = self._check()
         reader = Reader(
             clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics,
-            values_of("washout", spaces, self.estimator.get_params(deep=False)),
+            self._openings(spaces),
         )  # fmt: skip
         problem, schemes = reader.problem({})
         self._check_task(problem, schemes, settings)
@@ -226,6 +226,12 @@ class ESNSearchCV(BaseEstimator):
             **self.candidates_[winner.candidate], "ridge": float(self.best_estimator_.ridge),
         }  # fmt: skip
         return self
+
+    def _openings(self, spaces: list[dict[str, Any]]) -> dict[str, list[Any]]:
+        """All values of the parameters that decide where scored rows begin."""
+        own = self.estimator.get_params(deep=False)
+        names = [name for name in self.estimator._openings if name in own]
+        return {name: values_of(name, spaces, own) for name in names}
 
     def _check(self) -> tuple[list[dict[str, Any]], Settings]:
         """Check the arguments that do not depend on data."""

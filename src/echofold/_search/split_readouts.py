@@ -51,9 +51,10 @@ def validate_winner(
     problem, rows = source.problem, splits.valid_rows
     runs = flatten(W[None, :, None], starts, np.array([valid[0] for valid in splits.valid]))
     outputs = closed_loop_outputs(source, runs)
-    residuals = problem.targets[np.minimum(rows, problem.rows - 1)] - outputs
-    errors = score_residuals(problem, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
-    residuals = residuals * problem.unit
+    scored = problem.scored
+    residuals = scored.targets[np.minimum(rows, problem.rows - 1)] - outputs
+    errors = score_residuals(scored, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
+    residuals = residuals * scored.unit
     residuals[rows >= problem.rows] = np.nan
     return SplitReadouts(W, errors, ridge, splits.train_sizes, residuals)
 
@@ -96,14 +97,14 @@ def validation_outputs(
     """Forecasts or predictions of every split for its validation rows, in original units."""
     problem, rows = source.problem, splits.valid_rows
     past = rows >= problem.rows
-    truth = problem.original(problem.targets)[np.minimum(rows, problem.rows - 1)]
+    truth = problem.scored.original(problem.scored.targets)[np.minimum(rows, problem.rows - 1)]
     truth[past] = np.nan
     if readouts.residuals is not None:
         outputs = truth - readouts.residuals
     else:
         outputs = _open_loop(source, rows, readouts.W)
         outputs[past] = np.nan
-    first = len(problem.washout) + problem.task.ahead
+    first = problem.skipped + problem.task.ahead
     return ValidationOutputs(np.where(past, -1, rows + first), truth, outputs)
 
 

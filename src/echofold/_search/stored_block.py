@@ -100,6 +100,7 @@ def data_of(problem: Problem) -> str:
     return fingerprint(
         problem.targets, problem.inputs, problem.washout, problem.weights,
         *problem.segments.apart, problem.unit, problem.offset,
+        *((np.array(repr(problem.form)), problem.levels) if problem.form else ()),
     )  # fmt: skip
 
 

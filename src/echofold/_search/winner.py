@@ -100,7 +100,7 @@ class Winners:
             while len(self._validated) >= REMEMBERED:
                 del self._validated[next(iter(self._validated))]
             aligned, schemes = self.reader.problem(self.candidates[winner.candidate])
-            if len(aligned.washout) > len(source.problem.washout):  # another's, for equal rows
+            if aligned.skipped > source.problem.skipped:  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
             penalised = bool(model.penalize_bias)
             self._validated[key] = validate_winner(source, schemes[scheme], ridge, penalised)

@@ -61,7 +61,7 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
 
 def _groups(groups, problem: Problem) -> np.ndarray:
     """Groups of the rows that are split; a pair of a forecast takes its target's."""
-    expected = len(problem.washout) + problem.rows + problem.task.ahead
+    expected = problem.skipped + problem.rows + problem.task.ahead
     groups = np.asarray(groups)
     if groups.shape != (expected,):
         raise ValueError(

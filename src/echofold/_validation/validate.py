@@ -142,11 +142,12 @@ def close_the_loop(source: States, one: Validated, settings: Settings) -> None:
     if len(needs) == 1 and needs[0] in ("squared", "absolute"):
         total = closed_loop_sums(source, runs, needs[0] == "absolute")
         sums = {needs[0]: total.reshape(shape)}
-        one.scores = finish_sums(problem, splits, sums, settings.metrics)
+        one.scores = finish_sums(problem.scored, splits, sums, settings.metrics)
         return
     outputs = closed_loop_outputs(source, runs)
     outputs = np.moveaxis(outputs.reshape(*shape, *outputs.shape[1:]), 3, 2)
     at = splits.valid_rows
-    targets = problem.targets[np.minimum(at, problem.rows - 1)][:, :, None]
-    each = [score_residuals(problem, splits, at, targets - o, settings.metrics) for o in outputs]
+    scored = problem.scored
+    targets = scored.targets[np.minimum(at, problem.rows - 1)][:, :, None]
+    each = [score_residuals(scored, splits, at, targets - o, settings.metrics) for o in outputs]
     one.scores = {name: np.stack([scores[name] for scores in each]) for name in each[0]}

@@ -1,0 +1,388 @@
+"""Representations against a plain loop that transforms, refits, generates and inverts by split."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+from model_files import archive, members_of, with_fitted
+from searches import identical
+
+from echofold import (
+    Accumulative,
+    ESNForecaster,
+    ESNSearchCV,
+    KFold,
+    LeaveOneOut,
+    SingleSplit,
+    WalkForward,
+    cross_validate,
+    evaluate,
+    load,
+    save,
+)
+from echofold._data.represent import Form, harmonics_of
+from echofold.metrics import mae, nrmse, rmse
+
+UNITS, RIDGE = 12, [1e-4, 1.0]
+ROWS = 90
+_rng = np.random.default_rng(3)
+_t = np.arange(ROWS)
+Y = np.stack(
+    [
+        np.exp(0.01 * _t + 0.3 * np.sin(_t * np.pi / 3) + 0.05 * _rng.normal(size=ROWS)),
+        5 + 0.05 * _t + np.cos(_t * np.pi / 3) + 0.1 * _rng.normal(size=ROWS),
+    ],
+    axis=1,
+)
+X = _rng.normal(size=(ROWS, 2))
+WEIGHTS = _rng.uniform(0.5, 2, size=ROWS)
+FORMS = {
+    "log": {"log": True},
+    "trend": {"difference": (1,)},
+    "season": {"difference": (6,)},
+    "both": {"log": True, "difference": (6, 1)},
+    "twice": {"difference": (1, 1)},
+    "waves": {"season": 6, "harmonics": 3},
+    "all": {"log": True, "difference": (1,), "season": (6, 9.5), "harmonics": 2},
+}
+SCHEMES = {
+    "single": SingleSplit(12),
+    "k-fold": KFold(4),
+    "gaps": KFold(3, valid=9, gap=2),
+    "accumulative": Accumulative(3, valid=8, min_train=0.4),
+    "walk forward": WalkForward(3, valid=8, min_train=0.4),
+    "one": LeaveOneOut(),
+}
+
+
+def there(y, form):
+    """Levels, and their differences one lag after the other."""
+    z = np.log(y) if form.get("log") else y
+    w = z
+    for lag in form.get("difference", ()):
+        w = w[lag:] - w[:-lag]
+    return z, w
+
+
+def back(w, z, form):
+    """Values of differences ``w`` that follow the levels ``z``, undone one lag after the other."""
+    lags = form.get("difference", ())
+    stages = [z]
+    for lag in lags:
+        stages.append(stages[-1][lag:] - stages[-1][:-lag])
+    for lag, stage in zip(lags[::-1], stages[-2::-1], strict=True):
+        whole = list(stage)
+        for step in w:
+            whole.append(whole[-lag] + step)
+        w = np.array(whole[len(stage) :])
+    return np.exp(w) if form.get("log") else w
+
+
+def waves(form, rows):
+    season = form.get("season", ())
+    columns = [np.zeros((rows, 0))]
+    for length in season if isinstance(season, tuple) else (season,):
+        k = np.arange(1, min(form["harmonics"], int(length // 2)) + 1)
+        angle = 2 * np.pi * np.arange(rows)[:, None] * k / length
+        columns += [np.sin(angle[:, 2 * k != length]), np.cos(angle)]
+    return np.hstack(columns)
+
+
+class Plain:
+    """A forecaster in NumPy: weights and scaling of a fitted one, everything else by itself."""
+
+    def __init__(self, model, y, known, form, weights=None):
+        self.model, self.form, self.y = model, form, y
+        self.z, w = there(y, form)
+        self.lost = len(y) - len(w)
+        self.center, self.unit = w.mean(axis=0), w.std(axis=0)
+        known = np.hstack([(known - known.mean(axis=0)) / known.std(axis=0), waves(form, len(y))])
+        scaled = (w - self.center) / self.unit
+        self.inputs = np.hstack([scaled[:-1], known[self.lost + 1 :]])  # of pairs from `lost` on
+        self.known, self.targets = known, scaled[1:]
+        self.states = reference.run(model.W_in_, model.W_, model.leak_rate_, self.inputs)
+        self.weights = None if weights is None else weights[self.lost + 1 :]
+
+    def fit(self, pairs, ridge):
+        """A readout from the pairs at these times."""
+        at = np.asarray(pairs) - self.lost
+        rows = reference.extended(self.inputs[at], self.states[at])
+        weights = None if self.weights is None else self.weights[at]
+        return reference.ridge(rows, self.targets[at], ridge, False, weights)
+
+    def run(self, readout, pair, steps):
+        """Values of a closed loop whose first target is that of ``pair``."""
+        at = pair - self.lost
+        u, x, found = self.inputs[at], self.states[at], []
+        for step in range(steps):
+            out = np.concatenate([[1.0], u, x]) @ readout
+            found.append(self.center + self.unit * out)
+            if step + 1 < steps:
+                u = np.concatenate([out, self.known[pair + 2 + step]])
+                x = reference.update(self.model.W_in_, self.model.W_, self.model.leak_rate_, u, x)
+        return back(np.array(found), self.z[: pair + 1], self.form)
+
+
+def model_of(form, **options):
+    return ESNForecaster(UNITS, random_state=2, washout=10, leak_rate=0.7, **form, **options)
+
+
+def data_of(outputs, known):
+    y = Y[:, :outputs]
+    return (y, X) if known else (y,), (X if known else np.zeros((ROWS, 0)))
+
+
+def expected_scores(plain, splits, first, metric):
+    scores = []
+    for split in splits:
+        train = np.concatenate([np.arange(a, b) for a, b in split.train]) + first
+        a, b = split.valid
+        row = []
+        for ridge in RIDGE:
+            found = plain.run(plain.fit(train, ridge), a + first, b - a)
+            truth = plain.y[a + first + 1 : b + first + 1]
+            scale = ((plain.y[first + 1 :] - plain.y[first + 1 :].mean(axis=0)) ** 2).sum(axis=1)
+            options = {"scale": scale.mean()} if metric is nrmse else {}
+            row.append(metric(truth, found, **options))
+        scores.append(row)
+    return np.array(scores)
+
+
+# --- there and back -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_there_and_back(name):
+    form = Form(FORMS[name].get("log", False), FORMS[name].get("difference", ()))
+    levels = form.levels(Y, "y")
+    z, w = there(Y, FORMS[name])
+    np.testing.assert_array_equal(levels, z)
+    np.testing.assert_allclose(form.differences(levels), w, rtol=0, atol=1e-13)
+    for start in (form.lost, 40):
+        found = form.values(form.back(w[start - form.lost :], levels[start - form.lost : start]))
+        np.testing.assert_allclose(found, Y[start:], rtol=1e-11)
+    seasons = tuple((float(length), 2) for length in (6, 9.5))
+    both = harmonics_of(seasons, 0, 50)
+    np.testing.assert_allclose(harmonics_of(seasons, 20, 30), both[20:], rtol=0, atol=1e-12)
+
+
+# --- validation ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_and_scheme_equals_the_plain_loop(name, scheme):
+    form, cv = FORMS[name], SCHEMES[scheme]
+    outputs, known = (2, True) if name in ("both", "waves") else (1, scheme == "gaps")
+    data, inputs = data_of(outputs, known)
+    plain = Plain(model_of(form).fit(*data), data[0], inputs, form)
+    first = max(10, plain.lost)
+    splits = cv.splits(ROWS - 1 - first)
+    metric = mae if scheme == "gaps" else nrmse
+    expected = expected_scores(plain, splits, first, metric)
+    for algorithm in ("naive", "auto", "small_k", "large_k"):
+        found = cross_validate(
+            model_of(form), *data, cv=cv, ridge=RIDGE, algorithm=algorithm, metric=metric.__name__
+        )
+        np.testing.assert_allclose(found[metric.__name__].values, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("memory", ["pieces", "fold", "frugal"])
+@pytest.mark.parametrize("name", ["both", "all"])
+def test_ways_to_use_memory_and_weights_give_the_same(name, memory):
+    form, (data, inputs) = FORMS[name], data_of(2, True)
+    options = {"cv": KFold(3), "ridge": RIDGE, "sample_weight": WEIGHTS}
+    plain = Plain(model_of(form).fit(*data, sample_weight=WEIGHTS), data[0], inputs, form, WEIGHTS)
+    first = max(10, plain.lost)
+    expected = expected_scores(plain, KFold(3).splits(ROWS - 1 - first), first, nrmse)
+    for way in ("states", memory):
+        found = cross_validate(model_of(form), *data, memory=way, **options)
+        np.testing.assert_allclose(found.nrmse.values, expected, rtol=1e-8)
+
+
+def test_metrics_of_predictions_are_in_original_units():
+    def largest(y_true, y_pred):
+        assert y_true.min() > 0.5 and y_pred.min() > 0
+        return np.abs(y_true - y_pred).max()
+
+    form, (data, inputs) = FORMS["both"], data_of(1, False)
+    plain = Plain(model_of(form).fit(*data), data[0], inputs, form)
+    first = max(10, plain.lost)
+    expected = expected_scores(
+        plain, KFold(4).splits(ROWS - 1 - first), first, lambda t, y: np.abs(t - y).max()
+    )
+    found = cross_validate(model_of(form), *data, cv=KFold(4), ridge=RIDGE, metric=largest)
+    np.testing.assert_allclose(found.largest.values, expected, rtol=1e-8)
+
+
+# --- searches -----------------------------------------------------------------------------------
+
+SPACE = {
+    "log": [False, True],
+    "difference": [(), (1,), (6, 1)],
+    "season": [None, 6],
+    "leak_rate": [0.4, 1.0],
+    "ridge": RIDGE,
+}
+
+
+@pytest.fixture(scope="module")
+def search():
+    return ESNSearchCV(
+        ESNForecaster(UNITS, random_state=2, washout=3), SPACE, cv=KFold(4), n_draws=2
+    ).fit(Y[:, 0])
+
+
+def test_all_forms_are_scored_on_the_same_rows(search):
+    assert search.results_.attrs["rows"] == ROWS - 1 - 7  # what (6, 1) loses, more than the washout
+    assert search.results_.sizes["candidate"] == 24
+    for place, candidate in enumerate(search.candidates_):
+        if candidate["leak_rate"] == 1.0:
+            continue
+        for draw in range(2):
+            model = ESNForecaster(UNITS, random_state=2 + draw, washout=7).set_params(**candidate)
+            one = cross_validate(model, Y[:, 0], cv=KFold(4), ridge=RIDGE, algorithm="naive")
+            found = search.results_.nrmse.values[draw, place]
+            np.testing.assert_allclose(found, one.nrmse.values, rtol=1e-8)
+
+
+def test_pruning_keeps_the_winner(search):
+    pruned = ESNSearchCV(
+        ESNForecaster(UNITS, random_state=2, washout=3), SPACE, cv=KFold(4), n_draws=2, prune=True
+    ).fit(Y[:, 0])
+    assert pruned.best_params_ == search.best_params_
+    assert pruned.best_score_ == pytest.approx(search.best_score_, rel=1e-10)
+    assert pruned.results_.pruned.values.any()
+
+
+def test_final_models_and_their_residuals(search):
+    form = {k: search.best_params_[k] for k in ("log", "difference", "season")}
+    assert form["difference"] or form["season"]  # the series has a trend and a season
+    for final in ("retrain", "average", "best", "weighted"):
+        model = search.finalize(final)
+        assert model.forecast(4).shape == (4,)
+        assert model.residuals_.shape == (4, 21, 1)
+    scores = search.results_.nrmse.values[:, search.best_index_].mean(axis=1)
+    draw = scores.min(axis=1).argmin()
+    errors = np.sqrt(np.nanmean(search.best_estimator_.residuals_**2, axis=(1, 2)))
+    spread = [np.sqrt(Y[8 + a : 8 + b, 0].var()) for a, b in (s.valid for s in KFold(4).splits(82))]
+    place = RIDGE.index(search.best_params_["ridge"])
+    found = search.results_.nrmse.values[draw, search.best_index_, :, place]
+    np.testing.assert_allclose(errors / spread, found, rtol=1e-8)
+
+
+def test_an_honest_error_and_intervals(search):
+    found = evaluate(search, Y[:, 0], origins=2, horizon=6)
+    assert np.isfinite(found.nrmse.values).all()
+    low, high = search.forecast(6, level=0.8)[1:]
+    assert (low < high).all()
+
+
+def test_a_checkpoint_tells_forms_apart(tmp_path):
+    def run(**options):
+        return ESNSearchCV(
+            model_of({}), {"ridge": RIDGE, **options}, cv=KFold(4), checkpoint=tmp_path
+        ).fit(Y[:, 0])
+
+    identical(run(difference=[(1,), (6,)]), run(difference=[(1,), (6,)]))
+    with pytest.raises(ValueError, match="another search"):
+        run(difference=[(1,), (5,)])
+
+
+# --- one forecaster -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_forecast_continues_the_series(name):
+    form, (data, inputs) = FORMS[name], data_of(2, True)
+    model = model_of(form, ridge=1e-2).fit(*(part[:70] for part in data))
+    plain = Plain(model, data[0][:70], inputs[:70], form)
+    first = max(10, plain.lost)
+    readout = plain.fit(np.arange(first, 69), 1e-2)
+    scaled = (X - X[:70].mean(axis=0)) / X[:70].std(axis=0)
+    plain.known = np.hstack([scaled, waves(form, ROWS)])
+    u = np.concatenate([plain.targets[-1], plain.known[70]])
+    x = reference.update(model.W_in_, model.W_, model.leak_rate_, u, plain.states[-1])
+    plain.inputs, plain.states = np.vstack([plain.inputs, u]), np.vstack([plain.states, x])
+    plain.z = np.vstack([plain.z, np.nan * plain.z[:1]])
+    expected = plain.run(readout, 69, 20)
+    np.testing.assert_allclose(model.forecast(20, X=X[70:]), expected, rtol=1e-8)
+    model.update(data[0][70:80], X=X[70:80])
+    whole = model_of(form, ridge=1e-2).fit(*(part[:70] for part in data))
+    for t in range(70, 80):  # one by one is the same
+        whole.update(data[0][t : t + 1], X=X[t : t + 1])
+    after = model.forecast(10, X=X[80:])
+    np.testing.assert_allclose(whole.forecast(10, X=X[80:]), after, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [*FORMS, None])
+def test_a_saved_forecaster_goes_on_with_the_same_bits(name, tmp_path):
+    y = pd.Series(Y[:, 0], index=pd.date_range("2020", periods=ROWS, freq="MS"), name="sales")
+    model = model_of(FORMS.get(name, {})).fit(y)
+    save(model, tmp_path / "model.echofold")
+    loaded = load(tmp_path / "model.echofold")
+    pd.testing.assert_series_equal(loaded.forecast(8), model.forecast(8))
+    later = pd.Series([3.0, 4.0], index=model.forecast(2).index, name="sales")
+    pd.testing.assert_series_equal(
+        loaded.update(later).forecast(8), model.update(later).forecast(8)
+    )
+
+
+def test_files_with_wrong_representations_are_refused(tmp_path):
+    path = tmp_path / "model.echofold"
+    save(model_of(FORMS["all"]).fit(Y[:, 0]), path)
+    members = members_of(path)
+    yes, lags = True, {"tuple": [1]}
+    seasons = {"tuple": [{"tuple": [6.0, 2]}, {"tuple": [9.5, 2]}]}
+    for wrong in (
+        None, {"tuple": [yes, lags]}, {"tuple": [1, lags, seasons]}, {"tuple": [yes, 1, seasons]},
+        {"tuple": [yes, {"tuple": [-1]}, seasons]}, {"tuple": [yes, {"tuple": [2]}, seasons]},
+        {"tuple": [yes, lags, {"tuple": [{"tuple": [6.0, 4]}]}]},
+        {"tuple": [yes, {"tuple": [10**9]}, seasons]},
+        {"tuple": [yes, lags, {"tuple": [{"tuple": [1e9, 10**8]}]}]},
+    ):  # fmt: skip
+        path.write_bytes(archive(with_fitted(members, represented_=wrong)))
+        with pytest.raises(ValueError, match="is not a file saved by echofold"):
+            load(path)
+
+
+def test_refitting_forgets_an_earlier_representation():
+    model = model_of(FORMS["both"]).fit(Y[:, 0])
+    before = model.forecast(5)
+    model.set_params(log=False, difference=())  # without fitting again nothing changes
+    np.testing.assert_array_equal(model.forecast(5), before)
+    model.fit(Y[:, 0])
+    np.testing.assert_array_equal(model.forecast(5), model_of({}).fit(Y[:, 0]).forecast(5))
+    assert not {"represented_", "levels_", "steps_"} & vars(model).keys()
+
+
+def test_a_trend_and_a_season_are_continued():
+    t = np.arange(120)
+    y = np.exp(0.01 * t) * (2 + np.sin(2 * np.pi * t / 12))
+    model = ESNForecaster(20, log=True, difference=(12,), random_state=0).fit(y[:96])
+    assert rmse(y[96:], model.forecast(24)) < 0.05
+    assert rmse(y[96:], ESNForecaster(20, random_state=0).fit(y[:96]).forecast(24)) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "message"),
+    [
+        ({"log": 1}, Y, "log=1 is not allowed: it must be True or False"),
+        ({"log": True}, Y - 3, "log=True needs positive values, but y holds -"),
+        ({"difference": (0,)}, Y, r"difference=\(0,\) is not allowed"),
+        ({"difference": "1"}, Y, "difference='1' is not allowed"),
+        ({"difference": (50, 40)}, Y, r"y has 90 values, of which difference=\(50, 40\) loses 90"),
+        ({"season": 1}, Y, "season=1 is not allowed: it must be lengths of at least 2"),
+        ({"season": "year"}, Y, "season='year' is not allowed"),
+        ({"season": 12, "harmonics": 0}, Y, "harmonics=0 is not allowed"),
+    ],
+)
+def test_wrong_representations_are_named(options, y, message):
+    with pytest.raises(ValueError, match=message):
+        ESNForecaster(UNITS, **options).fit(y)
+
+
+def test_one_lag_may_be_given_as_a_number():
+    one = ESNForecaster(UNITS, difference=1, random_state=0).fit(Y[:, 0])
+    other = ESNForecaster(UNITS, difference=(1,), random_state=0).fit(Y[:, 0])
+    np.testing.assert_array_equal(one.forecast(5), other.forecast(5))
