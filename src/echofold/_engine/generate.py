@@ -57,7 +57,7 @@ class Course(NamedTuple):
     start: Any
     horizon: Any
     unit: Any
-    offset: Any
+    offset: Any = None
 
 
 def _readout(r: Reservoirs, readout, u, x):
