@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from echofold import load
-from echofold.cli._app import COMMANDS, app
-from echofold.cli._compare import simple_forecasts
+from echofold.cli.app import COMMANDS, app
+from echofold.cli.compare import simple_forecasts
 
 SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1")
 
@@ -65,7 +65,7 @@ finally:
     loaded = set(json.loads(done.stderr))
     assert "click" in loaded
     assert not loaded & {"jax", "pandas", "numpy", "scipy", "sklearn", "rich", "matplotlib"}
-    assert not loaded & {f"echofold.cli.{name}" for name in COMMANDS}
+    assert not loaded & {f"echofold.cli.commands.{name}" for name in COMMANDS}
 
 
 def test_without_click_one_line_names_the_extra():
@@ -277,7 +277,7 @@ def test_an_interrupt_is_heard_where_python_ignores_errors(run, monkeypatch):
         del one
         time.sleep(300)  # left by the interrupt
 
-    monkeypatch.setattr("echofold.cli.schemes.command.callback", command)
+    monkeypatch.setattr("echofold.cli.commands.schemes.command.callback", command)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of shells ignore it
     try:
         code, _, err = run("schemes")
@@ -337,8 +337,8 @@ def test_info_tells_versions_devices_and_memory(run):
 
 def test_demo_compares_and_forecasts(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("echofold.cli.demo.UNITS", 10)
-    monkeypatch.setattr("echofold.cli.demo.GRID", "small")
+    monkeypatch.setattr("echofold.cli.commands.demo.UNITS", 10)
+    monkeypatch.setattr("echofold.cli.commands.demo.GRID", "small")
     code, out, err = run("demo")
     assert code == 0
     assert list(tmp_path.iterdir()) == []

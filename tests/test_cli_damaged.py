@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 from damaged import damaged, originals
 
-from echofold.cli._output import Output
-from echofold.cli._series import read_series
+from echofold.cli.reading.series import read_series
+from echofold.cli.showing.output import Output
 
 PARQUET = importlib.util.find_spec("pyarrow") is not None
 FILES = originals(PARQUET)

@@ -99,7 +99,7 @@ COMMANDS = [
 @pytest.mark.parametrize(("page", "arguments"), COMMANDS, ids=lambda value: str(value)[:60])
 def test_commands_are_valid(page, arguments):
     """The parser of the command line takes every command that is shown; nothing is run."""
-    from echofold.cli._app import app
+    from echofold.cli.app import app
 
     with app.make_context("echofold", list(arguments)) as context:
         name, command, rest = app.resolve_command(context, context._protected_args + context.args)
@@ -108,8 +108,8 @@ def test_commands_are_valid(page, arguments):
 
 def test_inline_commands_name_real_options():
     """Options named in running text belong to some command."""
-    from echofold.cli._app import COMMANDS as NAMES
-    from echofold.cli._app import app
+    from echofold.cli.app import COMMANDS as NAMES
+    from echofold.cli.app import app
 
     known = {"--version"}
     with app.make_context("echofold", ["info"]) as context:

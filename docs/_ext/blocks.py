@@ -118,7 +118,7 @@ def _command(arguments: list[str]) -> str:
     """What a command of the command line prints."""
     from click.testing import CliRunner
 
-    from echofold.cli._app import app
+    from echofold.cli.app import app
 
     os.environ.setdefault("COLUMNS", "100")
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)

@@ -22,7 +22,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        from echofold.cli._app import app
+        from echofold.cli.app import app
 
         sys.exit(app.main(prog_name="echofold"))
     except KeyboardInterrupt:  # while the first modules load

@@ -11,8 +11,8 @@ import pandas as pd
 
 from echofold import metrics
 from echofold._search.honest_error import as_dataset, beginnings, errors_on, starts_of
-from echofold.cli._defaults import Plan
-from echofold.cli._output import Output
+from echofold.cli.defaults import Plan
+from echofold.cli.showing.output import Output
 
 LEVEL = 0.9
 

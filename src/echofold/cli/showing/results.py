@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.numbers import figure
-from echofold.cli._compare import Comparison, winner
-from echofold.cli._defaults import Plan
-from echofold.cli._gaps import written
-from echofold.cli._table import picked, sparkline, table
+from echofold.cli.compare import Comparison, winner
+from echofold.cli.defaults import Plan
+from echofold.cli.reading.gaps import written
+from echofold.cli.showing.drawn import picked, sparkline, table
 
 
 def comparison_table(compared: Comparison, plan: Plan) -> str:

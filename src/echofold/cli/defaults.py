@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from echofold._search.search import ESNSearchCV
-from echofold.cli._options import SCHEMES
-from echofold.cli._output import Output
+from echofold.cli.commands.options import SCHEMES
+from echofold.cli.showing.output import Output
 from echofold.schemes import BY_NAME, sizes_of
 
 RIDGE = [1e-8, 1e-6, 1e-4, 1e-2, 1e-1, 1.0, 10.0]

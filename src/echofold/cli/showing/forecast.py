@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.numbers import figure
-from echofold.cli._output import Output
-from echofold.cli._quote import shown
-from echofold.cli._table import picked, sparkline, table
+from echofold.cli.reading.quote import shown
+from echofold.cli.showing.drawn import picked, sparkline, table
+from echofold.cli.showing.output import Output
 
 SHORT = {"leak_rate": "leak", "spectral_radius": "radius", "input_scaling": "scaling"}
 

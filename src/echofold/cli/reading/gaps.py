@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from echofold.cli._quote import shown
+from echofold.cli.reading.quote import shown
 
 MOST_ROWS = 2  # rows of an even grid for each row of the file
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit

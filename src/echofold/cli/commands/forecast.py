@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from echofold.cli._options import (
+from echofold.cli.commands.options import (
     FINALS,
     POSITIVE,
     READING,
@@ -18,7 +18,7 @@ from echofold.cli._options import (
     reading,
     searching,
 )
-from echofold.cli._options import file as file_and_column
+from echofold.cli.commands.options import file as file_and_column
 
 
 @click.command(
@@ -88,34 +88,34 @@ def command(
     intervals), model.echofold and report.html.
     """
     began = time.perf_counter()
-    from echofold.cli import _write
-    from echofold.cli._defaults import plan
-    from echofold.cli._output import Output
-    from echofold.cli._series import read_series
-    from echofold.cli._shown import show_forecast
+    from echofold.cli.defaults import plan
+    from echofold.cli.reading.series import read_series
+    from echofold.cli.showing import files as written
+    from echofold.cli.showing.forecast import show_forecast
+    from echofold.cli.showing.output import Output
 
     output = Output(quiet, as_json)
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
         series = read_series(file, output, season=season, **reads)
         settings = plan(len(series.values), horizon, output, **options)
-        folder = _write.prepare(out)
+        folder = written.prepare(out)
         output.stage(f"{series.headline}\nsearching {settings.words}")
         with output.resumable(settings.checkpoint):
             content, search = _search(series, settings, level, output)
-        forecasts = _write.forecast_table(search.forecast(horizon, level=level), level)
+        forecasts = written.forecast_table(search.forecast(horizon, level=level), level)
         _judge(content, forecasts, output)
-        files = _write.write_all(folder, search, forecasts)
+        files = written.write_all(folder, search, forecasts)
     content |= {"seconds": time.perf_counter() - began, "files": files}
-    content["forecast"] = _write.records(forecasts)
+    content["forecast"] = written.records(forecasts)
     show_forecast(content, series.values.to_numpy(), forecasts, output)
     output.json(content)
 
 
 def _search(series: Any, settings: Any, level: float, output: Any) -> tuple[dict[str, Any], Any]:
     """Find the expected errors, then search on all values; what was found, and the search."""
-    from echofold.cli._compare import compare, winner
-    from echofold.cli._shown import beginnings
+    from echofold.cli.compare import compare, winner
+    from echofold.cli.showing.forecast import beginnings
 
     compared, chosen = None, next(iter(settings.schemes))
     if settings.origins:

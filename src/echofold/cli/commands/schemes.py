@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from echofold.cli._options import POSITIVE, SCHEMES, common, example
+from echofold.cli.commands.options import POSITIVE, SCHEMES, common, example
 from echofold.schemes import BY_NAME, sizes_of
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -65,7 +65,7 @@ def command(
 
     ─ is trained on, █ is validated on, · is left out; time runs from left to right.
     """
-    from echofold.cli._output import Output
+    from echofold.cli.showing.output import Output
 
     if out is not None and scheme == "all":
         raise click.UsageError("--out draws one scheme; name it with --scheme.")

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from echofold._machine.files import write_atomically
-from echofold.cli._gaps import written
+from echofold.cli.reading.gaps import written
 
 
 def prepare(folder: Path) -> Path:

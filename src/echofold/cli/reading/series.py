@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold.cli import _dates
-from echofold.cli._gaps import MOST_ROWS, refuse_gaps, written
-from echofold.cli._output import Output
-from echofold.cli._quote import listed, shown
-from echofold.cli._read import Table, read_table
+from echofold.cli.reading import dates as _dates
+from echofold.cli.reading.gaps import MOST_ROWS, refuse_gaps, written
+from echofold.cli.reading.quote import listed, shown
+from echofold.cli.reading.table import Table, read_table
+from echofold.cli.showing.output import Output
 
 LEAST = 20  # values below which there is nothing to validate on
 LARGEST = 1e100  # of a value: its square, and the sum of many of them, are numbers still

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from echofold.cli._cells import check_names, decimal_sign, decode, split
-from echofold.cli._numbers import number
-from echofold.cli._quote import listed, one_line, shown
+from echofold.cli.reading.cells import check_names, decimal_sign, decode, split
+from echofold.cli.reading.numbers import number
+from echofold.cli.reading.quote import listed, one_line, shown
 
 CHUNK = 10_000  # cells that are Python strings at a time
 

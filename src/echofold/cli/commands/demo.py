@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from echofold.cli._options import FINALS, common, example
+from echofold.cli.commands.options import FINALS, common, example
 
 HORIZON = 52
 UNITS = 50
@@ -30,15 +30,15 @@ def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     scored on it.
     """
     began = time.perf_counter()
-    from echofold.cli import _write
-    from echofold.cli._compare import LEVEL, compare
-    from echofold.cli._defaults import plan
-    from echofold.cli._output import Output
-    from echofold.cli._results import comparison_content, comparison_table, held_out
+    from echofold.cli.compare import LEVEL, compare
+    from echofold.cli.defaults import plan
+    from echofold.cli.showing import files as written
+    from echofold.cli.showing.output import Output
+    from echofold.cli.showing.results import comparison_content, comparison_table, held_out
     from echofold.datasets import load_gasoline
 
     output = Output(quiet, as_json)
-    folder = None if out is None else _write.prepare(out)
+    folder = None if out is None else written.prepare(out)
     gasoline = load_gasoline()
     values = gasoline.data
     with output.warnings_as_notes(), output.resumable(None, option=False):
@@ -54,7 +54,7 @@ def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
         content = comparison_content(compared, settings, search)
         content |= {"source": "gasoline", "held_out": HORIZON, "shown": scheme}
         truth = values.iloc[-HORIZON:]
-        content["forecast"] = _write.records(_write.forecast_table(forecast, LEVEL))
+        content["forecast"] = written.records(written.forecast_table(forecast, LEVEL))
         if folder is not None:
             content["files"] = _files(folder, values, settings, scheme, output)
     content["seconds"] = time.perf_counter() - began
@@ -81,13 +81,13 @@ def _lowest(compared: Any) -> str:
 
 def _files(folder: Path, values: Any, settings: Any, scheme: str, output: Any) -> dict[str, str]:
     """Search on all values and write what ``echofold forecast`` would."""
-    from echofold.cli import _write
-    from echofold.cli._compare import LEVEL
+    from echofold.cli.compare import LEVEL
+    from echofold.cli.showing import files as written
 
     output.stage("  the year after: the search on all values")
     search = settings.search(output.progress, scheme).fit(values)
-    table = _write.forecast_table(search.forecast(HORIZON, level=LEVEL), LEVEL)
-    return _write.write_all(folder, search, table)
+    table = written.forecast_table(search.forecast(HORIZON, level=LEVEL), LEVEL)
+    return written.write_all(folder, search, table)
 
 
 def _last_words(content: dict[str, Any], output: Any) -> None:

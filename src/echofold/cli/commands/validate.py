@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from echofold.cli._options import (
+from echofold.cli.commands.options import (
     FINALS,
     POSITIVE,
     READING,
@@ -17,7 +17,7 @@ from echofold.cli._options import (
     reading,
     searching,
 )
-from echofold.cli._options import file as file_and_column
+from echofold.cli.commands.options import file as file_and_column
 
 
 @click.command(
@@ -71,11 +71,11 @@ def command(
     kind of final model, and scored on it, beside simple forecasts.
     """
     began = time.perf_counter()
-    from echofold.cli._compare import LEVEL, compare
-    from echofold.cli._defaults import plan
-    from echofold.cli._output import Output
-    from echofold.cli._results import comparison_content, comparison_table, held_out
-    from echofold.cli._series import read_series
+    from echofold.cli.compare import LEVEL, compare
+    from echofold.cli.defaults import plan
+    from echofold.cli.reading.series import read_series
+    from echofold.cli.showing.output import Output
+    from echofold.cli.showing.results import comparison_content, comparison_table, held_out
 
     output = Output(quiet, as_json)
     reads = {name: options.pop(name) for name in READING}

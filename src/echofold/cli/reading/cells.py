@@ -12,8 +12,8 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from echofold.cli._numbers import COMMA, THOUSANDS, is_value
-from echofold.cli._quote import listed, one_line, shown
+from echofold.cli.reading.numbers import COMMA, THOUSANDS, is_value
+from echofold.cli.reading.quote import listed, one_line, shown
 
 SEPARATORS = (";", "\t", ",", "|")
 SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from

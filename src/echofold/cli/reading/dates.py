@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from echofold.cli._gaps import MOST_ROWS, SECONDS, TICKS, days_between, steps_between
-from echofold.cli._quote import one_line, shown
-from echofold.cli._read import each_cell
+from echofold.cli.reading.gaps import MOST_ROWS, SECONDS, TICKS, days_between, steps_between
+from echofold.cli.reading.quote import one_line, shown
+from echofold.cli.reading.table import each_cell
 
 DAYS = (
     "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%m-%d-%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from echofold.cli._options import POSITIVE, common, example
+from echofold.cli.commands.options import POSITIVE, common, example
 
 NAMES = ("generative", "output", "classification", "speed", "figures", "all")
 
@@ -45,16 +45,16 @@ def command(
     hours; fewer --draws and --datasets are quicker.
     """
     from echofold import experiments
-    from echofold.cli import _write
-    from echofold.cli._output import Output
+    from echofold.cli.showing import files as written
+    from echofold.cli.showing.output import Output
 
     output = Output(quiet, as_json)
-    folder = _write.prepare(out)
+    folder = written.prepare(out)
     with output.warnings_as_notes(), output.resumable(folder):
-        written = experiments.run(
+        made = experiments.run(
             name, folder, draws, _names(datasets), _names(schemes), quiet or as_json
         )
-    paths = [str(path) for path in (written if isinstance(written, list) else [written])]
+    paths = [str(path) for path in (made if isinstance(made, list) else [made])]
     output.result("\n".join(f"wrote {path}" for path in paths))
     output.json({"name": name, "files": paths})
 

@@ -9,7 +9,7 @@ from importlib import metadata
 import click
 
 from echofold import __version__
-from echofold.cli._options import common, example
+from echofold.cli.commands.options import common, example
 
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "pandas", "xarray")
 EXTRAS = {
@@ -22,7 +22,7 @@ EXTRAS = {
 @common("Taken by every command; nothing here is random.")
 def command(seed: int, quiet: bool, as_json: bool) -> None:
     """Show versions, devices and memory."""
-    from echofold.cli._output import Output
+    from echofold.cli.showing.output import Output
 
     output = Output(quiet, as_json)
     content = {

@@ -1,0 +1,1 @@
+"""What a command says, and the files it writes."""
