@@ -208,7 +208,9 @@ class ESNForecaster(ESN):
         """
         r = self._reservoirs()
         _check_horizon(horizon)
-        widths = None if level is None else self._half_widths(int(horizon), level)
+        widths = None
+        if level is not None:
+            widths = self._half_widths_of(self.residuals_, int(horizon), level)
         known = self._read_known(X, int(horizon), "forecast")
         steps = few_lengths(int(horizon))
         ahead = np.zeros((steps, known.shape[1]))
@@ -387,18 +389,19 @@ class ESNForecaster(ESN):
             self.timeline_.check_follows(table.index, "X")
         return np.hstack([self.X_scaler_.scaled(table.values), waves])
 
-    def _half_widths(self, horizon: int, level) -> np.ndarray:
+    @staticmethod
+    def _half_widths_of(residuals: np.ndarray | None, horizon: int, level) -> np.ndarray:
         """Half the width of the interval around each value, in original units."""
         if not isinstance(level, Real) or not 0 < float(level) < 1:
             raise ValueError(f"level={level!r} is not allowed: it must be a number in (0, 1).")
-        if self.residuals_ is None:
+        if residuals is None:
             raise ValueError(
                 "level needs validation errors, which a plain fit does not make: intervals come "
                 "from ESNSearchCV. Forecast with its best_estimator_, or leave level out."
             )
         from echofold._models.intervals import half_widths
 
-        return half_widths(self.residuals_, horizon, float(level))
+        return half_widths(residuals, horizon, float(level))
 
     def _write(self, values: np.ndarray):
         """Give a forecast in the kind of ``y``."""

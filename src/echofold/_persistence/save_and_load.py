@@ -22,9 +22,19 @@ from echofold._data.tables import Schema
 from echofold._engine.kind import KINDS
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
+from echofold._models.ensemble import ForecastEnsemble, is_ensemble
 from echofold._models.stored import ADDED, is_as_before
 from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
-from echofold._persistence.contents import CLASS, Parts, decode_parts, encode_parts, parse
+from echofold._persistence.checks import floats, optional
+from echofold._persistence.contents import (
+    CLASS,
+    Parts,
+    decode,
+    decode_parts,
+    encode,
+    encode_parts,
+    parse,
+)
 from echofold._persistence.expected import check_fitted, check_params
 from echofold._persistence.frozen import thaw
 from echofold.reservoirs import reservoir_of
@@ -62,24 +72,23 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     True
     """
     name = type(estimator).__name__
-    if name not in ESTIMATORS or _class(name) is not type(estimator):
+    members: dict[str, bytes] = {}
+    if is_ensemble(estimator):
+        about = {
+            "format": FORMAT,
+            "class": name,
+            "members": [
+                _described(one, f"{i}", members) for i, one in enumerate(estimator.members)
+            ],
+            "residuals": encode(estimator.residuals_, "residuals", members),
+        }
+    elif name not in ESTIMATORS or _class(name) is not type(estimator):
         raise TypeError(
             f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator)!r}. For a "
             "search, save its best_estimator_."
         )
-    check_is_fitted(estimator, "readout_")
-    members: dict[str, bytes] = {}
-    params = estimator.get_params(deep=False)
-    if not isinstance(params["random_state"], Integral | None):
-        params["random_state"] = estimator.seed_
-    params = {name: value for name, value in params.items() if not is_as_before(name, value)}
-    fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
-    about = {
-        "format": FORMAT,
-        "class": name,
-        "params": encode_parts(params, "", members),
-        "fitted": encode_parts(fitted, "", members),
-    }
+    else:
+        about = {"format": FORMAT, "class": name, **_described(estimator, "", members)}
     text = json.dumps(about, indent=1, allow_nan=False).encode()
     try:
         _restore(parse(text), dict(members))
@@ -91,6 +100,20 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
             f"again: {error}. Fit it again and save it then."
         ) from error
     write_members(Path(path), {**members, ABOUT: text})
+
+
+def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str, Any]:
+    """Parameters and fitted values of an estimator, as JSON; arrays become ``members``."""
+    check_is_fitted(estimator, "readout_")
+    params = estimator.get_params(deep=False)
+    if not isinstance(params["random_state"], Integral | None):
+        params["random_state"] = estimator.seed_
+    params = {name: value for name, value in params.items() if not is_as_before(name, value)}
+    fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
+    return {
+        "params": encode_parts(params, name, members),
+        "fitted": encode_parts(fitted, name, members),
+    }
 
 
 def load(path: str | os.PathLike) -> Any:
@@ -139,11 +162,47 @@ def load(path: str | os.PathLike) -> Any:
 
 def _restore(about: Any, members: dict[str, Any]) -> Any:
     """The estimator that a file describes; ``members`` are its arrays. All of it is checked."""
+    if isinstance(about, dict) and about.get("class") == ForecastEnsemble.__name__:
+        return _restore_ensemble(about, members)
     if not isinstance(about, dict) or set(about) != {"format", "class", "params", "fitted"}:
         raise ValueError(f"{ABOUT} must hold format, class, params and fitted, got {short(about)}")
     name = about["class"]
     if type(about["format"]) is not int or not isinstance(name, str) or name not in ESTIMATORS:
         raise ValueError(f"class {short(name)} of format {short(about['format'])}")
+    estimator = _restore_one(name, about, members)
+    if members:
+        raise ValueError(f"members {short(sorted(members))} belong to no value")
+    return estimator
+
+
+def _restore_ensemble(about: dict[str, Any], members: dict[str, Any]) -> ForecastEnsemble:
+    """The ensemble that a file describes."""
+    if set(about) != {"format", "class", "members", "residuals"}:
+        raise ValueError(f"{ABOUT} must hold format, class, members and residuals")
+    held = about["members"]
+    if type(about["format"]) is not int or not isinstance(held, list) or not held:
+        raise ValueError(f"members are {short(held)}, expected forecasters")
+    for one in held:
+        if not isinstance(one, dict) or set(one) != {"params", "fitted"}:
+            raise ValueError(f"a member is {short(one)}, expected params and fitted")
+    ensemble = ForecastEnsemble([_restore_one("ESNForecaster", one, members) for one in held])
+    first = ensemble.members[0]
+    for one in ensemble.members[1:]:
+        if (one.y_schema_, one.X_schema_) != (first.y_schema_, first.X_schema_):
+            raise ValueError("members are of different series")
+        if (one.timeline_ is None) != (first.timeline_ is None):
+            raise ValueError("members are of different series")
+    residuals = decode(about["residuals"], "residuals", members)
+    check = optional(floats("count", "horizon", "outputs", finite=False))
+    check("residuals", residuals, {"outputs": len(first.last_)})
+    if members:
+        raise ValueError(f"members {short(sorted(members))} belong to no value")
+    ensemble.residuals_ = residuals
+    return ensemble
+
+
+def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> Any:
+    """An estimator by its parameters and fitted values."""
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
     cls = _class(name)
@@ -154,8 +213,6 @@ def _restore(about: Any, members: dict[str, Any]) -> Any:
     cls._check_values(params)
     kind = reservoir_of(params)
     check_fitted(cls, kind, fitted)
-    if members:
-        raise ValueError(f"members {short(sorted(members))} belong to no value")
     estimator = cls(**params)
     for attribute, value in fitted.items():
         setattr(estimator, attribute, _made(value))

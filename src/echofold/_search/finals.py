@@ -16,12 +16,14 @@ class FinalModel:
 
     ``combine(W, error, ridge)`` makes it of the splits' readouts ``W (splits, 1 + m, outputs)``,
     their errors ``(splits,)``, infinite where a run diverged, and ridges ``(splits,)``. Without it
-    the readout is trained anew on all rows.
+    the readout is trained anew on all rows. With ``several`` the winner is not alone: candidates
+    of other representations, and all draws, are trained anew and their forecasts combined.
     """
 
     name: str
     words: str
     combine: Callable[[np.ndarray, np.ndarray, np.ndarray], Combined] | None = None
+    several: bool = False
 
 
 def mean_ridge(ridge: np.ndarray) -> float:
@@ -57,6 +59,9 @@ FINALS = {
         FinalModel("best", "readout of the split with the lowest error", _best),
         FinalModel(
             "weighted", "readouts of all splits, weighted by inverse squared error", _weighted
+        ),
+        FinalModel(
+            "ensemble", "mean of the best network of each representation and draw", several=True
         ),
     )
 }

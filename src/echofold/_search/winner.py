@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ from sklearn.base import clone
 
 from echofold._data.arguments import candidate_seed
 from echofold._engine.states import States
+from echofold._models.ensemble import ForecastEnsemble, combined
 from echofold._models.train import network
+from echofold._search.finals import FINALS
 from echofold._search.reader import Reader
 from echofold._search.select import Winner, best_ridges, ranked, select
 from echofold._search.split_readouts import (
@@ -21,6 +23,8 @@ from echofold._search.split_readouts import (
     validation_outputs,
 )
 
+WORST = 2.0  # times the lowest validation error, beyond which a representation is left out
+MOST_MEMBERS = 48  # of an ensemble
 REMEMBERED = 8  # winners whose readouts are kept, so that several final models cost little
 
 
@@ -51,6 +55,8 @@ class Winners:
 
     def model(self, final: str, scheme: str, draw: int | None, correct_ridge, individual: bool):
         """The winner's final model, with the weights of its draw (the best one by default)."""
+        if FINALS[final].several:
+            return self.ensemble(scheme, draw, individual)
         winner, draw = self._drawn(scheme, draw, individual)
         model = self._estimator(winner, draw)
         problem = model._read(*self.reader.data, **self.reader.fit_params)
@@ -64,6 +70,59 @@ class Winners:
         if readouts.residuals is not None:
             model.residuals_ = readouts.residuals
         return model
+
+    def ensemble(self, scheme: str, draw: int | None, individual: bool) -> ForecastEnsemble:
+        """The best candidate of every representation, with all draws (or one), as one forecaster.
+
+        Representations whose error is more than `WORST` times the lowest are left out.
+        """
+        if not self.reader.estimator._task.fed_back:
+            raise ValueError(
+                "final='ensemble' combines forecasts, and needs a search of an ESNForecaster. Use "
+                "'retrain', 'average', 'best' or 'weighted'."
+            )
+        draws = range(len(self._scores(scheme))) if draw is None else [draw]
+        chosen = self._of_each_form(scheme, list(draws), individual)
+        members: list[Any] = []
+        errors: list[Any] = []
+        for winner in chosen[: max(1, MOST_MEMBERS // len(draws))]:
+            for one in draws:
+                model = self._estimator(winner, one)
+                problem = model._read(*self.reader.data, **self.reader.fit_params)
+                source = model._states(problem, model.random_state)
+                readouts = self._readouts(scheme, winner, one, individual, model, source)
+                readout, model.ridge = final_readout(
+                    "retrain", source, readouts, bool(model.penalize_bias), False
+                )
+                condition = float(self.results[scheme].condition.values[one, winner.candidate])
+                members.append(
+                    model._install(network(source, readout, model.random_state, condition))
+                )
+                errors.append(readouts.residuals)
+        ensemble = ForecastEnsemble(members)
+        _, schemes = self.reader.problem(self.candidates[chosen[0].candidate])
+        ensemble.residuals_ = _combined_errors(np.stack(errors), schemes[scheme].sizes)
+        return ensemble
+
+    def _of_each_form(self, scheme: str, draws: list[int], individual: bool) -> list[Winner]:
+        """The best candidate of every representation, the best of them first."""
+        dataset = self.results[scheme]
+        eligible = ~dataset.pruned.values if "pruned" in dataset else None
+        scores, names = self._scores(scheme), self.reader.estimator._shapes_the_problem
+        forms: dict[str, list[int]] = {}
+        for place, candidate in enumerate(self.candidates):
+            params = self.reader.params(candidate)
+            forms.setdefault(repr([params[name] for name in names]), []).append(place)
+        winners = []
+        for places in forms.values():
+            part = None if eligible is None else eligible[np.ix_(draws, places)]
+            if part is not None and not part.all(axis=0).any():
+                continue  # all of them were dropped, so they are worse than the winner
+            best = select(scores[np.ix_(draws, places)], individual, None, part)
+            winners.append(replace(best, candidate=places[best.candidate]))
+        winners.sort(key=lambda winner: winner.order)
+        most = WORST * winners[0].score
+        return [one for one in winners if one is winners[0] or one.score <= most]
 
     def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
@@ -117,6 +176,17 @@ class Winners:
         worst = np.where(np.isnan(scores), np.inf, scores)
         each = worst.min(axis=2) if individual else worst[:, :, winner.ridge[0]]
         return int(ranked(each.T)[0])
+
+
+def _combined_errors(errors: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Errors of a combination, from those of its members ``(members, splits, steps, outputs)``.
+
+    The truth is the same for all, so the error of the combination is the combination of errors.
+    """
+    whole = np.full(errors.shape[1:], np.nan)  # past the end of a shorter split
+    for split, size in enumerate(sizes):
+        whole[split, :size] = combined(errors[:, split, :size])
+    return whole
 
 
 def describe_winner(winner: Winner, dataset) -> list[str]:
