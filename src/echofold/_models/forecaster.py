@@ -281,7 +281,7 @@ class ESNForecaster(ESN):
         rows = len(table.values)
         form, seasons = form_of(self.get_params()), seasons_of(self.get_params())
         levels = form.levels(table.values, "y")
-        if rows < form.lost + 3:
+        if form.lost and rows < form.lost + 3:
             raise ValueError(
                 f"y has {rows} values, of which difference={self.difference!r} loses {form.lost}; "
                 "at least 3 must be left. Give a longer series or smaller lags."

@@ -51,6 +51,9 @@ PARAMETERS: dict[str, Check] = {
     "W": optional(given_matrix),
     "W_in": optional(given_matrix),
     "reservoir": optional(reservoir),
+    **dict.fromkeys(("difference", "season"), plain),
+    "log": of_type(bool),
+    "harmonics": number,
 }
 NETWORK: dict[str, Check] = {
     "readout_": floats("1 + features", "outputs"),
