@@ -1,5 +1,7 @@
 """An ensemble: who is in it, how its forecasts and errors are combined, and that it can be kept."""
 
+from copy import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,6 +141,20 @@ def test_diverging_members_do_not_spoil_it():
     assert np.isinf(combined(each[1:3])).all()
     np.testing.assert_array_equal(combined(np.arange(10.0)[:, None]), [4.5])
     assert combined(np.array([[0.0]] * 4 + [[100.0]])) == 0  # a fifth at either end is left out
+
+
+def test_a_member_that_runs_away_is_left_out(search, monkeypatch):
+    ensemble = search.finalize("ensemble")
+    wild = copy(ensemble.members[0])
+    wild.readout_ = 1e6 * wild.readout_
+    assert not np.isfinite(wild._forecast(200, None)).all()
+    others = ForecastEnsemble(ensemble.members[1:])
+    both = ForecastEnsemble([wild, *ensemble.members[1:]])
+    pd.testing.assert_series_equal(both.forecast(200), others.forecast(200))
+    with pytest.raises(ValueError, match="horizon=0"):
+        both.forecast(0)
+    with pytest.raises(ValueError, match="level needs validation errors"):
+        both.forecast(3, level=0.9)
 
 
 def test_pruned_searches_leave_out_what_they_dropped():

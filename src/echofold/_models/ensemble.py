@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from echofold._data.tables import read
 from echofold._data.tasks import FORECASTING
 from echofold._models.base import whole_or_not_at_all
-from echofold._models.forecaster import ESNForecaster, Forecast
+from echofold._models.forecaster import ESNForecaster, Forecast, check_horizon
 
 TRIMMED = 0.2  # share of members, from either end, that a step's mean leaves out
 
@@ -83,11 +82,13 @@ class ForecastEnsemble(BaseEstimator):
         -------
         forecast : array, series or frame, or a named tuple of ``mean``, ``lower`` and ``upper``
         """
-        each = np.stack([_values(member.forecast(horizon, X)) for member in self.members])
-        mean = combined(each)
-        if level is None:
+        check_horizon(horizon)
+        widths = None
+        if level is not None:
+            widths = self._half_widths_of(self.residuals_, int(horizon), level)
+        mean = combined(np.stack([one._forecast(int(horizon), X) for one in self.members]))
+        if widths is None:
             return self._write(mean)
-        widths = self._half_widths_of(self.residuals_, int(horizon), level)
         return Forecast(*(self._write(part) for part in (mean, mean - widths, mean + widths)))
 
     @whole_or_not_at_all
@@ -95,11 +96,6 @@ class ForecastEnsemble(BaseEstimator):
         """Move all members on over new data, as `ESNForecaster.update` does."""
         self.members = [copy(member).update(y, X) for member in self.members]
         return self
-
-
-def _values(forecast: Any) -> np.ndarray:
-    """A forecast as an array ``(steps, outputs)``."""
-    return read(forecast, "forecast").values
 
 
 def is_ensemble(estimator: Any) -> bool:

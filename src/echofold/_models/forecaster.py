@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.problem import Problem, forecasting
 from echofold._data.represent import (
@@ -206,25 +207,30 @@ class ESNForecaster(ESN):
         >>> model.forecast(2).index[0]
         Timestamp('2024-03-01 00:00:00')
         """
-        r = self._reservoirs()
-        _check_horizon(horizon)
+        check_is_fitted(self, "readout_")
+        check_horizon(horizon)
         widths = None
         if level is not None:
             widths = self._half_widths_of(self.residuals_, int(horizon), level)
-        known = self._read_known(X, int(horizon), "forecast")
-        steps = few_lengths(int(horizon))
+        mean = self._forecast(int(horizon), X)
+        if widths is None:
+            return self._write(mean)
+        return Forecast(*(self._write(part) for part in (mean, mean - widths, mean + widths)))
+
+    def _forecast(self, horizon: int, X) -> np.ndarray:
+        """The next values ``(horizon, outputs)``, infinite where they grow without bounds."""
+        r = self._reservoirs()
+        known = self._read_known(X, horizon, "forecast")
+        steps = few_lengths(horizon)
         ahead = np.zeros((steps, known.shape[1]))
         ahead[: len(known)] = known
         first = np.concatenate([self.last_, known[0]])
         with self._engine():
             x = advance(r, first[None], self.state_[:, None])
             outputs = generate(r, self.readout_[:, :, None], first[:, None], x, ahead, steps)
-            scaled = outputs[: int(horizon), :, 0]
+            scaled = outputs[:horizon, :, 0]
         form, _ = self._representation()
-        mean = form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
-        if widths is None:
-            return self._write(mean)
-        return Forecast(*(self._write(part) for part in (mean, mean - widths, mean + widths)))
+        return form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
 
     @whole_or_not_at_all
     def update(self, y, X=None):
@@ -409,7 +415,7 @@ class ESNForecaster(ESN):
         return write(values, self.y_schema_, index)
 
 
-def _check_horizon(horizon) -> None:
+def check_horizon(horizon) -> None:
     """Raise unless the horizon is a positive integer."""
     if not isinstance(horizon, Integral) or isinstance(horizon, bool) or horizon < 1:
         raise ValueError(

@@ -14,10 +14,11 @@ def frame(dataset, candidates: list[dict[str, Any]]):
     name = dataset.attrs["metric"]
     scores = dataset[name].values
     count, ridges = scores.shape[1], scores.shape[3]
-    columns: dict[str, Any] = {
-        parameter: [c.get(parameter) for c in candidates for _ in range(ridges)]
-        for parameter in dataset.attrs["hyper_parameters"]
-    }
+    columns: dict[str, Any] = {}
+    for parameter in dataset.attrs["hyper_parameters"]:
+        given = [c.get(parameter) for c in candidates for _ in range(ridges)]
+        absent = any(value is None for value in given)  # which pandas would make a NaN
+        columns[parameter] = pd.Series(given, dtype=object) if absent else given
     columns["ridge"] = np.tile(dataset.ridge.values, count)
     for metric in _metric_names(dataset):
         values = dataset[metric].values

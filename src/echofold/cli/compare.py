@@ -79,7 +79,7 @@ def compare(
     def fresh(start: int):
         if plan.origins > 1:
             output.stage(f"    {len(searches) + 1} of {plan.origins}: the first {start:,} values")
-        search = plan.search(output.progress)
+        search = plan.shorter.get(int(start), plan).search(output.progress)
         return search.set_params(checkpoint=plan.kept(f"beginning-{start}"))
 
     for i, held in enumerate(beginnings(fresh, [values], starts, horizon)):
@@ -95,12 +95,11 @@ def compare(
     return Comparison(names, tuple(finals), starts, validation, error, coverage, scored, searches)
 
 
-def winner(search: Any, scheme: str) -> tuple[float, dict[str, float]]:
+def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:
     """The lowest validation error by a scheme, and the parameters that reached it."""
-    best = search.to_frame(scheme).iloc[0]
-    dataset = search.results_[scheme]
-    names = [*dataset.attrs["hyper_parameters"], "ridge"]
-    return float(best[dataset.attrs["metric"]]), {name: float(best[name]) for name in names}
+    best = search._winner(scheme)
+    ridge = float(search.results_[scheme].ridge.values[best.ridge].mean())
+    return float(best.score), {**search.candidates_[best.candidate], "ridge": ridge}
 
 
 def simple_forecasts(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from echofold._search.search import ESNSearchCV
+from echofold._search.space import grid as expanded
+from echofold._search.space import split_ridge
 from echofold.cli.commands.options import SCHEMES
 from echofold.cli.showing.output import Output
 from echofold.schemes import BY_NAME, sizes_of
@@ -25,7 +28,17 @@ GRIDS: dict[str, dict[str, list[float]]] = {
         "input_scaling": [0.1, 0.3, 1.0],
     },
 }
+OF_EACH_FORM = {  # networks for each representation, of which there are up to ten
+    "small": {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9]},
+    "medium": {
+        "leak_rate": [0.3, 1.0],
+        "spectral_radius": [0.4, 0.9],
+        "input_scaling": [0.2, 1.0],
+    },
+    "large": GRIDS["medium"],
+}
 LONG = 20_000  # values from which the small grid is the default: a minute for 100,000 values
+MANY = 1000  # rows from which reservoirs have 100 units rather than 50
 LEFT = 20  # values that the shortest beginning must keep
 ORIGINS = 3
 SPLITS = 20  # a 90 % interval is then not the largest of the errors at a step
@@ -48,6 +61,17 @@ class Plan:
     final: str = "retrain"
     checkpoint: Path | None = None
     verify: bool = False
+    forms: tuple[dict[str, Any], ...] = ()
+    shorter: dict[int, Plan] = field(default_factory=dict)  # what fits each of the beginnings
+
+    @property
+    def spaces(self) -> list[dict[str, list]]:
+        """What is searched: a grid of networks, for each representation if there are any."""
+        if not self.forms:
+            return [{**GRIDS[self.grid], "ridge": RIDGE}]
+        grid = OF_EACH_FORM[self.grid]
+        forms = [{name: [value] for name, value in form.items()} for form in self.forms]
+        return [{**form, **grid, "ridge": RIDGE} for form in forms]
 
     def search(self, progress: Any, first: str | None = None) -> ESNSearchCV:
         """A new search, with one of the schemes put first."""
@@ -56,7 +80,7 @@ class Plan:
         order = sorted(self.schemes, key=lambda name: name != first)
         return ESNSearchCV(
             ESNForecaster(self.units, random_state=self.seed),
-            {**GRIDS[self.grid], "ridge": RIDGE},
+            self.spaces,
             cv={name: self.schemes[name] for name in order},
             metric=self.metric,
             final=self.final,
@@ -72,12 +96,12 @@ class Plan:
     @property
     def words(self) -> str:
         """One line about what is searched."""
-        candidates = 1
-        for values in GRIDS[self.grid].values():
-            candidates *= len(values)
+        candidates = len(expanded(split_ridge(self.spaces, 0.0)[0]))
+        forms = f" in {len(self.forms)} representations" if self.forms else ""
         draws = f" × {self.draws} draws" if self.draws > 1 else ""
         return (
-            f"{candidates} networks of {self.units} units × {len(RIDGE)} ridge values{draws}, "
+            f"{candidates} networks of {self.units} units{forms} × {len(RIDGE)} ridge values"
+            f"{draws}, "
             f"validated by {', '.join(self.schemes)} ({self.k} splits of {self.valid} steps)"
         )
 
@@ -93,9 +117,16 @@ def plan(
     grid: str,
     origins: int = ORIGINS,
     held_out: bool = False,
+    season: int | None = None,
+    positive: bool = False,
+    represent: bool = False,
     **settings: Any,
 ) -> Plan:
-    """Settings for a series of some values and a horizon, which may have to be ``held_out``."""
+    """Settings for a series of some values and a horizon, which may have to be ``held_out``.
+
+    With ``represent``, the search chooses among representations that suit its ``season``, and
+    logarithms if all values are ``positive``.
+    """
     if held_out and values - horizon < max(LEFT, 2 * horizon):
         raise ValueError(
             f"--test {horizon} of {values} values leaves too few to search on; hold out at most "
@@ -116,26 +147,74 @@ def plan(
             if origins
             else f"the series is too short to tell the expected error over {horizon} steps."
         )
-    # All searches share their settings, so the shortest beginning decides what fits.
-    rows = _rows(values - origins * horizon)
+    fits = partial(
+        _fitting, horizon=horizon, scheme=scheme, k=k, units=units, grid=grid, season=season,
+        positive=positive, represent=represent, settings=settings,
+    )  # fmt: skip
+    starts = [values - horizon * i for i in range(1, origins + 1)]
+    whole = fits(values - horizon if held_out else values, noted=output)
+    return replace(whole, origins=origins, shorter={start: fits(start) for start in starts})
+
+
+def _fitting(
+    values: int,
+    *,
+    horizon: int,
+    scheme: str,
+    k: int | None,
+    units: int | None,
+    grid: str,
+    season: int | None,
+    positive: bool,
+    represent: bool,
+    settings: dict[str, Any],
+    noted: Output | None = None,
+) -> Plan:
+    """What fits a series of so many values; what is unusual about it is ``noted``."""
+    rows = _rows(values)
+    forms: tuple[dict[str, Any], ...] = ()
+    if represent:
+        forms = forms_of(rows, season, positive)
+        rows = min(rows, values - 1 - max(sum(form["difference"]) for form in forms))
     valid = min(horizon, rows // 3)
-    if valid < horizon:
-        output.note(
+    if valid < horizon and noted:
+        noted.note(
             f"forecasts are validated on {valid} steps, because {rows} rows leave no room for "
             f"{horizon}; intervals further ahead are as wide as the widest of these."
         )
     most = rows - rows // 2 - valid + 1  # starts of a validation interval in the second half
-    if k is not None and k > most:
+    if k is not None and k > most and noted:
         raise ValueError(
             f"--k {k} splits of {valid} steps do not fit in {rows} rows; use at most {most}."
         )
-    k = min(SPLITS, most) if k is None else k
+    k = min(SPLITS if k is None else k, most)
     if grid == "auto":
         grid = "medium" if values < LONG else "small"
-    units = min(100, max(10, rows // 10)) if units is None else units
+    if units is None:
+        units = min(50 if rows < MANY else 100, max(10, rows // 3))
     chosen = SCHEMES if scheme == "all" else (scheme,)
     schemes = {name: _scheme(name, k, valid) for name in chosen}
-    return replace(Plan(schemes, k, valid, units, grid, origins, horizon), **settings)
+    return Plan(schemes, k, valid, units, grid, 0, horizon, forms=forms, **settings)
+
+
+def forms_of(rows: int, season: int | None, positive: bool) -> tuple[dict[str, Any], ...]:
+    """Representations for a series of so many rows, all with the same parameters.
+
+    Examples
+    --------
+    >>> [form["difference"] for form in forms_of(200, 12, False)]
+    [(), (1,), (), (1,), (12,), (12, 1)]
+    """
+    lags: list[tuple[tuple[int, ...], int | None]] = [((), None), ((1,), None)]
+    if season is not None and season > 1 and rows >= 3 * season:
+        lags += [((), season), ((1,), season), ((season,), None), ((season, 1), None)]
+    else:
+        lags += [((1, 1), None)]
+    return tuple(
+        {"log": log, "difference": difference, "season": waves}
+        for log in ((False, True) if positive else (False,))
+        for difference, waves in lags
+    )
 
 
 def _rows(values: int) -> int:

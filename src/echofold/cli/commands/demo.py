@@ -13,6 +13,7 @@ from echofold.cli.commands.options import FINALS, common, example
 HORIZON = 52
 UNITS = 50
 GRID = "medium"
+ALONE = tuple(name for name in FINALS if name != "ensemble")  # of one representation and draw
 
 
 @click.command(epilog=example("echofold demo", "echofold demo --out demo-results/"))
@@ -47,7 +48,7 @@ def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
             origins=1, seed=seed,
         )  # fmt: skip
         output.stage(f"{gasoline.description}\nsearching {settings.words}")
-        compared = compare(values, settings, FINALS, gasoline.season, output)
+        compared = compare(values, settings, ALONE, gasoline.season, output)
         search = compared.searches[0]
         scheme = _lowest(compared)
         forecast = search.finalize("retrain", scheme).forecast(HORIZON, level=LEVEL)

@@ -33,7 +33,7 @@ from echofold.cli.commands.options import file as file_and_column
 @click.option(
     "--scheme",
     type=click.Choice([*SCHEMES, "all"]),
-    default="all",
+    default="accumulative",
     show_default=True,
     help="How candidates are validated; 'all' keeps the scheme with the lowest expected error.",
 )
@@ -48,7 +48,7 @@ from echofold.cli.commands.options import file as file_and_column
 @click.option(
     "--final",
     type=click.Choice(FINALS),
-    default="retrain",
+    default="ensemble",
     show_default=True,
     help="How the final model is made of the winner.",
 )
@@ -98,7 +98,10 @@ def command(
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
         series = read_series(file, output, season=season, **reads)
-        settings = plan(len(series.values), horizon, output, **options)
+        settings = plan(
+            len(series.values), horizon, output, season=series.season, represent=True,
+            positive=bool((series.values > 0).all()), **options,
+        )  # fmt: skip
         folder = written.prepare(out)
         output.stage(f"{series.headline}\nsearching {settings.words}")
         with output.resumable(settings.checkpoint):

@@ -102,7 +102,7 @@ searching = _together(
         type=click.Choice(["auto", "small", "medium", "large"]),
         default="auto",
         show_default=True,
-        help="How many candidates to search: 4, 24 or 120, times the ridge values.",
+        help="How many networks to search for each representation of the series: 2, 8 or 24.",
     ),
     click.option(
         "--draws",

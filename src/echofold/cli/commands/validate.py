@@ -84,7 +84,10 @@ def command(
         series = read_series(file, output, season=season, **reads)
         length = len(series.values)
         test = test or min(max(1, length // 10), 200)
-        settings = plan(length, test, output, origins=origins, held_out=True, **options)
+        settings = plan(
+            length, test, output, origins=origins, held_out=True, season=series.season,
+            represent=True, positive=bool((series.values > 0).all()), **options,
+        )  # fmt: skip
         output.stage(f"{series.headline}\nsearching {settings.words}")
         with output.resumable(settings.checkpoint):
             compared = compare(series.values, settings, finals, series.season, output)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.numbers import figure
+from echofold._data.numbers import figure, in_words
 from echofold.cli.reading.quote import shown
 from echofold.cli.showing.drawn import picked, sparkline, table
 from echofold.cli.showing.output import Output
@@ -31,7 +31,7 @@ def show_forecast(
             figure(row["validation"]),
             figure(row["expected"]),
             "–" if row["coverage"] is None else f"{row['coverage']:.0%}",
-            *(f"{row['parameters'][name]:g}" for name in names),
+            *(in_words(row["parameters"][name]) for name in names),
         ]
         for row in content["schemes"]
     ]
