@@ -57,7 +57,7 @@ class ESNSearchCV(BaseEstimator):
         a dict and ``best_*`` refer to the first.
     metric : str, callable or list of these
         The first is minimised.
-    final : {"retrain", "average", "best", "weighted"}
+    final : {"retrain", "average", "best", "weighted", "ensemble"}
         How ``best_estimator_`` is made of the winner.
     individual_ridge : bool
         Whether every split takes its own best ridge.
@@ -324,9 +324,10 @@ class ESNSearchCV(BaseEstimator):
 
         Parameters
         ----------
-        final : {"retrain", "average", "best", "weighted"}
+        final : {"retrain", "average", "best", "weighted", "ensemble"}
             Retrain on all data; average the readouts of the splits; take the readout of the split
-            with the lowest RMSE; or average weighted by inverse squared error.
+            with the lowest RMSE; average weighted by inverse squared error; or, for forecasters,
+            combine the forecasts of the best candidate of each representation and draw, retrained.
         scheme : str, optional
             Name of the scheme to select by when ``cv`` is a dict; the first by default.
         draw : int, optional

@@ -37,7 +37,7 @@ OF_EACH_FORM = {  # networks for each representation, of which there are up to t
     },
     "large": GRIDS["medium"],
 }
-LONG = 20_000  # values from which the small grid is the default: a minute for 100,000 values
+LONG = 20_000  # values from which the small grid is the default, and logarithms are left out
 MANY = 1000  # rows from which reservoirs have 100 units rather than 50
 LEFT = 20  # values that the shortest beginning must keep
 ORIGINS = 3
@@ -174,7 +174,7 @@ def _fitting(
     rows = _rows(values)
     forms: tuple[dict[str, Any], ...] = ()
     if represent:
-        forms = forms_of(rows, season, positive)
+        forms = forms_of(rows, season, positive and values < LONG)
         rows = min(rows, values - 1 - max(sum(form["difference"]) for form in forms))
     valid = min(horizon, rows // 3)
     if valid < horizon and noted:
