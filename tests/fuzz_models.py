@@ -20,6 +20,8 @@ from model_files import archive, members_of
 from wrong_files import made
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
+from echofold._models.ensemble import ForecastEnsemble
+from echofold.reservoirs import Leaky
 
 ALLOWANCE = 50_000_000  # bytes of memory beyond twice the size of the file
 ROWS, UNITS = 60, 20
@@ -42,6 +44,15 @@ def models():
     given = {"W": sparse.W_, "input_scaling": [1, 0.5, 2, 1], "random_state": 1}
     yield ESNForecaster(UNITS, **given).fit(pd.DataFrame(y), frame)
     yield ESNForecaster(UNITS, W_in=rng.normal(size=(UNITS, 2)), random_state=1).fit(y[:, 0])
+    forms = {"log": True, "difference": (3, 1), "season": (6, 9.5), "harmonics": 2}
+    represented = ESNForecaster(UNITS, random_state=1, **forms).fit(np.exp(y), X)
+    yield represented
+    members = [represented, ESNForecaster(9, difference=(2,), random_state=2).fit(np.exp(y), X)]
+    ensemble = ForecastEnsemble(members)
+    ensemble.residuals_ = rng.normal(size=(4, 3, 2))
+    yield ensemble
+    kind = Leaky(UNITS, W=sparse.W_, input_scaling=[0.5])
+    yield ESNForecaster(reservoir=kind, random_state=1).fit(y[:, 0])
     yield ESNRegressor(UNITS, random_state=1, output_range=(-0.5, np.inf)).fit(frame, y)
     yield ESNRegressor(UNITS, connectivity=0.1, random_state=1).fit(X, y[:, 0])
     for labels, states in ((["yes", "no", "é"] * 4, 2), ([True, False] * 6, "mean")):
@@ -60,20 +71,24 @@ def bases_in(folder):
 def use(model, folder):
     """All that a loaded model is for; what loads must also save."""
     repr(model)
-    inputs = model.W_in_.shape[1] - 1
-    if isinstance(model, ESNForecaster):
+    if isinstance(model, ESNForecaster | ForecastEnsemble):
         outputs = model.readout_.shape[1]
-        known = np.zeros((3, inputs - outputs)) if model.X_schema_ is not None else None
+        given = model.X_schema_
+        known = None if given is None else np.zeros((3, len(given.holds)))
         model.forecast(3, known)
         if model.residuals_ is not None:
             model.forecast(3, known, level=0.5)
-        model.update(np.zeros((3, outputs)), known).forecast(3, known)
+        model.update(np.ones((3, outputs)), known).forecast(3, known)
     elif isinstance(model, ESNRegressor):
         for start in ("zero", "last"):
-            model.predict(np.zeros((4, inputs)), start)
+            model.predict(np.zeros((4, model.W_in_.shape[1] - 1)), start)
     else:
         table = getattr(model, "n_features_in_", None)
-        model.predict(np.zeros((2, min(table, 100))) if table else [np.zeros((5, inputs))] * 2)
+        model.predict(
+            np.zeros((2, min(table, 100)))
+            if table
+            else [np.zeros((5, model.W_in_.shape[1] - 1))] * 2
+        )
     save(model, folder / "again")
     load(folder / "again")
 

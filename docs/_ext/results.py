@@ -209,6 +209,32 @@ def compare(found: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
 
 
+def accuracy(found: dict[str, Any]) -> Iterator[str]:
+    """Errors of the default forecast beside those of automatic models."""
+    yield table(
+        ["method", "series", "geometric mean", "median", "mean", "lowest on", "90 % covers",
+         "worse than 1.5 × naive", "CPU"],
+        [
+            [method, str(row["series"]), f"{row['geometric mean']:.2f}", f"{row['median']:.2f}",
+             f"{row['mean']:.2f}", str(row["wins"]), f"{row['covered']:.0%}",
+             str(row["worse than 1.5 naive"]), seconds(row["seconds"])]
+            for method, row in found["summary"].items()
+        ],
+    )  # fmt: skip
+    methods = list(found["summary"])
+    yield "\nEvery series:\n\n"
+    rows = []
+    for name, told in sorted(found["series"].items()):
+        lowest = min(one["mase"] for one in told.values())
+        cells = [f"{told[m]['mase']:.2f}" if m in told else "–" for m in methods]
+        marked = [
+            f"**{cell}**" if m in told and told[m]["mase"] == lowest else cell
+            for m, cell in zip(methods, cells, strict=True)
+        ]
+        rows.append([name, *marked])
+    yield table(["series", *methods], rows)
+
+
 def anything(found: dict[str, Any]) -> Iterator[str]:
     """Numbers of a file that has no table of its own."""
     rows = [[" ".join(path), told] for path, told in leaves(found) if path[0] != "machine"]
@@ -247,6 +273,11 @@ WORDS = {
         "This version and the one before",
         "Processor time of the same work by both, in turns; the shortest of all rounds.",
     ),
+    "accuracy": (
+        "Errors of forecasts",
+        "Not a speed: MASE of the defaults on series that come with R, see [When not to use "
+        "this](explanation/when.md).",
+    ),
     "trust": (
         "How right the numbers are",
         "Not a speed either: see [How far to trust the numbers](explanation/trust.md).",
@@ -257,6 +288,7 @@ TABLES = {
     "search": search,
     "coverage": coverage,
     "trust": trust,
+    "accuracy": accuracy,
     "compare": compare,
 }
 

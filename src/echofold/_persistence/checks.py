@@ -228,11 +228,11 @@ def plain(name: str, value: Any, sizes: dict[str, int], deepest: int = 2) -> Non
     """A value that may be given as a parameter of a reservoir."""
     if value is None or isinstance(value, bool | str):
         return
-    if isinstance(value, list | tuple) and deepest > 0:
+    if isinstance(value, np.ndarray | Parts):  # Parts are a tuple too
+        given_matrix(name, value, sizes)
+    elif isinstance(value, list | tuple) and deepest > 0:
         for i, part in enumerate(value):
             plain(f"{name}.{i}", part, sizes, deepest - 1)
-    elif isinstance(value, np.ndarray | Parts):
-        given_matrix(name, value, sizes)
     else:
         number(name, value, sizes)
 
