@@ -58,6 +58,12 @@ class Winners:
         if FINALS[final].several:
             return self.ensemble(scheme, draw, individual)
         winner, draw = self._drawn(scheme, draw, individual)
+        return self._trained(final, scheme, winner, draw, individual, correct_ridge)
+
+    def _trained(
+        self, final: str, scheme: str, winner: Winner, draw: int, individual: bool, correct_ridge
+    ):
+        """The final model of one candidate with the weights of one draw."""
         model = self._estimator(winner, draw)
         problem = model._read(*self.reader.data, **self.reader.fit_params)
         source = model._states(problem, model.random_state)
@@ -87,18 +93,10 @@ class Winners:
         errors: list[Any] = []
         for winner in chosen[: max(1, MOST_MEMBERS // len(draws))]:
             for one in draws:
-                model = self._estimator(winner, one)
-                problem = model._read(*self.reader.data, **self.reader.fit_params)
-                source = model._states(problem, model.random_state)
-                readouts = self._readouts(scheme, winner, one, individual, model, source)
-                readout, model.ridge = final_readout(
-                    "retrain", source, readouts, bool(model.penalize_bias), False
-                )
-                condition = float(self.results[scheme].condition.values[one, winner.candidate])
-                members.append(
-                    model._install(network(source, readout, model.random_state, condition))
-                )
-                errors.append(readouts.residuals)
+                model = self._trained("retrain", scheme, winner, one, individual, False)
+                errors.append(model.residuals_)
+                model.residuals_ = None  # intervals are those of the ensemble
+                members.append(model)
         ensemble = ForecastEnsemble(members)
         _, schemes = self.reader.problem(self.candidates[chosen[0].candidate])
         ensemble.residuals_ = _combined_errors(np.stack(errors), schemes[scheme].sizes)
