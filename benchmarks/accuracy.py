@@ -59,15 +59,14 @@ def by_echofold(y: np.ndarray, season: int, horizon: int):
     import pandas as pd
 
     from echofold.cli.commands.forecast import command
-    from echofold.cli.defaults import plan
+    from echofold.cli.defaults import plan, suiting
     from echofold.cli.showing.output import Output
 
     default = {one.name: one.default for one in command.params if isinstance(one.default, str)}
     asked = {name: default.get(name) for name in ("scheme", "k", "units", "grid")}
     asked |= {name: default[name] for name in ("final", "metric")}
     settings = plan(
-        len(y), horizon, Output(True, False), origins=0, season=season, represent=True,
-        positive=bool((y > 0).all()), **asked,
+        len(y), horizon, Output(True, False), origins=0, **suiting(y, season), **asked,
     )  # fmt: skip
     search = settings.search(False).fit(pd.Series(y))
     return search.forecast(horizon, level=LEVEL)

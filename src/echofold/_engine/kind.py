@@ -176,10 +176,12 @@ class Reservoirs:
         return made
 
     def tree_flatten(self):
+        """Arrays, and what programs are compiled for."""
         return (self.weights, self._columns), self._fixed
 
     @classmethod
     def tree_unflatten(cls, fixed, arrays):
+        """The same from its arrays, or from what stands for them in a trace."""
         return cls._with(arrays[0], arrays[1], fixed)
 
 

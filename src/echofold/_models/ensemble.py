@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from echofold._data.tasks import FORECASTING
 from echofold._models.base import whole_or_not_at_all
-from echofold._models.forecaster import ESNForecaster, Forecast, check_horizon
+from echofold._models.forecaster import ESNForecaster, forecast_of
 
 TRIMMED = 0.2  # share of members, from either end, that a step's mean leaves out
 
@@ -62,7 +62,7 @@ class ForecastEnsemble(BaseEstimator):
         if name.startswith("__") or name == "members":
             raise AttributeError(name)
         if name in ("y_schema_", "X_schema_", "timeline_", "readout_", "seed_", "condition_",
-                    "ridge", "_write", "_half_widths_of"):  # fmt: skip
+                    "ridge", "_write"):  # fmt: skip
             return getattr(self.members[0], name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -82,14 +82,11 @@ class ForecastEnsemble(BaseEstimator):
         -------
         forecast : array, series or frame, or a named tuple of ``mean``, ``lower`` and ``upper``
         """
-        check_horizon(horizon)
-        widths = None
-        if level is not None:
-            widths = self._half_widths_of(self.residuals_, int(horizon), level)
-        mean = combined(np.stack([one._forecast(int(horizon), X) for one in self.members]))
-        if widths is None:
-            return self._write(mean)
-        return Forecast(*(self._write(part) for part in (mean, mean - widths, mean + widths)))
+        return forecast_of(self, horizon, X, level)
+
+    def _forecast(self, horizon: int, X) -> np.ndarray:
+        """The members' next values ``(horizon, outputs)``, combined."""
+        return combined(np.stack([member._forecast(horizon, X) for member in self.members]))
 
     @whole_or_not_at_all
     def update(self, y, X=None):

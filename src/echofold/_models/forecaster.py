@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from echofold._data.arguments import check_integer
 from echofold._data.problem import Problem, forecasting
 from echofold._data.represent import (
     Form,
@@ -52,7 +53,7 @@ class ESNForecaster(ESN):
         ``difference`` loses are among them.
     log : bool, default=False
         Whether to learn and forecast logarithms, for positive values whose ups and downs grow with
-        them. Forecasts are then never negative.
+        them. Forecasts are then never negative; the ends of their intervals may be.
     difference : tuple of int, default=()
         Lags of differences to learn, one after the other: ``(1,)`` for a series with a trend,
         ``(12,)`` for months with a yearly season, ``(12, 1)`` for both. Forecasts are summed up
@@ -208,14 +209,7 @@ class ESNForecaster(ESN):
         Timestamp('2024-03-01 00:00:00')
         """
         check_is_fitted(self, "readout_")
-        check_horizon(horizon)
-        widths = None
-        if level is not None:
-            widths = self._half_widths_of(self.residuals_, int(horizon), level)
-        mean = self._forecast(int(horizon), X)
-        if widths is None:
-            return self._write(mean)
-        return Forecast(*(self._write(part) for part in (mean, mean - widths, mean + widths)))
+        return forecast_of(self, horizon, X, level)
 
     def _forecast(self, horizon: int, X) -> np.ndarray:
         """The next values ``(horizon, outputs)``, infinite where they grow without bounds."""
@@ -395,29 +389,33 @@ class ESNForecaster(ESN):
             self.timeline_.check_follows(table.index, "X")
         return np.hstack([self.X_scaler_.scaled(table.values), waves])
 
-    @staticmethod
-    def _half_widths_of(residuals: np.ndarray | None, horizon: int, level) -> np.ndarray:
-        """Half the width of the interval around each value, in original units."""
-        if not isinstance(level, Real) or not 0 < float(level) < 1:
-            raise ValueError(f"level={level!r} is not allowed: it must be a number in (0, 1).")
-        if residuals is None:
-            raise ValueError(
-                "level needs validation errors, which a plain fit does not make: intervals come "
-                "from ESNSearchCV. Forecast with its best_estimator_, or leave level out."
-            )
-        from echofold._models.intervals import half_widths
-
-        return half_widths(residuals, horizon, float(level))
-
     def _write(self, values: np.ndarray):
         """Give a forecast in the kind of ``y``."""
         index = None if self.timeline_ is None else self.timeline_.following(len(values))
         return write(values, self.y_schema_, index)
 
 
-def check_horizon(horizon) -> None:
-    """Raise unless the horizon is a positive integer."""
-    if not isinstance(horizon, Integral) or isinstance(horizon, bool) or horizon < 1:
+def forecast_of(model: Any, horizon, X, level):
+    """What users get of a forecaster or an ensemble of them: values, or `Forecast` at a level."""
+    check_integer("horizon", horizon, 1)
+    widths = None
+    if level is not None:
+        widths = _half_widths(model.residuals_, int(horizon), level)
+    mean = model._forecast(int(horizon), X)
+    if widths is None:
+        return model._write(mean)
+    return Forecast(*(model._write(part) for part in (mean, mean - widths, mean + widths)))
+
+
+def _half_widths(residuals: np.ndarray | None, horizon: int, level) -> np.ndarray:
+    """Half the width of the interval around each value, in original units."""
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise ValueError(f"level={level!r} is not allowed: it must be a number in (0, 1).")
+    if residuals is None:
         raise ValueError(
-            f"horizon={horizon!r} is not allowed: it must be an integer of at least 1."
+            "level needs validation errors, which a plain fit does not make: intervals come "
+            "from ESNSearchCV. Forecast with its best_estimator_, or leave level out."
         )
+    from echofold._models.intervals import half_widths
+
+    return half_widths(residuals, horizon, float(level))

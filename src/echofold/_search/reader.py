@@ -41,7 +41,6 @@ class Reader:
         beginnings = [dict(zip(names, one, strict=True)) for one in values]
         if len(beginnings) > 1:
             self._aligned = {"washout": max(self._begins(one) for one in beginnings)}
-            self._problems.clear()
 
     def _begins(self, shaping: dict[str, Any]) -> int:
         """Rows of the data before the first one that is scored."""

@@ -10,7 +10,15 @@ import numpy as np
 import pandas as pd
 
 from echofold import metrics
-from echofold._search.honest_error import as_dataset, beginnings, errors_on, starts_of
+from echofold._data.tasks import FORECASTING
+from echofold._search.finals import mean_ridge
+from echofold._search.honest_error import (
+    as_dataset,
+    beginnings,
+    errors_on,
+    spread_of,
+    starts_of,
+)
 from echofold.cli.defaults import Plan
 from echofold.cli.showing.output import Output
 
@@ -68,7 +76,7 @@ def compare(
 ) -> Comparison:
     """Repeat a search on ``plan.origins`` beginnings and score it on the horizon that follows."""
     horizon, metric = plan.horizon, metrics.resolve(plan.metric)
-    starts, spread = starts_of(len(values), plan.origins, horizon), float(values.var(ddof=0))
+    starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(FORECASTING, [values])
     names = tuple(plan.schemes)
     shape = (plan.origins, len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
@@ -98,7 +106,7 @@ def compare(
 def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:
     """The lowest validation error by a scheme, and the parameters that reached it."""
     best = search._winner(scheme)
-    ridge = float(search.results_[scheme].ridge.values[best.ridge].mean())
+    ridge = mean_ridge(search.results_[scheme].ridge.values[best.ridge])
     return float(best.score), {**search.candidates_[best.candidate], "ridge": ridge}
 
 

@@ -28,7 +28,7 @@ GRIDS: dict[str, dict[str, list[float]]] = {
         "input_scaling": [0.1, 0.3, 1.0],
     },
 }
-OF_EACH_FORM = {  # networks for each representation, of which there are up to ten
+OF_EACH_FORM = {  # networks for each representation, of which there are up to twelve
     "small": {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9]},
     "medium": {
         "leak_rate": [0.3, 1.0],
@@ -195,6 +195,11 @@ def _fitting(
     chosen = SCHEMES if scheme == "all" else (scheme,)
     schemes = {name: _scheme(name, k, valid) for name in chosen}
     return Plan(schemes, k, valid, units, grid, 0, horizon, forms=forms, **settings)
+
+
+def suiting(values: Any, season: int | None) -> dict[str, Any]:
+    """What `plan` must know of a series to search representations that suit it."""
+    return {"represent": True, "season": season, "positive": bool((values > 0).all())}
 
 
 def forms_of(rows: int, season: int | None, positive: bool) -> tuple[dict[str, Any], ...]:

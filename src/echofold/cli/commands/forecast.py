@@ -88,7 +88,7 @@ def command(
     intervals), model.echofold and report.html.
     """
     began = time.perf_counter()
-    from echofold.cli.defaults import plan
+    from echofold.cli.defaults import plan, suiting
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing import files as written
     from echofold.cli.showing.forecast import show_forecast
@@ -98,10 +98,8 @@ def command(
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
         series = read_series(file, output, season=season, **reads)
-        settings = plan(
-            len(series.values), horizon, output, season=series.season, represent=True,
-            positive=bool((series.values > 0).all()), **options,
-        )  # fmt: skip
+        suits = suiting(series.values, series.season)
+        settings = plan(len(series.values), horizon, output, **suits, **options)
         folder = written.prepare(out)
         output.stage(f"{series.headline}\nsearching {settings.words}")
         with output.resumable(settings.checkpoint):

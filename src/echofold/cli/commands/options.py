@@ -80,7 +80,8 @@ reading = _together(
         "--season",
         type=POSITIVE,
         metavar="N",
-        help="Steps in a cycle, for the simple forecast beside the network's (by frequency).",
+        help="Steps in a cycle: what differences and waves follow, and the simple forecast repeats "
+        "(by frequency).",
     ),
 )
 

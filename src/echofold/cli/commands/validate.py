@@ -72,7 +72,7 @@ def command(
     """
     began = time.perf_counter()
     from echofold.cli.compare import LEVEL, compare
-    from echofold.cli.defaults import plan
+    from echofold.cli.defaults import plan, suiting
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing.output import Output
     from echofold.cli.showing.results import comparison_content, comparison_table, held_out
@@ -84,10 +84,8 @@ def command(
         series = read_series(file, output, season=season, **reads)
         length = len(series.values)
         test = test or min(max(1, length // 10), 200)
-        settings = plan(
-            length, test, output, origins=origins, held_out=True, season=series.season,
-            represent=True, positive=bool((series.values > 0).all()), **options,
-        )  # fmt: skip
+        suits = suiting(series.values, series.season)
+        settings = plan(length, test, output, origins=origins, held_out=True, **suits, **options)
         output.stage(f"{series.headline}\nsearching {settings.words}")
         with output.resumable(settings.checkpoint):
             compared = compare(series.values, settings, finals, series.season, output)
