@@ -32,16 +32,17 @@ def search():
     ).fit(Y)  # fmt: skip
 
 
-def forms(search, worst=2.0):
-    """Best score and candidate of every representation, by the definition."""
+def chosen_by_definition(search):
+    """Score, candidate and ridge of the members, by the definition."""
     mean = search.results_.rmse.values.mean(axis=(0, 2))  # (candidate, ridge)
     found = {}
     for place, candidate in enumerate(search.candidates_):
         form = candidate["log"], candidate["difference"]
-        for ridge, score in enumerate(mean[place]):
-            found[form] = min(found.get(form, (np.inf,)), (score, place, ridge))
-    best = min(score for score, _, _ in found.values())
-    return sorted(one for one in found.values() if one[0] <= worst * best)
+        one = mean[place].min(), place, int(mean[place].argmin())
+        found.setdefault(form, []).append((*one, len(candidate["difference"]) == 1))
+    best = [one for each in found.values() for one in sorted(each)[:2]]
+    lowest = min(one[0] for one in best if one[3])
+    return sorted(one[:3] for one in best if one[0] <= (2.0 if one[3] else 0.9) * lowest)
 
 
 def trimmed(values):
@@ -51,8 +52,8 @@ def trimmed(values):
 
 
 def test_members_are_the_best_of_each_form_with_every_draw(search):
-    chosen = forms(search)
-    assert 2 <= len(chosen) < 6  # some forms are left out here, and some are not
+    chosen = chosen_by_definition(search)
+    assert 4 <= len(chosen) < 12  # some are left out here, and some are not
     model = search.best_estimator_
     assert isinstance(model, ForecastEnsemble)
     assert len(model.members) == 3 * len(chosen)
@@ -68,7 +69,7 @@ def test_members_are_the_best_of_each_form_with_every_draw(search):
 
 def test_its_errors_are_those_of_its_own_validation(search):
     outputs = []
-    for _, place, ridge in forms(search):
+    for _, place, ridge in chosen_by_definition(search):
         for draw in range(3):
             params = {**search.candidates_[place], "ridge": SPACE["ridge"][ridge]}
             model = ESNForecaster(12, random_state=3 + draw)
@@ -136,11 +137,16 @@ def test_damaged_ensembles_are_refused(search, tmp_path):
 
 
 def test_diverging_members_do_not_spoil_it():
-    each = np.array([[1.0, 2.0], [np.inf, 2.0], [3.0, np.nan], [5.0, 4.0]])
-    np.testing.assert_array_equal(combined(each), [3.0, 3.0])
-    assert np.isinf(combined(each[1:3])).all()
-    np.testing.assert_array_equal(combined(np.arange(10.0)[:, None]), [4.5])
-    assert combined(np.array([[0.0]] * 4 + [[100.0]])) == 0  # a fifth at either end is left out
+    span = np.array([[0.0], [6.0]])
+    each = np.array([[1.0, 2.0], [np.inf, 2.0], [3.0, np.nan], [5.0, 4.0], [19.0, 1.0]])[:, :, None]
+    np.testing.assert_array_equal(combined(each, span)[:, 0], [3.0, 3.0])
+    assert not np.isfinite(combined(each[1:3], span)).all()  # none is sound, so none is better
+    np.testing.assert_array_equal(combined(each[4:], span)[:, 0], [19.0, 1.0])
+    np.testing.assert_array_equal(combined(np.arange(10.0)[:, None, None], span), [[4.5]])
+    fifth = np.array([0.0] * 4 + [10.0])[:, None, None]
+    assert combined(fifth, span) == 0  # a fifth at either end is left out
+    signed = np.array([-1.0, 2.0, 4.0])[:, None, None]
+    assert combined(signed, span, positive=True) == 3.0
 
 
 def test_a_member_that_runs_away_is_left_out(search, monkeypatch):
@@ -180,7 +186,7 @@ def test_a_report_of_an_ensemble(search, tmp_path):
 
 
 def test_cross_validation_of_its_members_is_that_of_the_search(search):
-    score, place, ridge = forms(search)[0]
+    _, place, _ = chosen_by_definition(search)[0]
     model = ESNForecaster(12, random_state=3).set_params(**search.candidates_[place])
     found = cross_validate(model, Y, cv=KFold(4), ridge=SPACE["ridge"], metric="rmse")
     expected = search.results_.rmse.values[0, place]

@@ -26,6 +26,7 @@ FLOORS = [  # what stands on one floor does not know of each other, nor of the f
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {  # a user's object reaches up, when it is asked to
     ("_search.search", "report"),
+    ("_models.forecast", "plots"),
 }
 
 

@@ -1,154 +1,132 @@
-"""Prediction intervals: what conformal half widths are, and how often they cover."""
-
-import math
+"""Prediction intervals: what their ends are made of, and how often they cover."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from searches import RIDGE, SERIES, searched
 
-from echofold import ESNForecaster, KFold
-from echofold._models.intervals import half_widths
+from echofold import Accumulative, ESNForecaster, ESNSearchCV, KFold
+from echofold._models.intervals import interval
 
 
-def residuals(count, steps=1, outputs=1, seed=0):
+def errors(count, steps=1, outputs=1, seed=0):
     return np.random.default_rng(seed).standard_t(4, size=(count, steps, outputs))
 
 
-# --- half widths ----------------------------------------------------------------------------------
+def never_falling(values, counts):
+    """The closest never falling sequence, by pooling neighbours until none falls."""
+    pools = []
+    for value, count in zip(values, counts, strict=True):
+        pools.append([value * count, count, 1])
+        while len(pools) > 1 and pools[-2][0] / pools[-2][1] >= pools[-1][0] / pools[-1][1]:
+            total, weight, steps = pools.pop()
+            pools[-1] = [pools[-1][0] + total, pools[-1][1] + weight, pools[-1][2] + steps]
+    return np.concatenate([np.full(steps, total / weight) for total, weight, steps in pools])
 
 
-@pytest.mark.parametrize(
-    ("count", "level", "rank"),
-    [(9, 0.9, 9), (10, 0.9, 10), (19, 0.9, 18), (19, 0.95, 19), (99, 0.9, 90), (3, 0.5, 2),
-     (19, 0.55, 11), (1, 0.5, 1), (20, 0.05, 2), (29, 0.7, 21)],
-)  # fmt: skip
-def test_the_half_width_is_an_order_statistic(count, level, rank):
-    size = np.arange(1.0, count + 1)
-    signed = np.where(np.arange(count) % 2, size, -size)
-    shuffled = np.random.default_rng(0).permutation(signed)
-    assert half_widths(shuffled.reshape(-1, 1, 1), 1, level)[0, 0] == rank
+def plain(errors, horizon, level, runs):
+    """The definition, one output after the other."""
+    low, high = np.empty((2, horizon, errors.shape[2]))
+    for output in range(errors.shape[2]):
+        columns = [step[np.isfinite(step)] for step in errors[:, :, output].T]
+        while not len(columns[-1]):
+            columns.pop()
+        each = [np.sqrt(np.mean(step**2)) if len(step) else 0.0 for step in columns]
+        typical = never_falling(each, [max(len(step), 1e-9) for step in columns])
+        pooled = [
+            (error / size, share)
+            for step, size in zip(columns, typical, strict=True)
+            for error in step
+            for error, share in ((error, 1.0), (-error, min(1.0, 2.0 / runs)))
+            if size > 0
+        ]
+        values, weights = np.array(sorted(pooled)).T if pooled else np.array([[0.0], [1.0]])
+        middles = (np.cumsum(weights) - weights / 2) / weights.sum()
+        upper = (1 + level) / 2
+        ends = np.interp([1 - upper, 0.5, upper], middles, values)
+        wider = stats.t.ppf(upper, max(runs, 2)) / stats.norm.ppf(upper)
+        ahead = np.append(typical, np.full(max(0, horizon - len(typical)), typical[-1]))[:horizon]
+        low[:, output] = ahead * (ends[1] + wider * (ends[0] - ends[1]))
+        high[:, output] = ahead * (ends[1] + wider * (ends[2] - ends[1]))
+    return low, high
 
 
-def test_every_step_and_output_has_its_own():
-    found = residuals(40, 3, 2)
-    widths = half_widths(found, 3, 0.8)
-    assert widths.shape == (3, 2)
-    for step in range(3):
-        for output in range(2):
-            expected = np.sort(np.abs(found[:, step, output]))[33 - 1]
-            assert widths[step, output] == expected
-    assert len(np.unique(widths)) == 6
-
-
-def test_wider_for_higher_levels_and_in_proportion_to_the_residuals():
-    found = residuals(50, 4)
-    levels = [half_widths(found, 4, level) for level in (0.5, 0.8, 0.9, 0.95)]
-    assert all((a <= b).all() for a, b in zip(levels, levels[1:], strict=False))
-    assert (levels[0] < levels[-1]).all()
-    np.testing.assert_allclose(half_widths(-7 * found, 4, 0.8), 7 * levels[1])
-    order = np.random.default_rng(1).permutation(50)
-    np.testing.assert_array_equal(half_widths(found[order], 4, 0.8), levels[1])
-
-
-def test_few_residuals_are_pooled_with_those_of_neighbouring_steps():
-    found = np.arange(1.0, 16).reshape(3, 5, 1)  # 3 forecasts of 5 steps
-    # Nine residuals are needed at 0.9: those of three steps, and the ninth of nine is the largest.
-    pooled = [found[:, :3], found[:, :3], found[:, 1:4], found[:, 2:], found[:, 2:]]
-    assert half_widths(found, 5, 0.9)[:, 0].tolist() == [part.max() for part in pooled]
-    # Enough at every step: nothing is pooled.
-    assert half_widths(found, 5, 0.75)[:, 0].tolist() == found.max(axis=0)[:, 0].tolist()
-
-
-def test_no_more_is_pooled_than_needed():
-    near = np.ones((5, 8, 1))
-    near[:, 6:] = 100.0
-    assert half_widths(near, 8, 0.8)[:6, 0].tolist() == [1.0] * 6  # five suffice
-    assert half_widths(near, 8, 0.9)[:5, 0].tolist() == [1.0] * 5  # ten: one neighbour each side
-    assert half_widths(near, 8, 0.9)[5, 0] == 100.0
-
-
-def test_missing_residuals_of_shorter_intervals_are_left_out():
-    found = residuals(12, 3)
-    found[:6, 2] = np.nan
-    widths = half_widths(found, 3, 0.8)
-    assert widths[2, 0] == np.sort(np.abs(found[6:, 2, 0]))[6 - 1]
-    assert widths[1, 0] == half_widths(found[:, :2], 2, 0.8)[1, 0]
-
-
-def test_beyond_the_validated_steps_the_widest_counts():
-    found = residuals(40, 3, 2) * np.array([1, 5, 2])[:, None]
-    widths = half_widths(found, 7, 0.9)
-    assert widths.shape == (7, 2)
-    np.testing.assert_array_equal(widths[:3], half_widths(found, 3, 0.9))
-    np.testing.assert_array_equal(widths[3:], np.tile(widths[:3].max(axis=0), (4, 1)))
-
-
-def test_too_few_residuals_altogether_give_no_finite_width():
-    assert half_widths(np.ones((2, 3, 1)), 3, 0.9).tolist() == [[np.inf]] * 3
-    assert half_widths(np.ones((3, 3, 1)), 3, 0.9).tolist() == [[1.0]] * 3
-
-
-def test_diverged_residuals_count_as_the_largest():
-    found = np.ones((20, 1, 1))
-    found[0] = -np.inf
-    assert half_widths(found, 1, 0.9)[0, 0] == 1
-    found[:3] = np.inf
-    assert half_widths(found, 1, 0.9)[0, 0] == np.inf
-
-
-def widened_by_one(residuals, horizon, level):
-    """Half widths by taking along one more step on either side until there are enough."""
-    size = np.abs(residuals)
-    needed = math.ceil((1 / (1 - level)) * (1 - 1e-12)) - 1
-    steps = min(horizon, size.shape[1])
-    found = np.empty((horizon, size.shape[2]))
-    for step, output in np.ndindex(steps, size.shape[2]):
-        for reach in range(size.shape[1]):
-            near = size[:, max(0, step - reach) : step + reach + 1, output]
-            near = np.sort(near[~np.isnan(near)])
-            if len(near) >= needed:
-                break
-        rank = math.ceil((len(near) + 1) * level * (1 - 1e-12))
-        found[step, output] = near[rank - 1] if rank <= len(near) else np.inf
-    found[steps:] = found[:steps].max(axis=0)
-    return found
+# --- the ends -------------------------------------------------------------------------------------
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.integers(0, 2**31), st.floats(0.01, 0.9999), st.sampled_from([0, 0.3, 0.9]))
-def test_neighbours_are_found_as_by_widening_one_by_one(seed, level, missing):
+@given(
+    st.integers(0, 2**31), st.floats(0.01, 0.9999), st.sampled_from([0, 0.3, 0.8]),
+    st.integers(1, 40),
+)  # fmt: skip
+def test_ends_are_those_of_the_definition(seed, level, missing, runs):
     rng = np.random.default_rng(seed)
-    found = rng.standard_t(2, size=rng.integers(1, [20, 30, 3]))
+    found = rng.standard_t(2, size=rng.integers(1, [20, 30, 3])) + rng.normal()
     if seed % 2:
-        found = found.round()  # ties
+        found = found.round()  # ties, and steps without any error
     found[rng.random(found.shape) < missing] = np.nan
     found[rng.random(found.shape) < missing / 3] = np.inf
+    found[0, 0] = 1.0  # some error is known
     horizon = int(rng.integers(1, found.shape[1] + 4))
-    np.testing.assert_array_equal(
-        half_widths(found, horizon, level), widened_by_one(found, horizon, level)
-    )
+    for got, expected in zip(
+        interval(found, horizon, level, runs), plain(found, horizon, level, runs), strict=True
+    ):
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_the_work_does_not_grow_with_the_square_of_the_steps(monkeypatch):
-    looks, isnan = [], np.isnan
-    monkeypatch.setattr(np, "isnan", lambda array: looks.append(array.size) or isnan(array))
-    found = residuals(1, 500)
-    widths = half_widths(found, 500, 0.9999)  # 9,999 residuals are needed
-    assert (widths == np.inf).all()
-    assert sum(looks) <= 3 * found.size  # one by one: 94 million
+def test_errors_on_one_side_move_the_interval_to_that_side():
+    found = np.abs(errors(200, 3))
+    low, high = interval(found, 3, 0.9, runs=200)
+    assert (low > 0).all() or (np.abs(low) < 0.1 * high).all()
+    few_low, few_high = interval(found, 3, 0.9, runs=2)  # of two forecasts, both may err again
+    np.testing.assert_allclose(few_low, -few_high)
+
+
+def test_wider_for_higher_levels_fewer_forecasts_and_in_proportion():
+    found = errors(50, 4)
+    ends = [interval(found, 4, level, 50) for level in (0.5, 0.8, 0.9, 0.95, 0.999)]
+    for (low, high), (lower, higher) in zip(ends, ends[1:], strict=False):
+        assert (lower < low).all()
+        assert (high < higher).all()
+    for low, high in (interval(found, 4, 0.8, runs) for runs in (2, 5, 10)):
+        assert (high - low > ends[1][1] - ends[1][0]).all()
+    low, high = interval(-7 * found, 4, 0.8, 50)
+    np.testing.assert_allclose(low, -7 * ends[1][1])
+    np.testing.assert_allclose(high, -7 * ends[1][0])
+    order = np.random.default_rng(1).permutation(50)
+    np.testing.assert_allclose(interval(found[order], 4, 0.8, 50), ends[1])
+
+
+def test_they_grow_with_the_errors_ahead_and_never_shrink():
+    found = errors(400, 4) * np.array([1.0, 5.0, 2.0, 9.0])[:, None]
+    low, high = interval(found, 6, 0.9, 400)
+    assert (np.diff(high[:, 0]) >= 0).all()
+    assert (np.diff(low[:, 0]) <= 0).all()
+    assert high[0, 0] < high[1, 0] == high[2, 0] < high[3, 0] == high[5, 0]
+
+
+def test_they_are_finite_however_few_errors_there_are():
+    low, high = interval(np.full((1, 1, 1), 2.0), 3, 0.9999, 1)
+    assert np.isfinite([low, high]).all()
+    assert (high == -low).all()
+    exact = interval(np.zeros((4, 3, 1)), 5, 0.9, 4)
+    np.testing.assert_array_equal(exact, np.zeros((2, 5, 1)))
+    with pytest.raises(ValueError, match="no validation forecast is finite"):
+        interval(np.full((3, 2, 1), np.inf), 2, 0.9, 3)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
-def test_coverage_of_exchangeable_residuals(level):
-    """Theory: between ``level`` and ``level + 1 / (count + 1)``, on the average."""
-    count, repeats = 24, 4000
-    drawn = residuals(count + 1, repeats)[:, :, 0]
-    widths = half_widths(drawn[:count, :, None], repeats, level)[:, 0]
-    covered = (np.abs(drawn[count]) <= widths).mean()
-    spread = 4 * np.sqrt(level * (1 - level) / repeats)
-    assert level - spread <= covered <= level + 1 / (count + 1) + spread
+@pytest.mark.parametrize("steps", [1, 12])
+def test_coverage_of_independent_errors(level, steps):
+    drawn = errors(24 + 1, steps * 500).reshape(25, 500, steps, 1)
+    covered = []
+    for i in range(500):
+        low, high = interval(drawn[:24, i], steps, level, 24)
+        covered.append((drawn[24, i] >= low) & (drawn[24, i] <= high))
+    assert level - 0.03 <= np.mean(covered) <= level + 0.05
 
 
 # --- of a forecaster ------------------------------------------------------------------------------
@@ -164,11 +142,10 @@ def test_intervals_lie_around_the_forecast(search, horizon):
     model = search.best_estimator_
     mean, lower, upper = model.forecast(horizon, level=0.8)
     np.testing.assert_array_equal(mean, model.forecast(horizon))
-    widths = half_widths(model.residuals_, horizon, 0.8)[:, 0]
-    np.testing.assert_allclose(upper - mean, widths, rtol=1e-12)
-    np.testing.assert_allclose(mean - lower, widths, rtol=1e-12)
-    assert np.isfinite(widths).all()
-    assert (widths[36:] == widths[:36].max()).all()
+    low, high = interval(model.residuals_, horizon, 0.8, model.runs_)
+    np.testing.assert_allclose(upper - mean, high[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(lower - mean, low[:, 0], rtol=1e-12)
+    assert (np.diff(high[35:, 0]) == 0).all()
 
 
 def test_every_final_model_and_scheme_has_intervals():
@@ -201,7 +178,55 @@ def test_a_plain_fit_has_no_intervals():
         ESNForecaster(12, random_state=0).fit(SERIES).forecast(3, level=0.9)
 
 
-def test_a_single_residual_far_away_is_found():
-    found = np.full((1, 10**6, 1), np.nan)
-    found[0, -1] = -3.0
-    assert half_widths(found, 2, 0.5).tolist() == [[3.0], [3.0]]
+def test_several_levels_at_once(search):
+    one, both = search.forecast(6, level=0.5), search.forecast(6, level=[0.9, 0.5])
+    assert list(both.lower) == list(both.upper) == [0.5, 0.9]
+    np.testing.assert_array_equal(both.lower[0.5], one.lower)
+    np.testing.assert_array_equal(both.upper[0.5], one.upper)
+    assert (both.upper[0.5] < both.upper[0.9]).all()
+    for wrong in ([], [0.5, 1.0], "0.9", [None]):
+        with pytest.raises(ValueError, match="level=.* is not allowed"):
+            search.forecast(3, level=wrong)
+
+
+@pytest.mark.parametrize(
+    ("cv", "runs"),
+    [(KFold(4), 4), (KFold(20, valid=36), 4), (Accumulative(20, valid=20), 4), (KFold(2), 2)],
+)
+def test_forecasts_that_overlap_count_less(cv, runs):
+    assert searched(space={"ridge": RIDGE}, cv=cv).best_estimator_.runs_ == runs
+
+
+def test_logarithms_have_intervals_of_factors():
+    t = np.arange(120)
+    y = np.exp(0.01 * t + 0.5 * np.sin(t) + 0.4 * np.random.default_rng(0).normal(size=120))
+    options = {"cv": KFold(5), "metric": "rmse"}
+    search = ESNSearchCV(
+        ESNForecaster(10, log=True, random_state=0), {"ridge": [0.1, 1.0]}, **options
+    ).fit(y)
+    model = search.best_estimator_
+    mean, lower, upper = search.forecast(12, level=0.99)
+    low, high = interval(model.log_residuals_, 12, 0.99, model.runs_)
+    np.testing.assert_allclose(lower, mean * np.exp(low[:, 0]))
+    np.testing.assert_allclose(upper, mean * np.exp(high[:, 0]))
+    assert (lower > 0).all()
+    outputs = search._winners.outputs(next(iter(search._results)), False)
+    logs = np.log(outputs.truth) - np.log(outputs.outputs)
+    np.testing.assert_allclose(model.log_residuals_, logs, rtol=1e-9, atol=1e-12)
+
+
+def test_frames_of_forecasts(search):
+    frame = search.forecast(4, level=[0.5, 0.9]).to_frame()
+    assert list(frame) == ["forecast", "lower_50", "upper_50", "lower_90", "upper_90"]
+    assert frame.shape == (4, 5)
+    assert list(search.forecast(4, level=0.9).to_frame()) == ["forecast", "lower", "upper"]
+    days = pd.date_range("2024", periods=len(SERIES), freq="D")
+    two = pd.DataFrame({"a": SERIES, "b": SERIES[::-1]}, index=days)
+    search = ESNSearchCV(ESNForecaster(10, random_state=0), {"ridge": RIDGE}, cv=KFold(4))
+    found = search.fit(two).forecast(3, level=0.8)
+    frame = found.to_frame()
+    assert frame.index.equals(found.mean.index)
+    assert list(frame.columns) == [
+        (name, part) for name in ("a", "b") for part in ("forecast", "lower", "upper")
+    ]
+    pd.testing.assert_series_equal(frame["b", "upper"], found.upper["b"], check_names=False)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from echofold import metrics
 from echofold._data.rows import padded
 from echofold.metrics import Metric, denominators, error_rate, mae, mse, nrmse, resolve, rmse
 
@@ -181,3 +182,37 @@ def test_denominators_of_single_rows_agree_with_nrmse():
 def test_denominators_need_targets_that_vary():
     with pytest.raises(ValueError, match="constant over all n=9 rows.*use metric='rmse'"):
         denominators(np.full((9, 1), 0.3), np.arange(3)[None])
+
+
+# --- intervals and distributions ------------------------------------------------------------------
+
+
+def test_interval_score_is_lowest_for_the_true_quantiles():
+    t = np.random.default_rng(0).normal(size=20000)
+    ones = np.ones_like(t)
+    score = {q: metrics.interval_score(t, -q * ones, q * ones, 0.9) for q in (1.2, 1.645, 2.2)}
+    assert score[1.645] < min(score[1.2], score[2.2])
+    plain = np.mean([3.29 + 20 * max(0, abs(v) - 1.645) for v in t])
+    assert score[1.645] == pytest.approx(plain)
+    with pytest.raises(ValueError, match="level=1 is not allowed"):
+        metrics.interval_score(t, t, t, 1)
+    with pytest.raises(ValueError, match="same shape"):
+        metrics.interval_score(t, t[1:], t, 0.9)
+
+
+def test_crps_of_a_normal_distribution():
+    """Known in closed form: at the mean, ``sigma (sqrt(2) - 1) / sqrt(pi)``."""
+    from types import SimpleNamespace
+
+    from scipy import stats
+
+    levels = np.arange(0.02, 1, 0.02)
+    lower = {level: np.full(3, stats.norm.ppf((1 - level) / 2)) for level in levels}
+    upper = {level: -low for level, low in lower.items()}
+    forecast = SimpleNamespace(mean=np.zeros(3), lower=lower, upper=upper)
+    at = np.array([0.0, 1.0, -2.5])
+    exact = at * (2 * stats.norm.cdf(at) - 1) + 2 * stats.norm.pdf(at) - 1 / np.sqrt(np.pi)
+    assert metrics.crps(at, forecast) == pytest.approx(exact.mean(), rel=2e-2)
+    assert exact[0] == pytest.approx((np.sqrt(2) - 1) / np.sqrt(np.pi))
+    with pytest.raises(TypeError, match="intervals at several levels"):
+        metrics.crps(at, at)

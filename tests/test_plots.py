@@ -34,6 +34,7 @@ from echofold import (
     plots,
 )
 from echofold._data.rows import complement, runs
+from echofold._models.forecast import Forecast
 from echofold.plots import _style
 
 SPACE = {"leak_rate": [0.3, 0.6, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [0.0, 1e-6, 1e-2]}
@@ -396,12 +397,23 @@ def test_any_index_can_be_drawn(index):
     assert ax.get_xlabel() == {"names": "row", "numbers": "step"}.get(index, "")
 
 
-def test_unbounded_intervals_and_diverging_forecasts_are_said():
-    from echofold._models.forecaster import Forecast
+def test_several_levels_and_a_forecast_without_its_series():
+    days = pd.date_range("2024", periods=5, freq="D")
+    mean = pd.Series(np.arange(5.0), index=days)
+    one = Forecast(mean, mean - 1, mean + 1)
+    two = Forecast(mean, {0.5: mean - 1, 0.9: mean - 2}, {0.5: mean + 1, 0.9: mean + 2})
+    assert draw(one.plot()).get_legend_handles_labels()[1] == ["forecast", "interval"]
+    before = pd.Series(np.ones(50), index=pd.date_range(end="2023-12-31", periods=50, freq="D"))
+    ax = draw(two.plot(before, history=20))
+    names = ["series", "forecast", "90 % interval", "50 % interval"]
+    assert ax.get_legend_handles_labels()[1] == names
+    assert len(line(ax, "series").get_xdata()) == 20
+    with pytest.raises(ValueError, match="output=1"):
+        one.plot(output=1)
 
-    y, mean = series(50), np.ones(5)
-    ax = draw(plots.forecast(y, Forecast(mean, mean - np.inf, mean + np.inf)))
-    assert "unbounded" in ax.texts[0].get_text()
+
+def test_diverging_forecasts_are_said():
+    y = series(50)
     ax = draw(plots.forecast(y, np.array([1.0, 2.0, np.inf, np.nan])))
     assert "diverges" in ax.texts[0].get_text()
     assert np.isfinite(ax.get_ylim()).all()

@@ -91,8 +91,8 @@ def waves(form, rows):
 class Plain:
     """A forecaster in NumPy: weights and scaling of a fitted one, everything else by itself."""
 
-    def __init__(self, model, y, known, form, weights=None):
-        self.model, self.form, self.y = model, form, y
+    def __init__(self, model, y, known, form, weights=None, limits=None):
+        self.model, self.form, self.y, self.limits = model, form, y, limits
         self.z, w = there(y, form)
         self.lost = len(y) - len(w)
         self.center, self.unit = w.mean(axis=0), w.std(axis=0)
@@ -117,6 +117,13 @@ class Plain:
         for step in range(steps):
             out = np.concatenate([[1.0], u, x]) @ readout
             found.append(self.center + self.unit * out)
+            if self.limits is not None:
+                value = back(np.array(found), self.z[: pair + 1], self.form)[-1]
+                kept = np.clip(value, *self.limits)
+                found[-1] = found[-1] + (
+                    np.log(kept / value) if self.form.get("log") else kept - value
+                )
+                out = (found[-1] - self.center) / self.unit
             if step + 1 < steps:
                 u = np.concatenate([out, self.known[pair + 2 + step]])
                 x = reference.update(self.model.W_in_, self.model.W_, self.model.leak_rate_, u, x)
@@ -213,6 +220,60 @@ def test_metrics_of_predictions_are_in_original_units():
     )
     found = cross_validate(model_of(form), *data, cv=KFold(4), ridge=RIDGE, metric=largest)
     np.testing.assert_allclose(found.largest.values, expected, rtol=1e-8)
+
+
+# --- output range -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["as it is", "log", "season", "both", "waves"])
+@pytest.mark.parametrize("scheme", ["k-fold", "accumulative", "one"])
+def test_outputs_are_kept_inside_of_their_range_before_they_are_fed_back(name, scheme):
+    form, (data, inputs) = FORMS.get(name, {}), data_of(2, True)
+    limits = np.quantile(Y, (0.1, 0.9), axis=0)
+    data = (np.clip(data[0], *limits), *data[1:])
+    model = model_of(form, output_range=limits)
+    plain = Plain(model.fit(*data), data[0], inputs, form, limits=limits)
+    first = max(10, plain.lost)
+    splits = SCHEMES[scheme].splits(ROWS - 1 - first)
+    expected = expected_scores(plain, splits, first, rmse)
+    plain.limits = None
+    free = expected_scores(plain, splits, first, rmse)
+    assert scheme == "one" or not np.allclose(expected, free)  # the limits are reached
+    for algorithm in ("auto", "naive", "small_k", "large_k"):
+        found = cross_validate(
+            model, *data, cv=SCHEMES[scheme], ridge=RIDGE, metric="rmse", algorithm=algorithm
+        )
+        np.testing.assert_allclose(found.rmse.values, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["as it is", "trend", "both"])
+def test_a_model_with_an_output_range(name, tmp_path):
+    form, limits = FORMS.get(name, {}), (Y[:, 0].min(), 2.2)
+    y = Y[Y[:, 0].cumsum() < 75, 0]
+    with pytest.raises(ValueError, match=r"y holds .* in row .*outside of output_range=\(0, 1\)"):
+        model_of(form, output_range=(0, 1)).fit(y)
+    limits = (y.min(), y.max())
+    model = model_of(form, output_range=limits, ridge=1e-4).fit(y)
+    plain = Plain(model, y[:, None], np.zeros((len(y), 0)), form, limits=limits)
+    expected = plain.run(model.readout_, len(y) - 2, 1)
+    np.testing.assert_allclose(model.forecast(40).min() >= limits[0], True)
+    assert model.forecast(40).max() <= limits[1]
+    save(model, tmp_path / "limited.echofold")
+    loaded = load(tmp_path / "limited.echofold")
+    np.testing.assert_array_equal(loaded.forecast(40), model.forecast(40))
+    assert expected.shape == (1, 1)
+    pruned, whole = (
+        ESNSearchCV(
+            model_of(form, output_range=limits), {"leak_rate": [0.4, 1.0], "ridge": RIDGE},
+            cv=KFold(3), metric="rmse", prune=prune,
+        ).fit(y)
+        for prune in (True, False)
+    )  # fmt: skip
+    assert pruned.best_params_ == whole.best_params_
+    assert pruned.best_score_ == pytest.approx(whole.best_score_, rel=1e-10)
+    assert whole.forecast(30).max() <= limits[1]
+    with pytest.raises(ValueError, match=r"output_range=\(2, 1\) is not allowed"):
+        model_of(form, output_range=(2, 1)).fit(y)
 
 
 # --- searches -----------------------------------------------------------------------------------

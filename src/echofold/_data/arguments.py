@@ -50,6 +50,22 @@ def describe(value: Any) -> str:
     return f"{type(value).__name__} of shape {shape}" if shape is not None else repr(value)
 
 
+def read_range(given: Any, outputs: int) -> np.ndarray | None:
+    """Check an output range and give it as ``(2, outputs)``."""
+    if given is None:
+        return None
+    try:
+        low, high = (np.broadcast_to(np.asarray(end, dtype=float), outputs) for end in given)
+    except (TypeError, ValueError):
+        low, high = np.ones(1), np.zeros(1)
+    if not (low < high).all():
+        raise ValueError(
+            f"output_range={given!r} is not allowed: it must be a pair (low, high) with low below "
+            f"high, each a number or one for each of the {outputs} outputs, or None."
+        )
+    return np.stack([low, high])
+
+
 def seed_of(random_state) -> int:
     """One integer seed from an integer, a RandomState, a Generator or None."""
     if is_integer(random_state):

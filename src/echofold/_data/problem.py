@@ -44,6 +44,8 @@ class Problem:
         How the targets represent the series that they are made of, and
     levels : ndarray (series, outputs)
         all of that series, as logarithms if they are taken.
+    limits : tuple (low, high) of arrays (outputs,), or None
+        Levels that outputs are kept inside of before they are fed back.
     """
 
     task: Task
@@ -57,6 +59,7 @@ class Problem:
     labels: np.ndarray | None = None
     form: Form = Form()
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    limits: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def rows(self) -> int:
@@ -74,6 +77,11 @@ class Problem:
         return self.segments.washout
 
     @property
+    def brought_back(self) -> bool:
+        """Whether outputs that are fed back become levels of the series on the way."""
+        return bool(self.form) or self.limits is not None
+
+    @property
     def skipped(self) -> int:
         """Rows of the data before row 0: the washout, and what differencing loses."""
         return self.form.lost + len(self.washout)
@@ -81,19 +89,26 @@ class Problem:
     @cached_property
     def scored(self) -> Problem:
         """The same rows as they are scored: targets that no longer need to be brought back."""
-        if not self.form:
+        if not self.brought_back:
             return self
         first = self.skipped + self.task.ahead
         ones = np.ones_like(self.unit)
         values = self.form.values(self.levels[first : first + self.rows])
         return replace(
-            self, targets=values, unit=ones, offset=0 * ones, form=Form(), levels=np.zeros((0, 0))
-        )
+            self, targets=values, unit=ones, offset=0 * ones, form=Form(),
+            levels=np.zeros((0, 0)), limits=None,
+        )  # fmt: skip
 
     def before(self, rows: np.ndarray) -> np.ndarray:
         """Levels ``(…, lost, outputs)`` before the targets of ``rows (…)``, oldest first."""
         at = np.asarray(rows)[..., None] + np.arange(-self.form.lost, 0)
         return self.levels[at + self.skipped + self.task.ahead]
+
+    def values(self, outputs: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Values ``(runs, steps, outputs)`` of closed-loop outputs from ``rows (runs,)`` on."""
+        levels = self.form.back(self.offset + self.unit * outputs, self.before(rows))
+        # Outputs were kept inside of the limits, but for rounding.
+        return self.form.values(levels if self.limits is None else np.clip(levels, *self.limits))
 
     def original(self, outputs: np.ndarray) -> np.ndarray:
         """Scaled outputs (last axis) in original units, clipped to the output range."""
@@ -105,7 +120,7 @@ class Problem:
 
 
 def forecasting(
-    y, X, washout: int | str, unit, offset, sample_weight=None, form=None, levels=None
+    y, X, washout: int | str, unit, offset, sample_weight=None, form=None, levels=None, limits=None
 ) -> Problem:
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.
 
@@ -134,6 +149,7 @@ def forecasting(
         offset=offset,
         form=form,
         levels=np.zeros((0, 0)) if levels is None else levels,
+        limits=limits,
     )
 
 

@@ -59,6 +59,14 @@ class Form:
             )
         return np.log(y)
 
+    def limits(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Levels of the lowest and the highest value ``(2, outputs)`` that are allowed."""
+        if not self.log:
+            return ends[0], ends[1]
+        with np.errstate(divide="ignore"):
+            low, high = np.log(np.maximum(ends, 0.0))
+        return low, high
+
     def differences(self, z: np.ndarray) -> np.ndarray:
         """``w (T − lost, outputs)`` of levels ``z (T, outputs)``."""
         w = z[self.lost :].copy()

@@ -18,6 +18,8 @@ from echofold._machine.programs import loop, program, scan
 from echofold._machine.shapes import few_lengths, pad_rows
 
 SILENT_STEPS = 2**12  # steps driven at a time when no states are kept
+LEAST_SILENT = 64  # rows of these: those that are padding are not run
+LEAST_STEPS = 128  # in a block: a series of fewer is no faster
 BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again from the cache
 
 
@@ -62,7 +64,7 @@ def drive_draws(draws: Sequence[Reservoirs], inputs):
 def advance(r: Reservoirs, inputs, x=None):
     """The state after driving with ``inputs``, in memory that does not grow with their length."""
     x = np.zeros(r.shape) if x is None else x
-    size = max(1, min(few_lengths(len(inputs)), SILENT_STEPS))
+    size = max(1, min(few_lengths(len(inputs), LEAST_SILENT), SILENT_STEPS))
     for start in range(0, len(inputs), size):
         part = inputs[start : start + size]
         x = _drive_silent(r, pad_rows(part, size), x, len(part), whole=accelerated())
@@ -83,10 +85,11 @@ def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iter
 
 
 def block_length(shape: tuple[int, int], steps: int) -> int:
-    """Rows in a block: as even as possible, a multiple of 64 so that few shapes are compiled."""
+    """Rows in a block: as even as possible, of few sizes so that few shapes are compiled."""
     most = max(64, BLOCK_BYTES // (8 * shape[0] * shape[1]))
     blocks = max(1, -(-steps // most))
-    return min(-(-steps // blocks // 64) * 64 if steps > 64 else steps, -(-most // 64) * 64) or 1
+    even = max(-(-steps // blocks // 64) * 64, LEAST_STEPS)
+    return min(even, -(-most // 64) * 64)
 
 
 @program

@@ -17,6 +17,7 @@ from echofold._data.represent import Form
 from echofold._engine.kind import Reservoirs
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
+from echofold._machine.shapes import few_lengths
 
 COLUMNS = 128  # of small reservoirs run together on a CPU: they stay in its L2 cache
 WIDE_COLUMNS = 512  # of large ones, whose W must be read again for every block
@@ -34,7 +35,7 @@ class Trajectories(NamedTuple):
     """Columns under way.
 
     ``x (units, columns)``, ``y (outputs, columns)``, ``error (columns,)``; ``past`` are the levels
-    ``(lost, outputs, columns)`` before the next step, the one of step ``n`` at ``n % lost``.
+    ``(room, outputs, columns)`` before the next step, the one of step ``n`` at ``n % room``.
     """
 
     x: Any
@@ -43,13 +44,47 @@ class Trajectories(NamedTuple):
     past: Any
 
 
+class Way(NamedTuple):
+    """How outputs become values of the series: data, so that one program serves all forms.
+
+    ``offset (outputs,)`` is what a scaled zero of each output is worth; ``lags`` and
+    ``coefficients`` are those of a `Form`, zero where it has fewer; ``log`` tells whether levels
+    are logarithms; levels are kept between ``low`` and ``high (outputs,)``.
+    """
+
+    offset: Any
+    lags: Any
+    coefficients: Any
+    log: Any
+    low: Any
+    high: Any
+
+
+MOST_TERMS = 4  # beyond these, room is made for as many as there are
+
+
+def way_of(form: Form, offset, limits=None) -> Way:
+    """The way back from a form, with levels inside of ``limits``."""
+    terms = max(MOST_TERMS, len(form.terms))
+    lags, coefficients = np.ones(terms, dtype=int), np.zeros(terms)
+    for place, (lag, c) in enumerate(form.terms):
+        lags[place], coefficients[place] = lag, c
+    low, high = limits if limits is not None else (-np.inf, np.inf)
+    ends = (np.broadcast_to(np.asarray(end, dtype=float), np.shape(offset)) for end in (low, high))
+    return Way(np.asarray(offset), lags, coefficients, np.asarray(form.log), *ends)
+
+
+def room_for(form: Form) -> int:
+    """Levels that a column remembers: of few sizes, because each is compiled once."""
+    return few_lengths(max(form.lost, 1))
+
+
 class Course(NamedTuple):
     """What trajectories run along: rows of ``known`` inputs and ``targets``, from ``start``.
 
     ``known`` is ``(T, known inputs)``, ``targets`` ``(T, outputs)``; ``start`` and ``horizon`` are
-    ``(columns,)``; ``unit`` and ``offset`` are ``(outputs,)``, what one scaled unit and a scaled
-    zero of each output are worth. Outputs that represent a series by a form are brought back before
-    they are compared, and ``targets`` are values of that series.
+    ``(columns,)``; ``unit (outputs,)`` is what one scaled unit of each output is worth. With a
+    ``way`` outputs are brought back before they are compared, and ``targets`` are original values.
     """
 
     known: Any
@@ -57,7 +92,7 @@ class Course(NamedTuple):
     start: Any
     horizon: Any
     unit: Any
-    offset: Any = None
+    way: Way | None = None
 
 
 def _readout(r: Reservoirs, readout, u, x):
@@ -69,60 +104,66 @@ def _readout(r: Reservoirs, readout, u, x):
     return jnp.where(jnp.isfinite(y), y, jnp.inf)
 
 
-def _mistake(course: Course, form: Form, y, past, step, absolute: bool):
-    """Error of this step in original units, zero past a column's horizon; and the new past."""
+def _output(course: Course, y, past, step, absolute: bool):
+    """The output that is fed back, the error of this step, and the new past.
+
+    The error is in original units, and zero past a column's horizon.
+    """
     row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
-    if form:
-        z = y * course.unit[:, None] + course.offset[:, None]
-        for lag, c in form.terms:
-            z = z - c * lax.dynamic_index_in_dim(past, (step - lag) % form.lost, keepdims=False)
-        if form.lags:
-            past = lax.dynamic_update_index_in_dim(past, z, step % form.lost, 0)
-        e = (jnp.exp(z) if form.log else z) - course.targets[row].T
-    else:
+    if course.way is None:
         e = (y - course.targets[row].T) * course.unit[:, None]
+    else:
+        y, value, past = _brought_back(course.way, course.unit[:, None], y, past, step)
+        e = value - course.targets[row].T
     e = jnp.abs(e).sum(axis=0) if absolute else (e * e).sum(axis=0)
     e = jnp.where(jnp.isnan(e), jnp.inf, e)
-    return jnp.where(step < course.horizon, e, 0.0), past
+    return y, jnp.where(step < course.horizon, e, 0.0), past
+
+
+def _brought_back(way: Way, unit, y, past, step):
+    """Outputs whose level is inside of the limits, their values, and the past with that level."""
+    room = past.shape[0]
+    level = y * unit + way.offset[:, None]
+    for term in range(way.lags.shape[0]):
+        lag, c = way.lags[term], way.coefficients[term]
+        before = lax.dynamic_index_in_dim(past, (step - lag) % room, keepdims=False)
+        level = level - jnp.where(c == 0, 0.0, c * before)
+    kept = jnp.clip(level, way.low[:, None], way.high[:, None])
+    y = jnp.where(kept == level, y, y + (kept - level) / unit)
+    past = lax.dynamic_update_index_in_dim(past, kept, step % room, 0)
+    return y, jnp.where(way.log, jnp.exp(kept), kept), past
 
 
 @program
-def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, form, absolute):
+def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, absolute):
     y = _readout(r, readout, inputs, x)
-    error, past = _mistake(course, form, y, past, 0, absolute)
-    return Trajectories(x, y, error, past)
+    return Trajectories(x, *_output(course, y, past, 0, absolute))
 
 
 def begin(
-    r: Reservoirs,
-    readout,
-    inputs,
-    x,
-    course: Course,
-    absolute: bool = False,
-    past=None,
-    form: Form | None = None,
+    r: Reservoirs, readout, inputs, x, course: Course, absolute: bool = False, before=None
 ) -> Trajectories:
-    """First output of every column, from true states and true ``inputs (inputs, columns)``."""
-    form = form or Form()
-    past = np.zeros((0, *readout.shape[1:])) if past is None else past
-    return _begin(r, readout, inputs, x, course, past, form=form, absolute=absolute)
+    """First output of every column, from true states and true ``inputs (inputs, columns)``.
+
+    ``before (room, outputs, columns)`` are the levels before it, the last one last.
+    """
+    past = np.zeros((0, *readout.shape[1:])) if before is None else before
+    return _begin(r, readout, inputs, x, course, past, absolute=absolute)
 
 
-def _closed_step(r: Reservoirs, readout, course: Course, form: Form, absolute: bool, n, going):
+def _closed_step(r: Reservoirs, readout, course: Course, absolute: bool, n, going):
     """One step of every column on its own output."""
     row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
     u = jnp.concatenate([going.y, course.known[row].T])
     x = r.step(going.x, u)
-    y = _readout(r, readout, u, x)
-    error, past = _mistake(course, form, y, going.past, n, absolute)
+    y, error, past = _output(course, _readout(r, readout, u, x), going.past, n, absolute)
     return Trajectories(x, y, going.error + error, past)
 
 
 @program
-def _proceed(r: Reservoirs, readout, going, course, first, stop, *, form, absolute, steps):
+def _proceed(r: Reservoirs, readout, going, course, first, stop, *, absolute, steps):
     """The trajectories before step ``stop``; ``steps``, if not None, are compiled in."""
-    step = partial(_closed_step, r, readout, course, form, absolute)
+    step = partial(_closed_step, r, readout, course, absolute)
     count = stop - first if steps is None else steps
     return loop(0, count, lambda n, going: step(first + n, going), going)
 
@@ -130,7 +171,7 @@ def _proceed(r: Reservoirs, readout, going, course, first, stop, *, form, absolu
 @program
 def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
     """The trajectories after ``steps`` more, and their outputs."""
-    one = partial(_closed_step, r, readout, course, Form(), False)
+    one = partial(_closed_step, r, readout, course, False)
 
     def step(going, n):
         going = one(n, going)
@@ -148,12 +189,11 @@ def proceed(
     steps: int,
     absolute: bool = False,
     keep: bool = False,
-    form: Form | None = None,
 ):
     """Advance by ``steps`` on the columns' own output; step ``first`` is the next one.
 
     Returns the trajectories, and the outputs ``(steps, outputs, columns)`` if ``keep`` (errors are
-    then squares, and of outputs that are not brought back).
+    then squares).
     """
     if keep:
         return _proceed_keeping(r, readout, going, course, first, steps=steps)
@@ -161,17 +201,18 @@ def proceed(
     # asks the host after every step.
     known = steps if accelerated() else None
     stop = first + steps
-    options = {"form": form or Form(), "absolute": absolute, "steps": known}
+    options = {"absolute": absolute, "steps": known}
     return _proceed(r, readout, going, course, first, stop, **options), None
 
 
-def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
+def generate(r: Reservoirs, readout, inputs, x, known, steps: int, unit=1.0, way=None, before=None):
     """Outputs ``(steps, outputs, columns)`` of a closed loop.
 
     ``x (units, columns)`` is the state after the true ``inputs (inputs, columns)``; ``readout`` is
     ``(1 + inputs + seen, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
     beside the fed-back output at step ``j`` (row 0 is already part of ``inputs``). A diverging
-    column turns infinite and disturbs no other.
+    column turns infinite and disturbs no other. A ``way`` that has limits needs the ``unit`` of
+    outputs, and the levels ``before`` as `begin` takes them.
     """
     outputs, columns = readout.shape[1:]
     course = Course(
@@ -179,10 +220,10 @@ def generate(r: Reservoirs, readout, inputs, x, known, steps: int):
         np.zeros((1, outputs)),
         np.zeros(columns, dtype=int),
         np.zeros(columns, dtype=int),
-        np.ones(outputs),
-        np.zeros(outputs),
+        np.ones(outputs) * unit,
+        way,
     )
-    going = begin(r, readout, inputs, x, course)
+    going = begin(r, readout, inputs, x, course, before=before)
     first = np.asarray(going.y)[None]
     if steps == 1:
         return first

@@ -8,11 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._engine.generate import Course, Trajectories, begin, columns_together, proceed
+from echofold._engine.generate import (
+    Course,
+    Trajectories,
+    begin,
+    columns_together,
+    proceed,
+    room_for,
+    way_of,
+)
 from echofold._engine.kind import Reservoirs
 from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._machine.shapes import few_lengths, pad_rows
+
+LEAST_ROWS = 512  # of a course: no work grows with them
+SMALL = 128  # units up to which 32 columns take hardly longer than 8
 
 
 @dataclass(frozen=True)
@@ -60,18 +71,27 @@ def flatten(W: np.ndarray, rows: np.ndarray, valid: np.ndarray) -> Runs:
 
 def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
     """Blocks of columns with the width they are padded to, so that few shapes are compiled."""
-    columns = len(runs.candidate)
-    widest = columns_together(runs.readout.shape[1], device.partition(":")[0])
+    columns, units = len(runs.candidate), runs.readout.shape[1]
+    widest = columns_together(units, device.partition(":")[0])
+    narrowest = 5 if units <= SMALL else 3  # as powers of two
     for first in range(0, columns, widest):
         part = slice(first, min(first + widest, columns))
-        yield part, min(widest, 1 << max(3, (part.stop - part.start - 1).bit_length()))
+        yield part, min(widest, 1 << max(narrowest, (part.stop - part.start - 1).bit_length()))
 
 
 def course(problem: Problem, runs: Runs) -> Course:
     """What these columns run along."""
-    rows = few_lengths(problem.rows)  # of few sizes, because each is compiled once
+    rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
     known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
-    return Course(known, targets, runs.start, runs.horizon, problem.unit, problem.offset)
+    way = None
+    if problem.brought_back:
+        way = way_of(problem.form, problem.offset, problem.limits)
+    return Course(known, targets, runs.start, runs.horizon, problem.unit, way)
+
+
+def room_of(problem: Problem) -> int:
+    """Levels that every column remembers."""
+    return room_for(problem.form) if problem.brought_back else 0
 
 
 def first_outputs(
@@ -79,10 +99,12 @@ def first_outputs(
 ) -> Trajectories:
     """Columns after their first output, from the true rows that they start from."""
     rows, inputs = runs.rows.T, runs.rows.shape[1] - r.seen
-    states, past = rows[inputs : inputs + r.shape[0]], None
-    if problem.form.lags:
-        past = np.moveaxis(problem.before(runs.start), 0, 2)
-    return begin(r, readout, rows[:inputs], states, along, absolute, past, problem.form)
+    states, before = rows[inputs : inputs + r.shape[0]], None
+    if along.way is not None:
+        before = np.zeros((room_of(problem), *readout.shape[1:]))
+        if problem.form.lags:
+            before[-problem.form.lost :] = np.moveaxis(problem.before(runs.start), 0, 2)
+    return begin(r, readout, rows[:inputs], states, along, absolute, before)
 
 
 def _start(source: States, runs: Runs, width: int, absolute: bool):
@@ -103,9 +125,7 @@ def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
         for part, width in blocks(runs, source.device):
             r, readout, going, along = _start(source, runs.part(part), width, absolute)
             if longest > 1:
-                going, _ = proceed(
-                    r, readout, going, along, 1, longest - 1, absolute, form=source.problem.form
-                )
+                going, _ = proceed(r, readout, going, along, 1, longest - 1, absolute)
             total[part] = np.asarray(going.error)[: part.stop - part.start]
     return total
 
@@ -123,7 +143,4 @@ def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
                 outputs = np.concatenate([outputs, rest])
             all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
     problem = source.problem
-    if not problem.form:
-        return all_outputs
-    w = problem.offset + problem.unit * all_outputs
-    return problem.form.values(problem.form.back(w, problem.before(runs.start)))
+    return problem.values(all_outputs, runs.start) if problem.brought_back else all_outputs

@@ -19,7 +19,7 @@ bias_scaling : float, default=1.0
     Multiplies the first column of ``W_in``.
 connectivity : float in (0, 1], default=1.0
     Share of units that each unit is connected to.
-ridge : float, default=1e-6
+ridge : float, default=1e-6; of a forecaster, whose errors feed on themselves, 1e-2
     Regularisation of the readout; 0 gives the least-squares solution of minimum norm.
 penalize_bias : bool, default=False
     Whether the ridge applies to the bias of the readout too.

@@ -10,35 +10,41 @@ from sklearn.base import BaseEstimator
 
 from echofold._data.tasks import FORECASTING
 from echofold._models.base import whole_or_not_at_all
-from echofold._models.forecaster import ESNForecaster, forecast_of
+from echofold._models.forecast import forecast_of, plausible
+from echofold._models.forecaster import ESNForecaster
 
 TRIMMED = 0.2  # share of members, from either end, that a step's mean leaves out
 
 
-def combined(forecasts: np.ndarray) -> np.ndarray:
-    """The trimmed mean over the first axis, without members that diverge anywhere.
+def combined(forecasts: np.ndarray, span: np.ndarray, positive: bool = False) -> np.ndarray:
+    """The trimmed mean over members of ``forecasts (members, steps, outputs)``.
+
+    Members that diverge or run away from the data, whose range ``span (2, outputs)`` is, are left
+    out; if ``positive``, those too that do not stay above zero. If no member is sound, all are
+    taken.
 
     Examples
     --------
     >>> import numpy as np
-    >>> combined(np.array([[1.0], [2.0], [3.0], [4.0], [90.0], [np.inf]]))
-    array([3.])
+    >>> forecasts = np.array([1.0, 2.0, 3.0, 4.0, 9.0, 90.0, np.inf])[:, None, None]
+    >>> combined(forecasts, np.array([[0.0], [10.0]]))
+    array([[3.]])
     """
-    axes = tuple(range(1, forecasts.ndim))
-    sound = np.isfinite(forecasts).all(axis=axes)
-    if not sound.any():
-        return np.full(forecasts.shape[1:], np.inf)
-    ordered = np.sort(forecasts[sound], axis=0)
+    with np.errstate(invalid="ignore"):
+        inside = plausible(forecasts, span) & (forecasts > 0 if positive else True)
+    sound = inside.all(axis=(1, 2))
+    ordered = np.sort(forecasts[sound] if sound.any() else forecasts, axis=0)
     cut = int(TRIMMED * len(ordered))
-    return ordered[cut : len(ordered) - cut].mean(axis=0)
+    with np.errstate(invalid="ignore"):
+        return ordered[cut : len(ordered) - cut].mean(axis=0)
 
 
 class ForecastEnsemble(BaseEstimator):
     """Fitted forecasters of one series, whose forecasts are combined.
 
-    A search makes one with ``final="ensemble"``: the best candidate of every representation that
-    is not much worse than the best of all, with the weights of every draw. At each step the
-    forecast is the mean of the members' without the fifth at either end.
+    A search makes one with ``final="ensemble"``: the best candidates of the representations that
+    are fit for it, with the weights of every draw. At each step the forecast is the mean of the
+    members' without the fifth at either end.
 
     Parameters
     ----------
@@ -49,6 +55,10 @@ class ForecastEnsemble(BaseEstimator):
     ----------
     residuals_ : ndarray of shape (count, horizon, outputs) or None
         Validation errors of the ensemble itself, that intervals are made of.
+    log_residuals_ : ndarray of shape (count, horizon, outputs) or None
+        The same for logarithms, if at least half of the members learn these.
+    runs_ : int
+        How many validation forecasts do not overlap.
     """
 
     _task = FORECASTING
@@ -56,13 +66,15 @@ class ForecastEnsemble(BaseEstimator):
     def __init__(self, members):
         self.members = members
         self.residuals_: np.ndarray | None = None
+        self.log_residuals_: np.ndarray | None = None
+        self.runs_ = 1
 
     def __getattr__(self, name: str) -> Any:
         # What all members share, as the schema of the data, is that of the first.
         if name.startswith("__") or name == "members":
             raise AttributeError(name)
         if name in ("y_schema_", "X_schema_", "timeline_", "readout_", "seed_", "condition_",
-                    "ridge", "_write"):  # fmt: skip
+                    "ridge", "range_", "_write"):  # fmt: skip
             return getattr(self.members[0], name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -75,18 +87,25 @@ class ForecastEnsemble(BaseEstimator):
             Number of values to forecast.
         X : array or frame of shape (horizon, known inputs), optional
             Known inputs, if `fit` was given any.
-        level : float in (0, 1), optional
-            Coverage of an interval around each value, from the ensemble's own validation errors.
+        level : float in (0, 1) or list of floats, optional
+            Coverage of an interval around each value, or of several, from the ensemble's own
+            validation errors.
 
         Returns
         -------
-        forecast : array, series or frame, or a named tuple of ``mean``, ``lower`` and ``upper``
+        forecast : array, series or frame, or a `Forecast` if ``level`` is given
         """
         return forecast_of(self, horizon, X, level)
 
     def _forecast(self, horizon: int, X) -> np.ndarray:
         """The members' next values ``(horizon, outputs)``, combined."""
-        return combined(np.stack([member._forecast(horizon, X) for member in self.members]))
+        forecasts = np.stack([member._forecast(horizon, X) for member in self.members])
+        return combined(forecasts, self.range_, self.learns_logarithms)
+
+    @property
+    def learns_logarithms(self) -> bool:
+        """Whether at least half of the members learn logarithms, and so nothing below zero."""
+        return 2 * sum(bool(member.log) for member in self.members) >= len(self.members)
 
     @whole_or_not_at_all
     def update(self, y, X=None):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import check_integer
+from echofold._data.arguments import read_range
 from echofold._data.problem import Problem, forecasting
 from echofold._data.represent import (
     Form,
@@ -22,20 +21,13 @@ from echofold._data.tables import Schema, read, read_weights, write
 from echofold._data.tasks import FORECASTING
 from echofold._data.timeline import Timeline, check_aligned, timeline
 from echofold._engine.drive import advance
-from echofold._engine.generate import generate
+from echofold._engine.generate import generate, room_for, way_of
 from echofold._machine.shapes import few_lengths
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
+from echofold._models.forecast import forecast_of
 from echofold._models.stored import Stored
 from echofold._models.train import Network
-
-
-class Forecast(NamedTuple):
-    """A forecast with an interval around each value."""
-
-    mean: Any
-    lower: Any
-    upper: Any
 
 
 @documented
@@ -62,6 +54,9 @@ class ESNForecaster(ESN):
         Length of a season in steps, or of several: its sines and cosines become inputs.
     harmonics : int, default=3
         How many waves describe a season, from the longest on.
+    output_range : pair (low, high) or None, default=None
+        What is forecast is kept inside, step by step, before it is fed back: ``(0, np.inf)`` for
+        what is never negative. Each end is a number, or one for each output.
 
     Attributes
     ----------
@@ -71,6 +66,8 @@ class ESNForecaster(ESN):
         State at the end of the data.
     residuals_ : ndarray of shape (count, horizon, outputs) or None
         Validation errors that intervals are made of; None unless a search left them.
+    range_ : ndarray of shape (2, outputs)
+        The lowest and the highest value of the data.
     %(attributes)s
 
     Examples
@@ -90,13 +87,19 @@ class ESNForecaster(ESN):
     timeline_: Timeline | None
     last_: np.ndarray
     residuals_: np.ndarray | None
+    log_residuals_: np.ndarray
+    runs_: int
+    range_: np.ndarray
+    output_range_: np.ndarray
     represented_: tuple
     levels_: np.ndarray
     steps_: int
 
     _task = FORECASTING
-    _shapes_the_problem = ("washout", "scale", "log", "difference", "season", "harmonics")
+    _own = {"log": False, "difference": (), "season": None, "harmonics": 3, "output_range": None}
+    _shapes_the_problem = ("washout", "scale", *_own)
     _openings = ("washout", "difference")
+    _added = {"reservoir": None, **_own}
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),
@@ -107,6 +110,12 @@ class ESNForecaster(ESN):
         "residuals_": Stored(
             "floats", ("count", "horizon", "outputs"), optional=True, finite=False
         ),
+        "log_residuals_": Stored(
+            "floats", ("count", "horizon", "outputs"), always=False, finite=False
+        ),
+        "runs_": Stored("count", always=False),
+        "range_": Stored("floats", ("ends", "outputs"), always=False),
+        "output_range_": Stored("range", ("outputs",), always=False, finite=False),
         "represented_": Stored("representation", always=False),
         "levels_": Stored("floats", ("lost", "outputs"), always=False),
         "steps_": Stored("count", always=False),
@@ -121,7 +130,7 @@ class ESNForecaster(ESN):
         input_scaling=1.0,
         bias_scaling=1.0,
         connectivity=1.0,
-        ridge=1e-6,
+        ridge=1e-2,
         penalize_bias=False,
         washout="auto",
         scale="standard",
@@ -134,6 +143,7 @@ class ESNForecaster(ESN):
         season=None,
         harmonics=3,
         reservoir=None,
+        output_range=None,
     ):
         super().__init__(
             units,
@@ -156,6 +166,7 @@ class ESNForecaster(ESN):
         self.difference = difference
         self.season = season
         self.harmonics = harmonics
+        self.output_range = output_range
 
     @whole_or_not_at_all
     def fit(self, y, X=None, sample_weight=None):
@@ -187,8 +198,8 @@ class ESNForecaster(ESN):
         X : array or frame of shape (horizon, known inputs), optional
             Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
             given ``X``.
-        level : float in (0, 1), optional
-            Coverage of an interval around each value, as 0.9.
+        level : float in (0, 1) or list of floats, optional
+            Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
 
         Returns
         -------
@@ -196,7 +207,7 @@ class ESNForecaster(ESN):
             In the kind of ``y``. A pandas index is continued: dates by their frequency (set, or
             inferred from three dates or more), periods, and integers with a constant step. Any
             other index cannot be, and the forecast is numbered by row from ``T`` on. With
-            ``level``, a named tuple of ``mean``, ``lower`` and ``upper``.
+            ``level``, a `Forecast`: a named tuple of ``mean``, ``lower`` and ``upper``.
 
         Examples
         --------
@@ -221,10 +232,26 @@ class ESNForecaster(ESN):
         first = np.concatenate([self.last_, known[0]])
         with self._engine():
             x = advance(r, first[None], self.state_[:, None])
-            outputs = generate(r, self.readout_[:, :, None], first[:, None], x, ahead, steps)
+            outputs = generate(
+                r, self.readout_[:, :, None], first[:, None], x, ahead, steps, **self._limited()
+            )
             scaled = outputs[:horizon, :, 0]
         form, _ = self._representation()
-        return form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
+        found = form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
+        limits = getattr(self, "output_range_", None)
+        return found if limits is None else np.clip(found, *limits)
+
+    def _limited(self) -> dict[str, Any]:
+        """What keeps a closed loop inside of the output range, if there is one."""
+        limits = getattr(self, "output_range_", None)
+        if limits is None:
+            return {}
+        form, _ = self._representation()
+        scaler = self.y_scaler_
+        before = np.zeros((room_for(form), len(self.last_), 1))
+        before[len(before) - form.lost :, :, 0] = self._levels()
+        way = way_of(form, scaler.center, form.limits(limits))
+        return {"unit": scaler.unit, "way": way, "before": before}
 
     @whole_or_not_at_all
     def update(self, y, X=None):
@@ -287,10 +314,12 @@ class ESNForecaster(ESN):
                 "at least 3 must be left. Give a longer series or smaller lags."
             )
         differences = form.differences(levels)
+        self.range_ = np.array([table.values.min(axis=0), table.values.max(axis=0)])
         self.y_scaler_ = Scaler.learned(differences, self.scale, "y")
         values = self.y_scaler_.scaled(differences)
         self.last_ = values[-1]
         self._represent(form, seasons, levels)
+        self._limit(table.values)
         self.X_schema_ = self.X_scaler_ = None
         known = harmonics_of(seasons, 0, rows)
         if X is not None:
@@ -306,9 +335,27 @@ class ESNForecaster(ESN):
             known = np.hstack([self.X_scaler_.scaled(given.values), known])
         weights = read_weights(sample_weight, rows)
         scaler = self.y_scaler_
+        limits = getattr(self, "output_range_", None)
         return forecasting(
-            values, known, self.washout, scaler.unit, scaler.center, weights, form, levels
-        )
+            values, known, self.washout, scaler.unit, scaler.center, weights, form, levels,
+            None if limits is None else form.limits(limits),
+        )  # fmt: skip
+
+    def _limit(self, values: np.ndarray) -> None:
+        """Remember the output range, which the data must lie in."""
+        if hasattr(self, "output_range_"):
+            del self.output_range_  # of an earlier fit
+        limits = read_range(self.output_range, values.shape[1])
+        if limits is None:
+            return
+        outside = (values < limits[0]) | (values > limits[1])
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise ValueError(
+                f"y holds {values[row, column]:.6g} in row {row}, outside of "
+                f"output_range={self.output_range!r}. Give a range that holds all values."
+            )
+        self.output_range_ = limits
 
     def _represent(self, form: Form, seasons: tuple, levels: np.ndarray) -> None:
         """Remember how the series is represented, if it is not left as it is."""
@@ -360,11 +407,21 @@ class ESNForecaster(ESN):
             raise ValueError("levels_ must be there if, and only if, differences are summed up")
         if ("steps_" in fitted) != ("represented_" in fitted):
             raise ValueError("steps_ and represented_ belong together")
+        if "range_" in fitted and (
+            len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
+        ):
+            raise ValueError("range_ must be the lowest and the highest value of each output")
 
     def _install(self, network: Network):
         """Carry ``network`` from now on."""
-        self.residuals_ = None
+        self._forget_validation()
         return super()._install(network)
+
+    def _forget_validation(self) -> None:
+        """Have no errors of an earlier validation."""
+        self.residuals_ = None
+        for name in {"log_residuals_", "runs_"} & vars(self).keys():
+            delattr(self, name)
 
     def _read_known(self, X, rows: int, method: str) -> np.ndarray:
         """Known inputs of the next ``rows`` rows: those given, scaled, then seasons."""
@@ -393,29 +450,3 @@ class ESNForecaster(ESN):
         """Give a forecast in the kind of ``y``."""
         index = None if self.timeline_ is None else self.timeline_.following(len(values))
         return write(values, self.y_schema_, index)
-
-
-def forecast_of(model: Any, horizon, X, level):
-    """What users get of a forecaster or an ensemble of them: values, or `Forecast` at a level."""
-    check_integer("horizon", horizon, 1)
-    widths = None
-    if level is not None:
-        widths = _half_widths(model.residuals_, int(horizon), level)
-    mean = model._forecast(int(horizon), X)
-    if widths is None:
-        return model._write(mean)
-    return Forecast(*(model._write(part) for part in (mean, mean - widths, mean + widths)))
-
-
-def _half_widths(residuals: np.ndarray | None, horizon: int, level) -> np.ndarray:
-    """Half the width of the interval around each value, in original units."""
-    if not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise ValueError(f"level={level!r} is not allowed: it must be a number in (0, 1).")
-    if residuals is None:
-        raise ValueError(
-            "level needs validation errors, which a plain fit does not make: intervals come "
-            "from ESNSearchCV. Forecast with its best_estimator_, or leave level out."
-        )
-    from echofold._models.intervals import half_widths
-
-    return half_widths(residuals, horizon, float(level))

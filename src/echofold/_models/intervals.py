@@ -1,87 +1,85 @@
-"""Prediction intervals from validation residuals (split conformal, step by step)."""
+"""Prediction intervals from the errors of validation forecasts.
+
+Errors at a step are divided by the error that is typical there, which grows with the steps ahead,
+and then pooled over all steps and splits: a few splits say little about one step, and much about
+all of them together. Quantiles of what is pooled, times the typical error, are the intervals. Two
+things are uncertain where there are few independent forecasts: the size of errors, so intervals
+are widened as those of Student's t are; and their sign, so that errors also count with the other
+sign.
+"""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
+from scipy import stats
+from sklearn.isotonic import isotonic_regression
+
+MIRRORED = 2.0  # forecasts, divided by how many there are: what the other sign of an error counts
 
 
-def half_widths(residuals: np.ndarray, horizon: int, level: float) -> np.ndarray:
-    """Half widths ``(horizon, outputs)`` of intervals that should cover ``level`` of the values.
+def interval(
+    errors: np.ndarray, horizon: int, level: float, runs: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Errors ``(horizon, outputs)`` below and above which ``1 − level`` of all should lie, in all.
 
-    ``residuals (count, steps, outputs)`` are those of validation forecasts, NaN where an interval
-    was shorter. At each step ahead the half width is the ``⌈(c + 1) level⌉``-th smallest of ``c``
-    absolute residuals. When there are too few at one step, those of as many neighbouring steps
-    are taken along as are needed; steps beyond the validated ones take the widest of these.
+    ``errors (count, steps, outputs)``, true value minus forecast, are those of validation
+    forecasts, NaN where one was shorter; those that are infinite are left out. ``runs`` is the
+    number of forecasts that do not overlap. Beyond the validated steps the last one holds.
 
     Examples
     --------
     >>> import numpy as np
-    >>> half_widths(np.arange(1.0, 20).reshape(19, 1, 1), 2, 0.9)
-    array([[18.],
-           [18.]])
+    >>> errors = np.random.RandomState(0).normal(size=(500, 2, 1)) * [[1.0], [3.0]]
+    >>> low, high = interval(errors, 3, 0.9, 500)
+    >>> high[:, 0].round(1).tolist()
+    [1.6, 4.9, 4.9]
     """
-    size = np.abs(residuals)
-    steps = min(horizon, size.shape[1])
-    widths = np.empty((horizon, size.shape[2]))
-    for output in range(size.shape[2]):
-        widths[:steps, output] = _quantiles(size[:, :, output], steps, level)
-    widths[steps:] = widths[:steps].max(axis=0)
-    return widths
+    found = np.where(np.isfinite(errors), errors, np.nan)
+    low, high = np.empty((2, horizon, errors.shape[2]))
+    for output in range(errors.shape[2]):
+        typical = _typical(found[:, :, output])
+        ends = _ends(found[:, :, output], typical, level, runs)
+        ahead = typical[np.minimum(np.arange(horizon), len(typical) - 1)]
+        low[:, output], high[:, output] = ahead * ends[0], ahead * ends[1]
+    return low, high
 
 
-def _quantiles(size: np.ndarray, steps: int, level: float) -> np.ndarray:
-    """Conformal quantiles at the first ``steps`` of ``size (count, all steps)``."""
-    before = np.append(0, np.cumsum((~np.isnan(size)).sum(axis=0)))  # residuals before each step
-    needed = _ceil(1 / (1 - level)) - 1  # fewer residuals than this cannot reach the level
-    first, stop = _neighbourhoods(before, steps, needed)
-    counts = (before[stop] - before[first]).tolist()
-    # How many from the top: few wherever steps are pooled, so that few of each step matter.
-    places = [count + 1 - _ceil((count + 1) * level) for count in counts]
-    largest = _largest(size, max(places))
-    seen: dict[tuple[int, int], float] = {}  # at high levels, most steps take all there is
-    quantiles = np.empty(steps)
-    for step, (window, place) in enumerate(
-        zip(zip(first.tolist(), stop.tolist(), strict=True), places, strict=True)
-    ):
-        if window not in seen:
-            seen[window] = _from_top(largest[:, slice(*window)], place) if place else math.inf
-        quantiles[step] = seen[window]
-    return quantiles
-
-
-def _neighbourhoods(before: np.ndarray, steps: int, needed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the fewest steps around each that hold ``needed`` residuals; all if none do."""
-    everything = len(before) - 1
-    step = np.arange(steps)
-    low, high = np.zeros(steps, dtype=int), np.full(steps, everything - 1)
-    while (low < high).any():  # bisection, for every step at once
-        reach = (low + high) // 2
-        held = (
-            before[np.minimum(step + reach + 1, everything)] - before[np.maximum(step - reach, 0)]
+def _typical(errors: np.ndarray) -> np.ndarray:
+    """The root mean squared error at every step of ``(count, steps)``, never falling."""
+    size = np.abs(errors)
+    count = (~np.isnan(size)).sum(axis=0)
+    if not count.any():
+        raise ValueError(
+            "no validation forecast is finite, so that nothing is known about errors. Search "
+            "larger ridge values or smaller spectral radii."
         )
-        enough = held >= needed
-        low, high = (
-            np.where(enough, low, np.minimum(reach + 1, high)),
-            np.where(enough, reach, high),
-        )
-    return np.maximum(step - low, 0), np.minimum(step + low + 1, everything)
+    last = int(np.flatnonzero(count)[-1]) + 1
+    size, count = np.nan_to_num(size[:, :last]), count[:last]
+    largest = size.max(axis=0)  # of which squares might be infinite
+    share = size / np.where(largest > 0, largest, 1.0)
+    found = largest * np.sqrt((share**2).sum(axis=0) / np.maximum(count, 1))
+    whole = found.max() or 1.0
+    return whole * isotonic_regression(found / whole, sample_weight=np.maximum(count, 1e-9))
 
 
-def _largest(size: np.ndarray, most: int) -> np.ndarray:
-    """The ``most`` largest of each step, in any order; those missing count as the smallest."""
-    size = np.where(np.isnan(size), -np.inf, size)
-    if not 0 < most < len(size):
-        return size
-    return np.partition(size, len(size) - most, axis=0)[len(size) - most :]
+def _ends(errors: np.ndarray, typical: np.ndarray, level: float, runs: float):
+    """Ends of the interval, in units of the typical error."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        pooled = errors[:, : len(typical)] / typical
+    pooled = pooled[np.isfinite(pooled)]  # not 0 / 0, where every forecast was exact
+    if not len(pooled):
+        return 0.0, 0.0
+    signs = np.concatenate([pooled, -pooled])
+    weights = np.repeat([1.0, min(1.0, MIRRORED / runs)], len(pooled))
+    upper = (1 + level) / 2
+    low, middle, high = _quantiles(signs, weights, np.array([1 - upper, 0.5, upper]))
+    wider = stats.t.ppf(upper, max(runs, 2.0)) / stats.norm.ppf(upper)
+    return middle + wider * (low - middle), middle + wider * (high - middle)
 
 
-def _from_top(values: np.ndarray, place: int) -> float:
-    """The value that is ``place``-th from the top."""
-    return float(np.partition(values, values.size - place, axis=None)[values.size - place])
-
-
-def _ceil(value: float) -> int:
-    """Round up, but not what is a whole number but for rounding, such as 1 / (1 - 0.9)."""
-    return math.ceil(value * (1 - 1e-12))
+def _quantiles(values: np.ndarray, weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Weighted quantiles, on straight lines between the middles of the weights."""
+    order = np.lexsort((weights, values))
+    weights = weights[order]
+    middles = (np.cumsum(weights) - weights / 2) / weights.sum()
+    return np.interp(shares, middles, values[order])

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from echofold._data.arguments import read_range
 from echofold._data.problem import Problem, regression
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, Table, check_columns, read, read_weights, require_finite
@@ -170,7 +171,7 @@ class ESNRegressor(RegressorMixin, ESN):
         inputs = self._inputs(X, reset=True, target=target)
         assert target is not None  # _inputs raised
         self.y_schema_ = target.schema
-        self.output_range_ = _output_range(self.output_range, target.values.shape[1])
+        self.output_range_ = read_range(self.output_range, target.values.shape[1])
         self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
         self.y_scaler_ = Scaler.learned(target.values, self.scale, "y")
         limits = self.output_range_
@@ -205,19 +206,3 @@ class ESNRegressor(RegressorMixin, ESN):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _output_range(given: Any, outputs: int) -> np.ndarray | None:
-    """Check an output range and give it as ``(2, outputs)``."""
-    if given is None:
-        return None
-    try:
-        low, high = (np.broadcast_to(np.asarray(end, dtype=float), outputs) for end in given)
-    except (TypeError, ValueError):
-        low, high = np.ones(1), np.zeros(1)
-    if not (low < high).all():
-        raise ValueError(
-            f"output_range={given!r} is not allowed: it must be a pair (low, high) with low below "
-            f"high, each a number or one for each of the {outputs} outputs, or None."
-        )
-    return np.stack([low, high])

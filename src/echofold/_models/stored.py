@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-# Parameters that came after version 0.1. Where they have these defaults, files and checkpoints are
-# those of before: old ones are read, and new ones can be read by old versions.
-ADDED = {"reservoir": None, "log": False, "difference": (), "season": None, "harmonics": 3}
 
-
-def is_as_before(name: str, value: Any) -> bool:
-    """Whether a parameter is new and left at its default."""
-    return name in ADDED and type(value) is type(ADDED[name]) and value == ADDED[name]
+def is_as_before(added: dict[str, Any], name: str, value: Any) -> bool:
+    """Whether a parameter is one that was ``added`` after 0.1, and left at its default."""
+    return name in added and type(value) is type(added[name]) and value == added[name]
 
 
 @dataclass(frozen=True)

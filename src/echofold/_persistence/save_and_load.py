@@ -23,9 +23,9 @@ from echofold._engine.kind import KINDS
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
-from echofold._models.stored import ADDED, is_as_before
+from echofold._models.stored import is_as_before
 from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
-from echofold._persistence.checks import floats, optional
+from echofold._persistence.checks import count, floats, optional
 from echofold._persistence.contents import (
     CLASS,
     Parts,
@@ -80,7 +80,10 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
             "members": [
                 _described(one, f"{i}", members) for i, one in enumerate(estimator.members)
             ],
-            "residuals": encode(estimator.residuals_, "residuals", members),
+            **{
+                name: encode(getattr(estimator, f"{name}_"), name, members)
+                for name in ("residuals", "log_residuals", "runs")
+            },
         }
     elif name not in ESTIMATORS or _class(name) is not type(estimator):
         raise TypeError(
@@ -108,7 +111,8 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     params = estimator.get_params(deep=False)
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
-    params = {name: value for name, value in params.items() if not is_as_before(name, value)}
+    added = estimator._added
+    params = {name: value for name, value in params.items() if not is_as_before(added, name, value)}
     fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
     return {
         "params": encode_parts(params, name, members),
@@ -177,8 +181,9 @@ def _restore(about: Any, members: dict[str, Any]) -> Any:
 
 def _restore_ensemble(about: dict[str, Any], members: dict[str, Any]) -> ForecastEnsemble:
     """The ensemble that a file describes."""
-    if set(about) != {"format", "class", "members", "residuals"}:
-        raise ValueError(f"{ABOUT} must hold format, class, members and residuals")
+    validation = {"residuals": None, "log_residuals": None, "runs": None}
+    if set(about) != {"format", "class", "members", *validation}:
+        raise ValueError(f"{ABOUT} must hold format, class, members, {', '.join(validation)}")
     held = about["members"]
     if type(about["format"]) is not int or not isinstance(held, list) or not held:
         raise ValueError(f"members are {short(held)}, expected forecasters")
@@ -192,12 +197,18 @@ def _restore_ensemble(about: dict[str, Any], members: dict[str, Any]) -> Forecas
             raise ValueError("members are of different series")
         if (one.timeline_ is None) != (first.timeline_ is None):
             raise ValueError("members are of different series")
-    residuals = decode(about["residuals"], "residuals", members)
-    check = optional(floats("count", "horizon", "outputs", finite=False))
-    check("residuals", residuals, {"outputs": len(first.last_)})
+    if not all(hasattr(one, "range_") for one in ensemble.members):
+        raise ValueError("a member has no range_")
+    for name in validation:
+        validation[name] = decode(about[name], name, members)
+        if name != "runs":
+            check = optional(floats("count", "horizon", "outputs", finite=False))
+            check(name, validation[name], {"outputs": len(first.last_)})
     if members:
         raise ValueError(f"members {short(sorted(members))} belong to no value")
-    ensemble.residuals_ = residuals
+    count("runs", validation["runs"], {})
+    for name, value in validation.items():
+        setattr(ensemble, f"{name}_", value)
     return ensemble
 
 
@@ -207,7 +218,7 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> A
     fitted = decode_parts(about["fitted"], "fitted", members)
     cls = _class(name)
     names = cls._get_param_names()
-    params = {name: value for name, value in ADDED.items() if name in names} | params
+    params = cls._added | params
     check_params(params, names)
     params = {name: _made(value) for name, value in params.items()}
     cls._check_values(params)

@@ -10,7 +10,9 @@ import numpy as np
 from echofold._data.arguments import check_count
 from echofold._data.tasks import Task
 from echofold._validation.settings import check_metrics
-from echofold.metrics import Metric
+from echofold.metrics import Metric, crps, interval_score
+
+LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is computed from
 
 
 def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
@@ -37,8 +39,9 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     Returns
     -------
     xarray.Dataset
-        Over ``origin``: the metric on what follows, the winner's ``validation`` score, for
-        forecasters the ``coverage`` of the intervals, and where each stretch lies.
+        Over ``origin``: the metric on what follows, the winner's ``validation`` score, and where
+        each stretch lies; for forecasters also the ``coverage`` of the intervals at the level,
+        their ``interval_score``, and the ``crps``.
 
     Examples
     --------
@@ -78,16 +81,13 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
         return type(search)(**{**search.get_params(deep=False), "checkpoint": None})
 
     variables: dict[str, list] = {metric.name: [] for metric in metrics}
-    variables |= {"validation": [], "coverage": []}
+    variables["validation"] = []
     starts, spread = starts_of(rows, origins, horizon), spread_of(task, data)
     for held in beginnings(fresh, data, starts, horizon, fit_params):
-        errors, covered = errors_on(held, held.search.best_estimator_, metrics, spread, level)
-        for name, error in errors.items():
-            variables[name].append(error)
+        errors, judged = errors_on(held, held.search.best_estimator_, metrics, spread, level)
+        for name, error in (errors | judged).items():
+            variables.setdefault(name, []).append(error)
         variables["validation"].append(held.search.best_score_)
-        variables["coverage"].append(covered)
-    if variables["coverage"][0] is None:
-        del variables["coverage"]
     result = as_dataset(variables, starts, horizon, level, metrics[0].name)
     if hasattr(search, "results_"):
         search.evaluation_ = result
@@ -127,16 +127,16 @@ def beginnings(
 
 def errors_on(
     held: Beginning, model: Any, metrics: list[Metric], spread: float, level: float
-) -> tuple[dict[str, float], float | None]:
-    """Errors of a model on what followed, and the share inside its intervals (None without)."""
-    truth, outputs, covered = _outputs(held, model, level)
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Errors of a model on what followed, and how good its intervals are, if it has any."""
+    truth, outputs, judged = _outputs(held, model, level)
     errors = {}
     for metric in metrics:
         pair = truth, outputs
         if metric.needs == "labels":
             pair = np.asarray(held.rest[1]), model.predict(held.rest[0])
         errors[metric.name] = float(metric.measure(*pair, spread))
-    return errors, covered
+    return errors, judged
 
 
 def as_dataset(
@@ -202,20 +202,28 @@ def _parts(fit_params: dict[str, Any], rows: int, start: int, stop: int) -> dict
 
 
 def _outputs(held: Beginning, model: Any, level: float):
-    """True values, outputs and the share of values inside the intervals (None without)."""
+    """True values, outputs, and how good the intervals around these are, if there are any."""
     task, rest = model._task, held.rest
     if task.fed_back:
         truth = np.asarray(rest[0], dtype=float)
         X = held.more.get("X", rest[1] if len(rest) > 1 else None)
-        outcome = model.forecast(len(truth), X=X, level=level)
-        low, high = np.asarray(outcome.lower), np.asarray(outcome.upper)
-        covered = float(((truth >= low) & (truth <= high)).mean())
-        return truth, np.asarray(outcome.mean), covered
+        outcome = model.forecast(len(truth), X=X, level=[level, *LEVELS])
+        return truth, np.asarray(outcome.mean), judged(truth, outcome, level)
     if task.labels:
         truth = (np.asarray(rest[1])[:, None] == model.classes_).astype(float)
-        return truth, model._outputs(rest[0]), None
+        return truth, model._outputs(rest[0]), {}
     outputs = np.asarray(model.predict(rest[0], start="last"))
-    return np.asarray(rest[task.targets], dtype=float), outputs, None
+    return np.asarray(rest[task.targets], dtype=float), outputs, {}
+
+
+def judged(truth: np.ndarray, forecast: Any, level: float) -> dict[str, float]:
+    """How good the intervals of a forecast at several levels are: at one of them, and in all."""
+    low, high = (np.asarray(part[level]) for part in (forecast.lower, forecast.upper))
+    return {
+        "coverage": float(((truth >= low) & (truth <= high)).mean()),
+        "interval_score": interval_score(truth, low, high, level),
+        "crps": crps(truth, forecast),
+    }
 
 
 def spread_of(task: Task, data: Sequence[Any]) -> float:

@@ -40,7 +40,7 @@ def identity_of(
         "parameters": {
             name: described(value, name)
             for name, value in own.items()
-            if name != "random_state" and not is_as_before(name, value)
+            if name != "random_state" and not is_as_before(search.estimator._added, name, value)
         },
         "space": [
             {name: described(values, f"space[{name!r}]") for name, values in one.items()}

@@ -13,7 +13,7 @@ from functools import reduce
 import numpy as np
 
 from echofold._engine.generate import Trajectories, proceed
-from echofold._engine.lockstep import Runs, blocks, course, first_outputs, flatten
+from echofold._engine.lockstep import Runs, blocks, course, first_outputs, flatten, room_of
 from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._validation.outcome import Validated
@@ -64,10 +64,7 @@ class _Part:
                     going = Trajectories(self.x[index].T, self.y[index].T, self.error[index], past)
                 start = max(first, 1)
                 if to > start:
-                    going, _ = proceed(
-                        r, readout, going, along, start, to - start, self.absolute,
-                        form=self.source.problem.form,
-                    )  # fmt: skip
+                    going, _ = proceed(r, readout, going, along, start, to - start, self.absolute)
                 at, count = columns[part], part.stop - part.start
                 self.x[at] = np.asarray(going.x).T[:count]
                 self.y[at] = np.asarray(going.y).T[:count]
@@ -123,7 +120,7 @@ def _part(source: States, one: Validated, absolute: bool) -> _Part:
     return _Part(
         source, runs, absolute,
         np.zeros((count, units)), np.zeros((count, one.W.shape[-1])), np.zeros(count),
-        np.zeros((count, source.problem.form.lost, one.W.shape[-1])),
+        np.zeros((count, room_of(source.problem), one.W.shape[-1])),
         np.zeros(count, dtype=int),
     )  # fmt: skip
 

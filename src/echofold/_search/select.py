@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,17 @@ def select(scores: np.ndarray, individual: bool, draw: int | None, eligible=None
     return Winner(
         int(candidate), chosen, float(column.mean()), draw, int((~np.isfinite(column)).sum())
     )
+
+
+def best_of(scores: np.ndarray, individual: bool, most: int, eligible=None) -> list[Winner]:
+    """The best candidates, each with its best ridge, over the mean of all draws."""
+    winners = []
+    for candidate in range(scores.shape[1]):
+        part = None if eligible is None else eligible[:, [candidate]]
+        if part is None or part.all(axis=0).any():  # else all of it was dropped
+            best = select(scores[:, [candidate]], individual, None, part)
+            winners.append(replace(best, candidate=candidate))
+    return sorted(winners, key=lambda winner: winner.order)[:most]
 
 
 def named(results: dict, scheme: Any) -> Any:

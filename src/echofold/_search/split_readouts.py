@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from echofold import metrics
+from echofold._data.problem import Problem
 from echofold._engine.lockstep import closed_loop_outputs, flatten
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
@@ -23,14 +24,17 @@ class SplitReadouts:
 
     ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits,)`` belong to the
     splits; ``residuals (splits, steps, outputs)``, in original units, are those of closed-loop
-    validation (None for other tasks), NaN past the end of a shorter interval.
+    validation (None for other tasks), NaN past the end of a shorter interval. If logarithms are
+    learned, there are ``log_residuals`` too. ``runs`` is how many of the splits do not overlap.
     """
 
     W: np.ndarray
     rmse: np.ndarray
     ridge: np.ndarray
     train_rows: np.ndarray
-    residuals: np.ndarray | None
+    residuals: np.ndarray | None = None
+    log_residuals: np.ndarray | None = None
+    runs: int = 1
 
 
 def validate_winner(
@@ -44,7 +48,7 @@ def validate_winner(
     at = (0, np.arange(len(splits)), place)
     W = one.W[at]
     if not source.problem.task.fed_back:
-        return SplitReadouts(W, one.scores["rmse"][at], ridge, splits.train_sizes, None)
+        return SplitReadouts(W, one.scores["rmse"][at], ridge, splits.train_sizes)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
         starts = source.kept()[0][splits.valid_rows[:, 0]][None]
@@ -56,7 +60,28 @@ def validate_winner(
     errors = score_residuals(scored, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
     residuals = residuals * scored.unit
     residuals[rows >= problem.rows] = np.nan
-    return SplitReadouts(W, errors, ridge, splits.train_sizes, residuals)
+    logs = None
+    if problem.form.log:
+        logs = log_errors(validation_truth(problem, splits), residuals)
+    apart = len(np.unique(rows[rows < problem.rows])) / splits.sizes.max()
+    return SplitReadouts(
+        W, errors, ridge, splits.train_sizes, residuals, logs, max(1, round(apart))
+    )
+
+
+def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
+    """Errors of logarithms, from values and errors that are not; NaN where a value is none."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.log(truth) - np.log(truth - residuals)
+
+
+def validation_truth(problem: Problem, splits: RowSplits) -> np.ndarray:
+    """True values ``(splits, steps, outputs)`` of the validation rows, NaN past their end."""
+    rows = splits.valid_rows
+    values = problem.scored.original(problem.scored.targets)
+    truth = values[np.minimum(rows, problem.rows - 1)]
+    truth[rows >= problem.rows] = np.nan
+    return truth
 
 
 def final_readout(
@@ -96,9 +121,7 @@ def validation_outputs(
 ) -> ValidationOutputs:
     """Forecasts or predictions of every split for its validation rows, in original units."""
     problem, rows = source.problem, splits.valid_rows
-    past = rows >= problem.rows
-    truth = problem.scored.original(problem.scored.targets)[np.minimum(rows, problem.rows - 1)]
-    truth[past] = np.nan
+    past, truth = rows >= problem.rows, validation_truth(problem, splits)
     if readouts.residuals is not None:
         outputs = truth - readouts.residuals
     else:

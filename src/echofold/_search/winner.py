@@ -9,22 +9,28 @@ import numpy as np
 from sklearn.base import clone
 
 from echofold._data.arguments import candidate_seed
+from echofold._data.represent import form_of
 from echofold._engine.states import States
 from echofold._models.ensemble import ForecastEnsemble, combined
 from echofold._models.train import network
 from echofold._search.finals import FINALS
 from echofold._search.reader import Reader
-from echofold._search.select import Winner, best_ridges, ranked, select
+from echofold._search.select import Winner, best_of, best_ridges, ranked, select
 from echofold._search.split_readouts import (
     SplitReadouts,
     ValidationOutputs,
     final_readout,
+    log_errors,
     validate_winner,
     validation_outputs,
+    validation_truth,
 )
 
-WORST = 2.0  # times the lowest validation error, beyond which a representation is left out
-MOST_MEMBERS = 48  # of an ensemble
+# Members of an ensemble, as measured by benchmarks/accuracy.py (see CHANGELOG).
+OF_EACH = 2  # candidates of a representation
+WORST = 2.0  # times the lowest validation error, beyond which a candidate is left out
+EARNED = 0.9  # the same for representations that are not differenced exactly once
+MOST_MEMBERS = 48
 REMEMBERED = 8  # winners whose readouts are kept, so that several final models cost little
 
 
@@ -74,36 +80,46 @@ class Winners:
         condition = float(self.results[scheme].condition.values[draw, winner.candidate])
         model._install(network(source, readout, model.random_state, condition))
         if readouts.residuals is not None:
-            model.residuals_ = readouts.residuals
+            model.residuals_, model.runs_ = readouts.residuals, readouts.runs
+            if model.log:
+                model.log_residuals_ = readouts.log_residuals
         return model
 
     def ensemble(self, scheme: str, draw: int | None, individual: bool) -> ForecastEnsemble:
-        """The best candidate of every representation, with all draws (or one), as one forecaster.
-
-        Representations whose error is more than `WORST` times the lowest are left out.
-        """
+        """The best candidates of representations, with all draws (or one), as one forecaster."""
         if not self.reader.estimator._task.fed_back:
             raise ValueError(
                 "final='ensemble' combines forecasts, and needs a search of an ESNForecaster. Use "
                 "'retrain', 'average', 'best' or 'weighted'."
             )
         draws = range(len(self._scores(scheme))) if draw is None else [draw]
-        chosen = self._of_each_form(scheme, list(draws), individual)
+        chosen = self._fit_for_an_ensemble(scheme, list(draws), individual)
         members: list[Any] = []
         errors: list[Any] = []
         for winner in chosen[: max(1, MOST_MEMBERS // len(draws))]:
             for one in draws:
                 model = self._trained("retrain", scheme, winner, one, individual, False)
-                errors.append(model.residuals_)
-                model.residuals_ = None  # intervals are those of the ensemble
                 members.append(model)
+                errors.append(model.residuals_)
         ensemble = ForecastEnsemble(members)
-        _, schemes = self.reader.problem(self.candidates[chosen[0].candidate])
-        ensemble.residuals_ = _combined_errors(np.stack(errors), schemes[scheme].sizes)
+        ensemble.runs_ = members[0].runs_
+        problem, schemes = self.reader.problem(self.candidates[chosen[0].candidate])
+        truth = validation_truth(problem, schemes[scheme])
+        ensemble.residuals_ = truth - _combined_outputs(ensemble, truth - np.stack(errors))
+        if ensemble.learns_logarithms:
+            ensemble.log_residuals_ = log_errors(truth, ensemble.residuals_)
+        for model in members:  # intervals are those of the ensemble
+            model._forget_validation()
         return ensemble
 
-    def _of_each_form(self, scheme: str, draws: list[int], individual: bool) -> list[Winner]:
-        """The best candidate of every representation, the best of them first."""
+    def _fit_for_an_ensemble(self, scheme: str, draws: list[int], individual: bool) -> list[Winner]:
+        """The best candidates of representations, the best of them first.
+
+        Which representation is best is hard to tell from a few validation intervals, and one that
+        is differenced exactly once is seldom far off: the level of a series moves, and so seldom
+        that of its changes. Those are members unless their error is more than `WORST` times the
+        lowest of them; the others must have earned it, by an error below `EARNED` times that.
+        """
         dataset = self.results[scheme]
         eligible = ~dataset.pruned.values if "pruned" in dataset else None
         scores, names = self._scores(scheme), self.reader.estimator._shapes_the_problem
@@ -111,16 +127,25 @@ class Winners:
         for place, candidate in enumerate(self.candidates):
             params = self.reader.params(candidate)
             forms.setdefault(repr([params[name] for name in names]), []).append(place)
-        winners = []
+        winners: list[Winner] = []
         for places in forms.values():
             part = None if eligible is None else eligible[np.ix_(draws, places)]
-            if part is not None and not part.all(axis=0).any():
-                continue  # all of them were dropped, so they are worse than the winner
-            best = select(scores[np.ix_(draws, places)], individual, None, part)
-            winners.append(replace(best, candidate=places[best.candidate]))
+            each = best_of(scores[np.ix_(draws, places)], individual, OF_EACH, part)
+            winners += [replace(one, candidate=places[one.candidate]) for one in each]
         winners.sort(key=lambda winner: winner.order)
-        most = WORST * winners[0].score
-        return [one for one in winners if one is winners[0] or one.score <= most]
+        once = [one for one in winners if self._differences(one) == 1 and np.isfinite(one.score)]
+        lowest = (once or winners)[0].score
+        if not once:
+            return [one for one in winners if one is winners[0] or one.score <= WORST * lowest]
+        return [
+            one
+            for one in winners
+            if one.score <= (WORST if self._differences(one) == 1 else EARNED) * lowest
+        ]
+
+    def _differences(self, winner: Winner) -> int:
+        """How often the representation of a candidate is differenced."""
+        return len(form_of(self.reader.params(self.candidates[winner.candidate])).lags)
 
     def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
@@ -176,14 +201,14 @@ class Winners:
         return int(ranked(each.T)[0])
 
 
-def _combined_errors(errors: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Errors of a combination, from those of its members ``(members, splits, steps, outputs)``.
-
-    The truth is the same for all, so the error of the combination is the combination of errors.
-    """
-    whole = np.full(errors.shape[1:], np.nan)  # past the end of a shorter split
-    for split, size in enumerate(sizes):
-        whole[split, :size] = combined(errors[:, split, :size])
+def _combined_outputs(ensemble: ForecastEnsemble, outputs: np.ndarray) -> np.ndarray:
+    """Validation forecasts of an ensemble, from ``outputs (members, splits, steps, outputs)``."""
+    whole = np.full(outputs.shape[1:], np.nan)  # past the end of a shorter split
+    for split in range(outputs.shape[1]):
+        there = ~np.isnan(outputs[:, split]).all(axis=(0, 2))
+        whole[split, there] = combined(
+            outputs[:, split, there], ensemble.range_, ensemble.learns_logarithms
+        )
     return whole
 
 

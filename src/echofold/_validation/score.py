@@ -63,11 +63,11 @@ def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -
 
 
 def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
-    """Whether outputs come back as inputs, or must be brought back from another form.
+    """Whether outputs come back as inputs, or must be brought back first to be compared.
 
     A single step ahead of a series as it is is the same with and without.
     """
-    return problem.task.fed_back and (int(splits.sizes.max()) > 1 or bool(problem.form))
+    return problem.task.fed_back and (int(splits.sizes.max()) > 1 or problem.brought_back)
 
 
 def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics) -> dict:

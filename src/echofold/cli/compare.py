@@ -95,9 +95,11 @@ def compare(
         for s, name in enumerate(names):
             validation[i, s] = winner(held.search, name)[0]
             for f, final in enumerate(finals):
-                model = held.search.finalize(final, name)
-                errors, coverage[i, s, f] = errors_on(held, model, [metric], spread, level)
-                error[i, s, f] = errors[metric.name]
+                model = held.search.best_estimator_  # of the first scheme
+                if s or final != plan.final:
+                    model = held.search.finalize(final, name)
+                errors, judged = errors_on(held, model, [metric], spread, level)
+                error[i, s, f], coverage[i, s, f] = errors[metric.name], judged["coverage"]
         for name, forecasts in simple.items():
             scored[name][i] = metric.measure(held.rest[0].to_numpy(), forecasts[i], spread)
     return Comparison(names, tuple(finals), starts, validation, error, coverage, scored, searches)

@@ -41,7 +41,9 @@ LONG = 20_000  # values from which the small grid is the default, and logarithms
 MANY = 1000  # rows from which reservoirs have 100 units rather than 50
 LEFT = 20  # values that the shortest beginning must keep
 ORIGINS = 3
-SPLITS = 20  # a 90 % interval is then not the largest of the errors at a step
+SPLITS = 10
+DRAWS = 3  # whose forecasts are averaged; one of series of `MANY` rows, which vary less by draw
+WAVES = 10  # that describe a season at most
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Plan:
     origins: int
     horizon: int
     metric: str = "rmse"
-    draws: int = 1
+    draws: int = DRAWS
     seed: int = 0
     final: str = "retrain"
     checkpoint: Path | None = None
@@ -148,12 +150,14 @@ def plan(
             else f"the series is too short to tell the expected error over {horizon} steps."
         )
     fits = partial(
-        _fitting, horizon=horizon, scheme=scheme, k=k, units=units, grid=grid, season=season,
+        _fitting, horizon=horizon, scheme=scheme, k=k, grid=grid, season=season,
         positive=positive, represent=represent, settings=settings,
     )  # fmt: skip
     starts = [values - horizon * i for i in range(1, origins + 1)]
-    whole = fits(values - horizon if held_out else values, noted=output)
-    return replace(whole, origins=origins, shorter={start: fits(start) for start in starts})
+    whole = fits(values - horizon if held_out else values, units=units, noted=output)
+    # Of other sizes, networks would have to be compiled anew for each of the beginnings.
+    shorter = {start: fits(start, units=whole.units) for start in starts}
+    return replace(whole, origins=origins, shorter=shorter)
 
 
 def _fitting(
@@ -172,6 +176,9 @@ def _fitting(
 ) -> Plan:
     """What fits a series of so many values; what is unusual about it is ``noted``."""
     rows = _rows(values)
+    settings = dict(settings)
+    if settings.get("draws") is None:
+        settings["draws"] = DRAWS if represent and rows < MANY else 1
     forms: tuple[dict[str, Any], ...] = ()
     if represent:
         forms = forms_of(rows, season, positive and values < LONG)
@@ -208,15 +215,18 @@ def forms_of(rows: int, season: int | None, positive: bool) -> tuple[dict[str, A
     Examples
     --------
     >>> [form["difference"] for form in forms_of(200, 12, False)]
-    [(), (1,), (), (1,), (12,), (12, 1)]
+    [(), (1,), (12,), (12, 1)]
     """
-    lags: list[tuple[tuple[int, ...], int | None]] = [((), None), ((1,), None)]
+    lags: list[tuple[tuple[int, ...], int | None]] = [((), None), ((1,), None), ((1, 1), None)]
     if season is not None and season > 1 and rows >= 3 * season:
-        lags += [((), season), ((1,), season), ((season,), None), ((season, 1), None)]
-    else:
-        lags += [((1, 1), None)]
+        lags = [((), season), ((1,), season), ((season,), None), ((season, 1), None)]
     return tuple(
-        {"log": log, "difference": difference, "season": waves}
+        {
+            "log": log,
+            "difference": difference,
+            "season": waves,
+            "harmonics": 1 if waves is None else max(1, min(waves // 2, WAVES)),
+        }
         for log in ((False, True) if positive else (False,))
         for difference, waves in lags
     )

@@ -122,8 +122,8 @@ def forecast(
 
     Parameters
     ----------
-    y : array, series or frame of shape (T,) or (T, outputs)
-        The series; with pandas, its index is the horizontal axis.
+    y : array, series or frame of shape (T,) or (T, outputs), or None
+        The series; with pandas, its index is the horizontal axis. None draws the forecast alone.
     forecast : Forecast, array, series or frame
         What ``forecast`` of an estimator or a search returned.
     ax : matplotlib axes, optional
@@ -148,31 +148,37 @@ def forecast(
     >>> [len(line.get_xdata()) for line in ax.lines]
     [60, 30]
     """
-    table = read(y, "y")
-    check_output(output, table.values.shape[1])
+    mean = forecast.mean if hasattr(forecast, "lower") else forecast
+    table = None if y is None else read(y, "y")
+    outputs = np.asarray(mean).reshape(len(mean), -1).shape[1] if table is None else (
+        table.values.shape[1]
+    )  # fmt: skip
+    check_output(output, outputs)
     if history is not None and (isinstance(history, bool) or not history >= 1):
         raise ValueError(
             f"history={history!r}: expected a number of values of at least 1, or None."
         )
-    parts = forecast if hasattr(forecast, "lower") else (forecast,)
-    mean, *bounds = (_column(part, output, table.values.shape[1]) for part in parts)
+    index = getattr(mean, "index", None) if table is None else table.index
+    values = _column(mean, output, outputs)
     ax = axes(ax, 8.0, 3.4)
-    shown = slice(0 if history is None else max(0, len(table.values) - int(history)), None)
-    x, ahead = continued(table.index, len(table.values), len(mean))
-    ax.plot(*thinned(x[shown], table.values[shown, output]), color=INK, linewidth=1, label="series")
-    finite = np.isfinite(mean)
-    ax.plot(ahead, np.where(finite, mean, np.nan), color=BLUE, linewidth=1.6, label="forecast")
-    if bounds:
-        both = finite & np.isfinite(bounds[0]) & np.isfinite(bounds[1])
-        low, high = (np.where(both, bound, np.nan) for bound in bounds)
-        ax.fill_between(ahead, low, high, color=BLUE, alpha=0.3, linewidth=0, label="interval")
-    unbounded = bounds and not both[finite].all()
+    if table is None:
+        ahead = positions(index, len(values))
+    else:
+        rows = len(table.values)
+        shown = slice(0 if history is None else max(0, rows - int(history)), None)
+        x, ahead = continued(index, rows, len(values))
+        past = table.values[shown, output]
+        ax.plot(*thinned(x[shown], past), color=INK, linewidth=1, label="series")
+        ax.set_ylabel(plain(column_name(table, output)))
+    finite = np.isfinite(values)
+    ax.plot(ahead, np.where(finite, values, np.nan), color=BLUE, linewidth=1.6, label="forecast")
+    for name, low, high in _bands(forecast, output, outputs):
+        both = finite & np.isfinite(low) & np.isfinite(high)
+        low, high = np.where(both, low, np.nan), np.where(both, high, np.nan)
+        ax.fill_between(ahead, low, high, color=BLUE, alpha=0.25, linewidth=0, label=name)
     if not finite.all():
         note(ax, "the forecast diverges")
-    elif unbounded:
-        note(ax, "the interval is unbounded: too few validation errors")
-    label_time(ax, table.index)
-    ax.set_ylabel(plain(column_name(table, output)))
+    label_time(ax, index)
     plain_numbers(ax.yaxis)
     legend_above(ax)
     return ax
@@ -193,6 +199,18 @@ def name_of(names: tuple | None, output: int | None) -> str:
     if names is not None:
         return str(names[output or 0])
     return "y" if output is None else f"output {output}"
+
+
+def _bands(forecast: Any, output: int, outputs: int):
+    """Name, lower and upper ends of each interval, the widest first."""
+    if not hasattr(forecast, "lower"):
+        return
+    several = isinstance(forecast.lower, dict)
+    lower = forecast.lower if several else {None: forecast.lower}
+    upper = forecast.upper if several else {None: forecast.upper}
+    for level in sorted(lower, reverse=True) if several else lower:
+        ends = (_column(part[level], output, outputs) for part in (lower, upper))
+        yield ("interval" if level is None else f"{100 * level:g} % interval", *ends)
 
 
 def _column(part: Any, output: int, outputs: int) -> np.ndarray:

@@ -90,7 +90,7 @@ searching = _together(
         "--k",
         type=click.IntRange(min=2),
         metavar="N",
-        help="Splits of a scheme (20 if they fit).",
+        help="Splits of a scheme (10 if they fit).",
     ),
     click.option(
         "--units",
@@ -109,9 +109,7 @@ searching = _together(
         "--draws",
         type=POSITIVE,
         metavar="N",
-        default=1,
-        show_default=True,
-        help="Random draws of weights.",
+        help="Random draws of weights (3, and 1 of long series).",
     ),
     click.option(
         "--metric",

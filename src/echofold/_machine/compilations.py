@@ -1,0 +1,116 @@
+"""Compilations kept on disk, so that the next process need not repeat them.
+
+JAX does the keeping; here is where, how much, and whose. What is read back is run, so a folder that
+others can write to is not used.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import warnings
+from pathlib import Path
+
+VARIABLE = "ECHOFOLD_CACHE"  # a folder, or "off"
+MOST_BYTES = 256 * 2**20  # beyond which the oldest half is removed
+SETTINGS = {  # of JAX: keep everything, however small
+    "jax_compilation_cache_dir": None,
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+}
+
+
+def keep_compilations(folder: str | os.PathLike | None = None) -> Path | None:
+    """Keep compiled programs in a folder, and take from it what an earlier process left there.
+
+    A first fit or search in a process is mostly compiling; with this, only the first process on a
+    machine compiles. The command line does it by itself, the library only when this is called.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Where to keep them: by default what the environment variable ``ECHOFOLD_CACHE`` says ("off"
+        for nowhere), or else the user's cache folder. It is made if it is not there.
+
+    Returns
+    -------
+    Path or None
+        The folder, or None where none can be used, because it cannot be written to, or because
+        others can: programs are run as they are found. Compiling then takes its time as before.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import echofold
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = echofold.keep_compilations(folder)
+    ...     kept.exists()
+    True
+    """
+    place = _chosen() if folder is None else Path(folder)
+    if place is None or not _usable(place):
+        return None
+    _trim(place)
+    # An entry that is damaged is compiled anew; that is nothing to be told about.
+    warnings.filterwarnings("ignore", message=".*persistent compilation cache.*")
+    for name, value in (SETTINGS | {"jax_compilation_cache_dir": str(place)}).items():
+        if "jax" in sys.modules:
+            sys.modules["jax"].config.update(name, value)
+        else:  # which is read when JAX is imported, later or never
+            os.environ[name.upper()] = str(value)
+    if "jax" in sys.modules:
+        from jax.experimental.compilation_cache import compilation_cache
+
+        compilation_cache.reset_cache()  # it may have looked at another folder before
+    return place
+
+
+def _chosen() -> Path | None:
+    """The folder by default: what the user says, or what JAX was told, or the system's custom."""
+    said = os.environ.get(VARIABLE, "")
+    if said.lower() in ("off", "0", "no", "false"):
+        return None
+    if said:
+        return Path(said)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "echofold" / "programs"
+
+
+def _usable(folder: Path) -> bool:
+    """Whether the folder can be made and written to, by this user alone."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        about = folder.stat()
+    except OSError:
+        return False
+    if hasattr(os, "getuid"):
+        others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if about.st_uid != os.getuid() or others:
+            return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _trim(folder: Path) -> None:
+    """Remove what was not used for longest, if the folder has grown large."""
+    found = []
+    try:
+        for entry in os.scandir(folder):
+            if entry.is_file(follow_symlinks=False):
+                about = entry.stat(follow_symlinks=False)
+                found.append((max(about.st_atime, about.st_mtime), about.st_size, entry.path))
+    except OSError:  # another process is removing them
+        return
+    size = sum(one[1] for one in found)
+    if size <= MOST_BYTES:
+        return
+    for _, bytes_, path in sorted(found):
+        if size <= MOST_BYTES // 2:
+            break
+        Path(path).unlink(missing_ok=True)
+        size -= bytes_

@@ -1,0 +1,162 @@
+"""What users get of a forecaster or an ensemble: values, and intervals around them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from echofold._data.arguments import check_integer, refuse
+from echofold._data.numbers import short
+from echofold._models.intervals import interval
+from echofold._validation.dataset import EchofoldWarning
+
+BEYOND = 2.0  # times the range of the data, above and below it: further values are not plausible
+
+
+class Forecast(NamedTuple):
+    """A forecast with an interval around each value.
+
+    ``mean``, ``lower`` and ``upper`` are of the kind of ``y``. With several levels ``lower`` and
+    ``upper`` are dicts of them, by level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster, ESNSearchCV, KFold
+    >>> y = np.sin(np.arange(200) / 5)
+    >>> search = ESNSearchCV(ESNForecaster(20, random_state=0), {"ridge": [1e-8]}, cv=KFold(4))
+    >>> search.fit(y).forecast(3, level=[0.5, 0.9]).to_frame().columns.tolist()
+    ['forecast', 'lower_50', 'upper_50', 'lower_90', 'upper_90']
+    """
+
+    mean: Any
+    lower: Any
+    upper: Any
+
+    def to_frame(self):
+        """A pandas frame: a row for each step, a column for the forecast and each end.
+
+        With several outputs, the first level of the columns is the output.
+        """
+        import pandas as pd
+
+        parts = {"forecast": self.mean}
+        if isinstance(self.lower, dict):
+            for level, low in self.lower.items():
+                percent = f"{100 * level:g}"
+                parts |= {f"lower_{percent}": low, f"upper_{percent}": self.upper[level]}
+        else:
+            parts |= {"lower": self.lower, "upper": self.upper}
+        frames = {name: _as_frame(part) for name, part in parts.items()}
+        outputs = frames["forecast"].columns
+        if len(outputs) == 1:
+            return pd.DataFrame({name: frame.iloc[:, 0] for name, frame in frames.items()})
+        return pd.concat(
+            {
+                output: pd.DataFrame({name: frame[output] for name, frame in frames.items()})
+                for output in outputs
+            },
+            axis=1,
+        )
+
+    def plot(self, y=None, ax=None, history=None, *, output=0):
+        """Draw the forecast with its intervals, after the series ``y`` if it is given.
+
+        Parameters
+        ----------
+        y : array, series or frame, optional
+            The series that was forecast.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        history : int, optional
+            How many of the last values of ``y`` to show; all by default.
+        output : int
+            Which column.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from echofold import plots
+
+        return plots.forecast(y, self, ax, history, output=output)
+
+
+def _as_frame(part: Any):
+    """Values of any kind as a pandas frame, with their index if they have one."""
+    import pandas as pd
+
+    if hasattr(part, "to_pandas"):  # polars
+        part = part.to_pandas()
+    return part.to_frame() if isinstance(part, pd.Series) else pd.DataFrame(part)
+
+
+def forecast_of(model: Any, horizon, X, level):
+    """The next values of a forecaster or an ensemble; a `Forecast` if a level is given."""
+    check_integer("horizon", horizon, 1)
+    levels = None if level is None else _levels(level)
+    if levels is not None and model.residuals_ is None:
+        raise ValueError(
+            "level needs validation errors, which a plain fit does not make: intervals come "
+            "from ESNSearchCV. Forecast with its best_estimator_, or leave level out."
+        )
+    mean = model._forecast(int(horizon), X)
+    _warn_if_implausible(mean, getattr(model, "range_", None))
+    if levels is None:
+        return model._write(mean)
+    lower, upper = {}, {}
+    for one in levels:
+        low, high = _around(model, mean, one)
+        lower[one], upper[one] = model._write(low), model._write(high)
+    if isinstance(level, Real):
+        return Forecast(model._write(mean), lower[levels[0]], upper[levels[0]])
+    return Forecast(model._write(mean), lower, upper)
+
+
+def plausible(values: np.ndarray, span: np.ndarray) -> np.ndarray:
+    """Which of ``values (…, outputs)`` are near the data, whose range ``span (2, outputs)`` is."""
+    room = BEYOND * (span[1] - span[0])
+    return (values >= span[0] - room) & (values <= span[1] + room)
+
+
+def _levels(level: Any) -> list[float]:
+    """The levels asked for, in ascending order."""
+    given = list(level) if isinstance(level, Iterable) and not isinstance(level, str) else [level]
+    for one in given:
+        if not isinstance(one, Real) or isinstance(one, bool) or not 0 < float(one) < 1:
+            refuse("level", one, "a number in (0, 1), or a list of such numbers")
+    if not given:
+        refuse("level", level, "a number in (0, 1), or a list of such numbers")
+    return sorted({float(one) for one in given})
+
+
+def _around(model: Any, mean: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the intervals around ``mean``: factors if logarithms were learned, else sums."""
+    errors, logs = model.residuals_, getattr(model, "log_residuals_", None)
+    runs = getattr(model, "runs_", len(errors))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if logs is not None:
+            low, high = interval(logs, len(mean), level, runs)
+            return mean * np.exp(low), mean * np.exp(high)
+        low, high = interval(errors, len(mean), level, runs)
+        return mean + low, mean + high
+
+
+def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None) -> None:
+    """Warn of a forecast that runs away from its data."""
+    if span is None or plausible(mean, span).all():
+        return
+    step, output = np.argwhere(~plausible(mean, span))[0]
+    low, high = (short(float(end[output])) for end in span)
+    warnings.warn(
+        f"the forecast reaches {short(float(mean[step, output]))} at step {step + 1}, far outside "
+        f"of the data, which lie between {low} and {high}: the network is not stable on its own "
+        "output. Search ridge, spectral_radius and difference with ESNSearchCV, use a larger "
+        "ridge, or set output_range.",
+        EchofoldWarning,
+        stacklevel=4,
+    )
