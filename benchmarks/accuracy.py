@@ -65,9 +65,8 @@ def by_echofold(y: np.ndarray, season: int, horizon: int):
     default = {one.name: one.default for one in command.params if isinstance(one.default, str)}
     asked = {name: default.get(name) for name in ("scheme", "k", "units", "grid")}
     asked |= {name: default[name] for name in ("final", "metric")}
-    settings = plan(
-        len(y), horizon, Output(True, False), origins=0, **suiting(y, season), **asked,
-    )  # fmt: skip
+    suits = suiting(y, (season,) if season > 1 else ())
+    settings = plan(len(y), horizon, Output(True, False), origins=0, **suits, **asked)
     search = settings.search(False).fit(pd.Series(y))
     return search.forecast(horizon, level=LEVEL)
 

@@ -93,6 +93,8 @@ def test_usage_errors(run, daily):
     refused(run("forecast", daily, "--horizon", "0"), 2, "--horizon", "0")
     refused(run("forecast", daily, "--horizon", "3", "--scheme", "walk"), 2, "walk-forward")
     refused(run("forecast", daily, "--horizon", "3", "--level", "90"), 2, "--level")
+    for season in ("0", "-7", "7.5", "week", "7,", "1,7"):
+        refused(run("forecast", daily, "--horizon", "3", "--season", season), 2, "--season", season)
     refused(run("schemes", "--out", "splits.png"), 2, "--scheme")
     refused(run("schemes", "--scheme", "k-fold", "--out", "splits.doc"), 2, ".png")
     refused(run("schemes", "--scheme", "k-fold", "--min-train", "3"), 2, "--min-train")
@@ -152,6 +154,15 @@ def test_a_forecast_its_files_and_its_json_agree(run, daily, tmp_path):
     assert same["forecast"] == content["forecast"]
     other = json.loads(run(*args, "--seed", "1")[1])
     assert other["forecast"] != content["forecast"]
+
+
+def test_several_seasons_or_none(run, daily, tmp_path):
+    args = ("forecast", daily, "--horizon", "5", *SMALL, "--out", tmp_path, "--json", "--season")
+    two = json.loads(run(*args, "14,7")[1])
+    assert two["seasons"] == [7, 14]
+    assert set(two["simple"]) == {"last value", "value 7 steps ago", "value 14 steps ago"}
+    none = json.loads(run(*args, "1")[1])
+    assert none["seasons"] == [] and set(none["simple"]) == {"last value"}
 
 
 def test_a_forecast_in_words_and_quietly(run, daily, tmp_path):
@@ -305,11 +316,13 @@ def test_validate_compares_every_scheme_and_final_model(run, daily):
 
 def test_simple_forecasts_repeat_the_last_value_and_the_last_season():
     values = np.arange(20.0)
-    found = simple_forecasts(values, 3, np.array([10, 15]), 5)
+    found = simple_forecasts(values, (3,), np.array([10, 15]), 5)
     np.testing.assert_array_equal(found["last value"], [[9.0] * 5, [14.0] * 5])
     np.testing.assert_array_equal(found["value 3 steps ago"][0], [7, 8, 9, 7, 8])
     np.testing.assert_array_equal(found["value 3 steps ago"][1], [12, 13, 14, 12, 13])
-    assert list(simple_forecasts(values, 11, np.array([10]), 5)) == ["last value"]
+    both = simple_forecasts(values, (3, 4), np.array([10]), 5)
+    assert list(both) == ["last value", "value 3 steps ago", "value 4 steps ago"]
+    assert list(simple_forecasts(values, (11,), np.array([10]), 5)) == ["last value"]
 
 
 def test_schemes_are_drawn_in_words_in_json_and_to_files(run, tmp_path):

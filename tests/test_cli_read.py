@@ -50,7 +50,7 @@ def test_a_plain_file_needs_no_options_and_no_notes(read):
     assert notes == []
     np.testing.assert_array_equal(series.values, VALUES)
     assert series.values.index.equals(DAYS)
-    assert (series.values.index.freqstr, series.spacing, series.season) == ("D", "daily", 7)
+    assert (series.values.index.freqstr, series.spacing, series.seasons) == ("D", "daily", (7,))
     assert series.values.index.name == "day"
 
 
@@ -103,25 +103,25 @@ def test_forms_of_dates(read, form):
 
 
 @pytest.mark.parametrize(
-    ("freq", "form", "words", "season"),
+    ("freq", "form", "words", "seasons"),
     [
-        ("W-FRI", "%Y-%m-%d", "weekly (Fridays)", 52),
-        ("MS", "%Y-%m", "monthly", 12),
-        ("ME", "%b %d, %Y", "monthly", 12),
-        ("QS", "%YQ%q", "quarterly", 4),
-        ("YS", "%Y", "yearly", None),
-        ("h", "%Y-%m-%dT%H:%M:%S", "hourly", 24),
-        ("30min", "%Y-%m-%d %H:%M", "every 30 minutes", 48),
-        ("B", "%Y-%m-%d", "on business days", 5),
-        ("10D", "%Y-%m-%d", "every 10 days", None),
+        ("W-FRI", "%Y-%m-%d", "weekly (Fridays)", ()),
+        ("MS", "%Y-%m", "monthly", (12,)),
+        ("ME", "%b %d, %Y", "monthly", (12,)),
+        ("QS", "%YQ%q", "quarterly", (4,)),
+        ("YS", "%Y", "yearly", ()),
+        ("h", "%Y-%m-%dT%H:%M:%S", "hourly", (24,)),
+        ("30min", "%Y-%m-%d %H:%M", "every 30 minutes", ()),
+        ("B", "%Y-%m-%d", "on business days", (5,)),
+        ("10D", "%Y-%m-%d", "every 10 days", ()),
     ],
 )
-def test_frequencies_also_with_a_gap(read, freq, form, words, season):
+def test_frequencies_also_with_a_gap(read, freq, form, words, seasons):
     days = pd.date_range("1950-01-06", periods=60, freq=freq)
     text = [d.strftime(form.replace("%q", str(d.quarter))) for d in days]
     data = pd.DataFrame({"when": text, "x": VALUES})
     whole, _ = read(data)
-    assert (whole.spacing, whole.season) == (words, season)
+    assert (whole.spacing, whole.seasons) == (words, seasons)
     assert whole.values.index.equals(days)
     cut, notes = read(data.drop(index=[20, 33]))
     assert cut.values.index.equals(days)
@@ -449,3 +449,45 @@ def test_numbers_too_small_to_compute_with(read):
     refused(read, "varies by 2e-199 only", table(values=VALUES * 1e-200))
     fine, _ = read(table(values=VALUES * 1e-97))
     assert fine.values.max() < 1e-94
+
+
+@pytest.mark.parametrize(
+    ("freq", "rows", "seasons"),
+    [
+        ("15min", 2 * 96, (96,)),
+        ("15min", 2 * 672, (96, 672)),
+        ("30min", 671, (48,)),
+        ("30min", 672, (48, 336)),
+        ("h", 500, (24, 168)),
+        ("6h", 100, (4, 28)),
+        ("7h", 100, (24,)),
+        ("D", 3 * 365 - 1, (7,)),
+        ("D", 3 * 365, (7, 365)),
+        ("W", 103, ()),
+        ("W", 104, (52,)),
+        ("MS", 30, (12,)),
+    ],
+)
+def test_seasons_by_the_calendar_that_fit(read, freq, rows, seasons):
+    days = pd.date_range("2001-01-01", periods=rows, freq=freq)
+    values = np.random.RandomState(0).normal(size=rows)
+    assert read(table(days, values, "%Y-%m-%d %H:%M"))[0].seasons == seasons
+
+
+def test_a_season_is_found_in_values_without_dates_and_said(read):
+    pattern = [3.0, 1, 4, 1, 5, 9, 2]
+    values = np.tile(pattern, 12) + np.random.RandomState(0).normal(size=84) / 5
+    series, notes = read(pd.DataFrame({"x": values}))
+    assert series.seasons == (7,)
+    assert any("season of 7 found in the values; give --season" in note for note in notes)
+    numbered = pd.DataFrame({"id": range(84), "x": values})
+    assert read(numbered, date="id")[0].seasons == (7,)
+    days = pd.date_range("2001-01-01", periods=84, freq="10D")
+    assert read(table(days, values))[0].seasons == (7,)
+    yearly = table(pd.date_range("1900-01-01", periods=84, freq="YS"), values)
+    assert read(yearly)[0].seasons == ()
+    for given, seasons in (((5,), (5,)), ((21, 7), (7, 21)), ((1,), ())):
+        series, notes = read(pd.DataFrame({"x": values}), season=given)
+        assert (series.seasons, notes) == (seasons, [])
+    refused(read, "--season 43 does not fit twice into 84 values; give at most 42",
+            pd.DataFrame({"x": values}), season=(43,))  # fmt: skip

@@ -70,7 +70,7 @@ def compare(
     values: pd.Series,
     plan: Plan,
     finals: Sequence[str],
-    season: int | None,
+    seasons: Sequence[int],
     output: Output,
     level: float = LEVEL,
 ) -> Comparison:
@@ -80,7 +80,7 @@ def compare(
     names = tuple(plan.schemes)
     shape = (plan.origins, len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
-    simple = simple_forecasts(values.to_numpy(), season, starts, horizon)
+    simple = simple_forecasts(values.to_numpy(), seasons, starts, horizon)
     scored = {name: np.empty(plan.origins) for name in simple}
     searches: list[Any] = []
 
@@ -113,12 +113,13 @@ def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:
 
 
 def simple_forecasts(
-    values: np.ndarray, season: int | None, starts: np.ndarray, horizon: int
+    values: np.ndarray, seasons: Sequence[int], starts: np.ndarray, horizon: int
 ) -> dict[str, np.ndarray]:
     """Forecasts ``(origins, horizon)`` that any model should beat, by their names in words."""
     last = np.repeat(values[starts - 1][:, None], horizon, axis=1)
     forecasts = {"last value": last}
-    if season is not None and season > 1 and len(starts) and season <= starts[0]:
-        ahead = np.arange(horizon) % season - season
-        forecasts[f"value {season} steps ago"] = values[starts[:, None] + ahead]
+    for season in seasons:
+        if len(starts) and season <= starts[0]:
+            ahead = np.arange(horizon) % season - season
+            forecasts[f"value {season} steps ago"] = values[starts[:, None] + ahead]
     return forecasts

@@ -204,8 +204,9 @@ def _fitting(
     return Plan(schemes, k, valid, units, grid, 0, horizon, forms=forms, **settings)
 
 
-def suiting(values: Any, season: int | None) -> dict[str, Any]:
+def suiting(values: Any, seasons: tuple[int, ...]) -> dict[str, Any]:
     """What `plan` must know of a series to search representations that suit it."""
+    season = seasons[0] if seasons else None
     return {"represent": True, "season": season, "positive": bool((values > 0).all())}
 
 

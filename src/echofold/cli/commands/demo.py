@@ -48,7 +48,7 @@ def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
             origins=1, seed=seed,
         )  # fmt: skip
         output.stage(f"{gasoline.description}\nsearching {settings.words}")
-        compared = compare(values, settings, ALONE, gasoline.season, output)
+        compared = compare(values, settings, ALONE, (gasoline.season,), output)
         search = compared.searches[0]
         scheme = _lowest(compared)
         forecast = search.finalize("retrain", scheme).forecast(HORIZON, level=LEVEL)

@@ -75,7 +75,7 @@ def command(
     file: str,
     horizon: int,
     out: Path,
-    season: int | None,
+    season: tuple[int, ...] | None,
     level: float,
     quiet: bool,
     as_json: bool,
@@ -98,7 +98,7 @@ def command(
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
         series = read_series(file, output, season=season, **reads)
-        suits = suiting(series.values, series.season)
+        suits = suiting(series.values, series.seasons)
         settings = plan(len(series.values), horizon, output, **suits, **options)
         folder = written.prepare(out)
         output.stage(f"{series.headline}\nsearching {settings.words}")
@@ -121,7 +121,9 @@ def _search(series: Any, settings: Any, level: float, output: Any) -> tuple[dict
     compared, chosen = None, next(iter(settings.schemes))
     if settings.origins:
         output.stage(f"  expected error: the search on {beginnings(settings.origins)}")
-        compared = compare(series.values, settings, (settings.final,), series.season, output, level)
+        compared = compare(
+            series.values, settings, (settings.final,), series.seasons, output, level
+        )
         chosen, _ = compared.best()
     elif len(settings.schemes) > 1:
         chosen = "k-fold"  # the one that spares data
@@ -146,6 +148,7 @@ def _search(series: Any, settings: Any, level: float, output: Any) -> tuple[dict
         "column": series.values.name,
         "values": len(series.values),
         "spacing": series.spacing,
+        "seasons": series.seasons,
         "horizon": settings.horizon,
         "level": level,
         "metric": settings.metric,

@@ -19,6 +19,26 @@ POSITIVE = click.IntRange(min=1)
 READING = ("column", "date", "date_format", "decimal", "fill")
 
 
+class Seasons(click.ParamType):
+    """Whole numbers of steps, separated by commas."""
+
+    name = "steps"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        """Read one number or several; 1, which stands for none, only alone."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            lengths = tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            lengths = (0,)
+        if min(lengths) < 1:
+            self.fail(f"{value!r} is not a number of steps, nor several as 24,168.", param, ctx)
+        if len(lengths) > 1 and 1 in lengths:
+            self.fail(f"{value!r}: 1 stands for no season, and only alone.", param, ctx)
+        return lengths
+
+
 def example(*lines: str) -> str:
     """An epilog that shows commands to copy, each on its own line."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
@@ -78,10 +98,10 @@ reading = _together(
     ),
     click.option(
         "--season",
-        type=POSITIVE,
-        metavar="N",
-        help="Steps in a cycle: what differences and waves follow, and the simple forecast repeats "
-        "(by frequency).",
+        type=Seasons(),
+        metavar="N[,N]",
+        help="Steps in a season, or in several as 24,168: what differences and waves follow, and "
+        "simple forecasts repeat (by the spacing of dates, else found in the values); 1 for none.",
     ),
 )
 

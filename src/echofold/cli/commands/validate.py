@@ -58,7 +58,7 @@ from echofold.cli.commands.options import file as file_and_column
 def command(
     file: str,
     test: int | None,
-    season: int | None,
+    season: tuple[int, ...] | None,
     final: str,
     origins: int,
     quiet: bool,
@@ -84,16 +84,17 @@ def command(
         series = read_series(file, output, season=season, **reads)
         length = len(series.values)
         test = test or min(max(1, length // 10), 200)
-        suits = suiting(series.values, series.season)
+        suits = suiting(series.values, series.seasons)
         settings = plan(length, test, output, origins=origins, held_out=True, **suits, **options)
         output.stage(f"{series.headline}\nsearching {settings.words}")
         with output.resumable(settings.checkpoint):
-            compared = compare(series.values, settings, finals, series.season, output)
+            compared = compare(series.values, settings, finals, series.seasons, output)
         search = compared.searches[-1]
         scheme, best = compared.best()
         forecast = search.finalize(best, scheme).forecast(test, level=LEVEL)
         content = comparison_content(compared, settings, search)
-    content = {"source": series.source, "column": series.values.name, "values": length} | content
+    told = {"source": series.source, "column": series.values.name, "values": length}
+    content = {**told, "seasons": series.seasons, **content}
     content["seconds"] = time.perf_counter() - began
     output.result(f"\n{comparison_table(compared, settings)}\n")
     stretches = f"{settings.origins} stretches of" if settings.origins > 1 else "the last"

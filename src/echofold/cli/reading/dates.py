@@ -34,11 +34,14 @@ LASTS = {"Y": 366, "Q": 92, "M": 31, "W": 7, "B": 1.5, "D": 1}
 
 
 class Spacing(NamedTuple):
-    """An even spacing: pandas' name of it, ours, and the steps in a cycle (None: none)."""
+    """An even spacing: pandas' name of it, ours, and the steps in its seasons, the shortest first.
+
+    None for seasons that the calendar does not tell, empty where there are none.
+    """
 
     freq: str
     words: str
-    season: int | None
+    seasons: tuple[int, ...] | None
 
 
 def parse(column: pd.Series, form: str | None, note: Callable[[str], None]) -> pd.Series:
@@ -191,16 +194,17 @@ def calendar(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None
 
 
 def describe(freq: str) -> Spacing:
-    """Words and season of a pandas frequency."""
+    """Words and seasons of a pandas frequency."""
     offset = pd.tseries.frequencies.to_offset(freq)
     name, count = offset.rule_code.split("-")[0], offset.n
     if name == "W" and count == 1:
-        return Spacing(freq, f"weekly ({WEEKDAYS[offset.weekday]})", 52)
+        return Spacing(freq, f"weekly ({WEEKDAYS[offset.weekday]})", (52,))
     every = {
-        "B": ("on business days", 5), "D": ("daily", 7), "W": ("weekly", 52), "h": ("hourly", 24),
-        **dict.fromkeys(("MS", "ME", "BMS", "BME"), ("monthly", 12)),
-        **dict.fromkeys(("QS", "QE", "BQS", "BQE"), ("quarterly", 4)),
-        **dict.fromkeys(("YS", "YE", "BYS", "BYE"), ("yearly", None)),
+        "B": ("on business days", (5,)), "D": ("daily", (7, 365)), "W": ("weekly", (52,)),
+        "h": ("hourly", (24, 168)),
+        **dict.fromkeys(("MS", "ME", "BMS", "BME"), ("monthly", (12,))),
+        **dict.fromkeys(("QS", "QE", "BQS", "BQE"), ("quarterly", (4,))),
+        **dict.fromkeys(("YS", "YE", "BYS", "BYE"), ("yearly", ())),
     }  # fmt: skip
     if count == 1 and name in every:
         return Spacing(freq, *every[name])
@@ -208,8 +212,9 @@ def describe(freq: str) -> Spacing:
         step = pd.Timedelta(offset)
     except ValueError:
         return Spacing(freq, f"every {freq}", None)
-    season = DAY // step if step < DAY and DAY % step == pd.Timedelta(0) else None
-    return Spacing(freq, f"every {_lasting(step)}", season)
+    whole = [cycle // step for cycle in (DAY, 7 * DAY) if cycle % step == pd.Timedelta(0)]
+    seasons = tuple(length for length in whole if length > 1) if step < DAY else ()
+    return Spacing(freq, f"every {_lasting(step)}", seasons or None)
 
 
 def _lasting(step: pd.Timedelta) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from echofold.cli.reading import dates as _dates
 from echofold.cli.reading.gaps import MOST_ROWS, refuse_gaps, written
 from echofold.cli.reading.quote import listed, shown
+from echofold.cli.reading.seasons import seasons_of
 from echofold.cli.reading.table import Table, read_table
 from echofold.cli.showing.output import Output
 
@@ -26,7 +27,7 @@ class Series:
     source: str
     values: pd.Series
     spacing: str | None
-    season: int | None
+    seasons: tuple[int, ...]
 
     @property
     def headline(self) -> str:
@@ -48,7 +49,7 @@ def read_series(
     date_format: str | None,
     decimal: str | None,
     fill: str,
-    season: int | None,
+    season: tuple[int, ...] | None,
 ) -> Series:
     """Read the series to forecast from a file, or say in one line what is wrong with it."""
     table = read_table(file, decimal, output.note)
@@ -75,8 +76,8 @@ def read_series(
     known = _without_holes(known, fill, table.name, output)
     _enough(len(known), len(known), column, table.name)
     _check_spread(float(np.ptp(known.to_numpy())), column, table.name)
-    season = season or (spacing.season if spacing else None)
-    return Series(table.name, known, spacing.words if spacing else None, season)
+    seasons = seasons_of(known.to_numpy(), spacing, season, output)
+    return Series(table.name, known, spacing.words if spacing else None, seasons)
 
 
 def _first(table: Table, column: str, rows: np.ndarray) -> str:
