@@ -73,8 +73,12 @@ def compare(
     seasons: Sequence[int],
     output: Output,
     level: float = LEVEL,
+    X: pd.DataFrame | None = None,
 ) -> Comparison:
-    """Repeat a search on ``plan.origins`` beginnings and score it on the horizon that follows."""
+    """Repeat a search on ``plan.origins`` beginnings and score it on the horizon that follows.
+
+    ``X`` are inputs known in advance, beside the values.
+    """
     horizon, metric = plan.horizon, metrics.resolve(plan.metric)
     starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(FORECASTING, [values])
     names = tuple(plan.schemes)
@@ -90,7 +94,8 @@ def compare(
         search = plan.shorter.get(int(start), plan).search(output.progress)
         return search.set_params(checkpoint=plan.kept(f"beginning-{start}"))
 
-    for i, held in enumerate(beginnings(fresh, [values], starts, horizon)):
+    more = {} if X is None else {"X": X}
+    for i, held in enumerate(beginnings(fresh, [values], starts, horizon, more)):
         searches.append(held.search)
         for s, name in enumerate(names):
             validation[i, s] = winner(held.search, name)[0]

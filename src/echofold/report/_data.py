@@ -25,6 +25,11 @@ def described(search: Any) -> dict[str, Any]:
         facts.insert(1, ("Inputs", str(problem.inputs.shape[1])))
     elif known:
         facts.append(("Inputs known in advance", str(known)))
+        given = search.best_estimator_.X_schema_
+        if given is not None and given.names is not None:
+            more = ", …" if len(given.names) > COLUMNS else ""
+            first = ", ".join(str(name) for name in given.names[:COLUMNS])
+            facts.append(("Given as", first + more))
     facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
     facts.append(("Split by schemes", f"{problem.rows} rows"))
     text = f"{count} rows"

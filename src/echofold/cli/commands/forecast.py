@@ -9,12 +9,14 @@ from typing import Any
 import click
 
 from echofold.cli.commands.options import (
+    ALIKE,
     FINALS,
     POSITIVE,
     READING,
     SCHEMES,
     common,
     example,
+    knowing,
     reading,
     searching,
 )
@@ -26,6 +28,8 @@ from echofold.cli.commands.options import file as file_and_column
         "echofold forecast sales.csv --horizon 26",
         "echofold forecast sales.csv --column units --horizon 26 --scheme walk-forward "
         "--out results/",
+        "echofold forecast sales.csv --horizon 26 --inputs calendar.csv",
+        "echofold forecast sales.csv --column units --horizon 26 --input price --input promotion",
     )
 )
 @file_and_column
@@ -60,6 +64,7 @@ from echofold.cli.commands.options import file as file_and_column
     show_default=True,
     help="Share of values that intervals should cover.",
 )
+@knowing
 @reading
 @searching
 @click.option(
@@ -76,6 +81,8 @@ def command(
     horizon: int,
     out: Path,
     season: tuple[int, ...] | None,
+    inputs: str | None,
+    columns: tuple[str, ...],
     level: float,
     quiet: bool,
     as_json: bool,
@@ -89,6 +96,7 @@ def command(
     """
     began = time.perf_counter()
     from echofold.cli.defaults import plan, suiting
+    from echofold.cli.reading.inputs import read_inputs
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing import files as written
     from echofold.cli.showing.forecast import show_forecast
@@ -97,14 +105,18 @@ def command(
     output = Output(quiet, as_json)
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
-        series = read_series(file, output, season=season, **reads)
+        series = read_series(file, output, season=season, inputs=columns, **reads)
+        alike = {name: reads[name] for name in ALIKE}
+        known = read_inputs(series, horizon, output, file=inputs, **alike)
         suits = suiting(series.values, series.seasons)
         settings = plan(len(series.values), horizon, output, **suits, **options)
         folder = written.prepare(out)
-        output.stage(f"{series.headline}\nsearching {settings.words}")
+        words = [] if known is None else [known.words]
+        output.stage("\n".join([series.headline, *words, f"searching {settings.words}"]))
         with output.resumable(settings.checkpoint):
-            content, search = _search(series, settings, level, output)
-        forecasts = written.forecast_table(search.forecast(horizon, level=level), level)
+            content, search = _search(series, known, settings, level, output)
+        ahead = search.forecast(horizon, X=None if known is None else known.ahead, level=level)
+        forecasts = written.forecast_table(ahead, level)
         _judge(content, forecasts, output)
         files = written.write_all(folder, search, forecasts)
     content |= {"seconds": time.perf_counter() - began, "files": files}
@@ -113,7 +125,9 @@ def command(
     output.json(content)
 
 
-def _search(series: Any, settings: Any, level: float, output: Any) -> tuple[dict[str, Any], Any]:
+def _search(
+    series: Any, known: Any, settings: Any, level: float, output: Any
+) -> tuple[dict[str, Any], Any]:
     """Find the expected errors, then search on all values; what was found, and the search."""
     from echofold.cli.compare import compare, winner
     from echofold.cli.showing.forecast import beginnings
@@ -121,16 +135,16 @@ def _search(series: Any, settings: Any, level: float, output: Any) -> tuple[dict
     compared, chosen = None, next(iter(settings.schemes))
     if settings.origins:
         output.stage(f"  expected error: the search on {beginnings(settings.origins)}")
-        compared = compare(
-            series.values, settings, (settings.final,), series.seasons, output, level
-        )
+        finals, past = (settings.final,), None if known is None else known.past
+        compared = compare(series.values, settings, finals, series.seasons, output, level, past)
         chosen, _ = compared.best()
     elif len(settings.schemes) > 1:
         chosen = "k-fold"  # the one that spares data
         output.note("without an expected error schemes cannot be compared; k-fold is used.")
     output.stage("  final model: the search on all values")
     search = settings.search(output.progress, chosen)
-    search.set_params(checkpoint=settings.kept("all")).fit(series.values)
+    search.set_params(checkpoint=settings.kept("all"))
+    search.fit(series.values, *([] if known is None else [known.past]))
     rows = []
     for i, name in enumerate(settings.schemes):
         error, params = winner(search, name)
@@ -149,6 +163,7 @@ def _search(series: Any, settings: Any, level: float, output: Any) -> tuple[dict
         "values": len(series.values),
         "spacing": series.spacing,
         "seasons": series.seasons,
+        "inputs": [] if known is None else known.names,
         "horizon": settings.horizon,
         "level": level,
         "metric": settings.metric,

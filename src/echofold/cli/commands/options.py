@@ -17,6 +17,7 @@ FINALS = tuple(_FINALS)
 METRICS = "; ".join(f"{name}, {resolve(name).words}" for name in OF_VALUES)
 POSITIVE = click.IntRange(min=1)
 READING = ("column", "date", "date_format", "decimal", "fill")
+ALIKE = ("date_format", "decimal", "fill")  # of a file of inputs too
 
 
 class Seasons(click.ParamType):
@@ -78,6 +79,23 @@ file = _together(
         "--column",
         metavar="NAME",
         help="What to forecast; needed with several columns of numbers.",
+    ),
+)
+
+knowing = _together(
+    click.option(
+        "--inputs",
+        metavar="FILE",
+        help="CSV or Parquet file of inputs known in advance, as prices and holidays: numbers, yes "
+        "and no, or names, with a row for every date of the series and of the forecast.",
+    ),
+    click.option(
+        "--input",
+        "columns",
+        metavar="NAME",
+        multiple=True,
+        help="Column of FILE that is known in advance, with rows at the end where the value is "
+        "still empty; may be given several times.",
     ),
 )
 

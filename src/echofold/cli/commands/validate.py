@@ -8,12 +8,14 @@ from typing import Any
 import click
 
 from echofold.cli.commands.options import (
+    ALIKE,
     FINALS,
     POSITIVE,
     READING,
     SCHEMES,
     common,
     example,
+    knowing,
     reading,
     searching,
 )
@@ -24,6 +26,7 @@ from echofold.cli.commands.options import file as file_and_column
     epilog=example(
         "echofold validate sales.csv --test 26",
         "echofold validate sales.csv --column units --test 26 --origins 4 --scheme all",
+        "echofold validate sales.csv --test 26 --inputs calendar.csv",
     )
 )
 @file_and_column
@@ -52,6 +55,7 @@ from echofold.cli.commands.options import file as file_and_column
     show_default=True,
     help="How the final model is made of the winner.",
 )
+@knowing
 @reading
 @searching
 @common()
@@ -59,6 +63,8 @@ def command(
     file: str,
     test: int | None,
     season: tuple[int, ...] | None,
+    inputs: str | None,
+    columns: tuple[str, ...],
     final: str,
     origins: int,
     quiet: bool,
@@ -73,6 +79,7 @@ def command(
     began = time.perf_counter()
     from echofold.cli.compare import LEVEL, compare
     from echofold.cli.defaults import plan, suiting
+    from echofold.cli.reading.inputs import read_inputs
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing.output import Output
     from echofold.cli.showing.results import comparison_content, comparison_table, held_out
@@ -81,20 +88,25 @@ def command(
     reads = {name: options.pop(name) for name in READING}
     finals = FINALS if final == "all" else (final,)
     with output.warnings_as_notes():
-        series = read_series(file, output, season=season, **reads)
+        series = read_series(file, output, season=season, inputs=columns, **reads)
+        alike = {name: reads[name] for name in ALIKE}
+        known = read_inputs(series, 0, output, file=inputs, **alike)
         length = len(series.values)
         test = test or min(max(1, length // 10), 200)
         suits = suiting(series.values, series.seasons)
         settings = plan(length, test, output, origins=origins, held_out=True, **suits, **options)
-        output.stage(f"{series.headline}\nsearching {settings.words}")
+        past, words = (None, []) if known is None else (known.past, [known.words])
+        output.stage("\n".join([series.headline, *words, f"searching {settings.words}"]))
         with output.resumable(settings.checkpoint):
-            compared = compare(series.values, settings, finals, series.seasons, output)
+            compared = compare(series.values, settings, finals, series.seasons, output, LEVEL, past)
         search = compared.searches[-1]
         scheme, best = compared.best()
-        forecast = search.finalize(best, scheme).forecast(test, level=LEVEL)
+        ahead = None if past is None else past.iloc[-test:]
+        forecast = search.finalize(best, scheme).forecast(test, X=ahead, level=LEVEL)
         content = comparison_content(compared, settings, search)
     told = {"source": series.source, "column": series.values.name, "values": length}
     content = {**told, "seasons": series.seasons, **content}
+    content["inputs"] = [] if known is None else known.names
     content["seconds"] = time.perf_counter() - began
     output.result(f"\n{comparison_table(compared, settings)}\n")
     stretches = f"{settings.origins} stretches of" if settings.origins > 1 else "the last"

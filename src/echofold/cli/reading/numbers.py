@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+LARGEST = 1e100  # of a value: its square, and the sum of many of them, are numbers still
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", "?", "."}
 # Each pattern can cut a cell in one way only, else a cell of a million digits would take hours.
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from echofold.cli.reading import dates as _dates
+from echofold.cli.reading.beside import Beside, beside
+from echofold.cli.reading.find_dates import find_dates, whole
 from echofold.cli.reading.gaps import MOST_ROWS, refuse_gaps, written
+from echofold.cli.reading.numbers import LARGEST
 from echofold.cli.reading.quote import listed, shown
 from echofold.cli.reading.seasons import seasons_of
 from echofold.cli.reading.table import Table, read_table
 from echofold.cli.showing.output import Output
 
 LEAST = 20  # values below which there is nothing to validate on
-LARGEST = 1e100  # of a value: its square, and the sum of many of them, are numbers still
-WHOLE = 2.0**53  # up to which floats hold every whole number
 
 
 @dataclass(frozen=True)
 class Series:
-    """A series without holes, evenly spaced, and what is known about it."""
+    """A series without holes, evenly spaced, and what is known about it.
+
+    ``every`` is the spacing of its dates, ``beside`` are columns of its file that are inputs.
+    """
 
     source: str
     values: pd.Series
-    spacing: str | None
+    every: _dates.Spacing | None
     seasons: tuple[int, ...]
+    beside: Beside | None = None
+
+    @property
+    def spacing(self) -> str | None:
+        """The spacing of the dates in words."""
+        return None if self.every is None else self.every.words
 
     @property
     def headline(self) -> str:
@@ -50,11 +59,18 @@ def read_series(
     decimal: str | None,
     fill: str,
     season: tuple[int, ...] | None,
+    inputs: tuple[str, ...] = (),
 ) -> Series:
-    """Read the series to forecast from a file, or say in one line what is wrong with it."""
+    """Read the series to forecast from a file, or say in one line what is wrong with it.
+
+    Columns that are ``inputs`` are kept for all rows, those without a value too.
+    """
     table = read_table(file, decimal, output.note)
-    dates_in, dates = _find_dates(table, date, date_format, column, output)
-    column = _choose_column(table, column, dates_in)
+    for name in inputs:
+        table.column(name, "--input")
+    others = [*inputs, *([column] if column else [])]
+    dates_in, dates = find_dates(table, date, date_format, others, output)
+    column = _choose_column(table, column, [*inputs, *([dates_in] if dates_in else [])])
     values, wrong = table.numbers(column)
     if len(wrong):
         raise ValueError(
@@ -67,17 +83,21 @@ def read_series(
             f"column {shown(column)} of {table.name} holds {_first(table, column, huge)}, too "
             f"large to compute with; correct it, or divide the column: up to {LARGEST:g} will do."
         )
-    known = pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="row"), name=column)
+    made, more = beside(table, inputs, column) if inputs else ([], values[:, None][:, :0])
+    rows = pd.RangeIndex(1, len(values) + 1, name="row")
+    frame = pd.DataFrame(np.column_stack([values, rows, more]), rows)
     spacing = None
-    _enough(MOST_ROWS * len(known), len(known), column, table.name)  # before looking for a spacing
+    _enough(MOST_ROWS * len(frame), len(frame), column, table.name)  # before looking for a spacing
     if dates is not None:
-        known.index = pd.Index(dates, name=dates_in)
-        known, spacing = _evenly(known, table.name, output)
-    known = _without_holes(known, fill, table.name, output)
+        frame.index = pd.Index(dates, name=dates_in)
+        frame, spacing = _evenly(frame, table.name, output)
+    known = _without_holes(frame[0].rename(column), fill, table.name, output, bool(inputs))
     _enough(len(known), len(known), column, table.name)
     _check_spread(float(np.ptp(known.to_numpy())), column, table.name)
     seasons = seasons_of(known.to_numpy(), spacing, season, output)
-    return Series(table.name, known, spacing.words if spacing else None, seasons)
+    names = [name for one in made for name in one.names]
+    kept = Beside(made, frame.iloc[:, 2:].set_axis(names, axis=1), frame[1]) if made else None
+    return Series(table.name, known, spacing, seasons, kept)
 
 
 def _first(table: Table, column: str, rows: np.ndarray) -> str:
@@ -107,13 +127,13 @@ def _check_spread(spread: float, column: str, source: str) -> None:
         )
 
 
-def _choose_column(table: Table, column: str | None, dates_in: str | None) -> str:
+def _choose_column(table: Table, column: str | None, others: list[str]) -> str:
     """The column to forecast: as named, or the only one with numbers."""
     if column is not None:
         table.column(column, "--column")
         return column
     columns = {}
-    for name in table.frame.columns.drop(dates_in or [], errors="ignore"):
+    for name in table.frame.columns.drop(others, errors="ignore"):
         values, wrong = table.numbers(name)
         filled = values[~np.isnan(values)]
         if len(filled) > len(wrong) and len(filled):
@@ -133,73 +153,15 @@ def _choose_column(table: Table, column: str | None, dates_in: str | None) -> st
 
 def _counts(values: np.ndarray) -> bool:
     """Whether values count rows or seconds: whole numbers with a constant step."""
-    if len(values) < 2 or not _whole(values):
+    if len(values) < 2 or not whole(values):
         return False
     steps = np.diff(values)
     return steps[0] > 0 and bool((steps == steps[0]).all())
 
 
-def _whole(values: np.ndarray) -> bool:
-    """Whether all values are there and are whole numbers of which floats hold every one."""
-    return bool((np.abs(values) <= WHOLE).all()) and not (values % 1).any()
-
-
-def _find_dates(
-    table: Table, date: str | None, form: str | None, column: str | None, output: Output
-) -> tuple[str | None, Any]:
-    """The name of the column of dates and its values; None without one."""
-    if date == "none":
-        return None, None
-    if date is not None:
-        cells = table.column(date, "--date")
-        values, wrong = table.numbers(date)
-        dates = _dates.parse(cells, form, output.note)
-        if not len(wrong) and dates.isna().any() and not np.isnan(values).any():
-            return date, values
-        return date, _all_dates(dates, cells, table.name)
-    candidates: dict[str, pd.Series] = {}
-    for name in table.frame.columns.drop(column or [], errors="ignore"):
-        values, wrong = table.numbers(name)
-        if not len(wrong) and not _may_be_dates(values):
-            continue
-        dates = _dates.parse(table.frame[name], form, output.note)
-        if dates.isna().mean() < 0.1:
-            candidates[name] = dates
-    if not candidates:
-        return None, None
-    name = next(iter(candidates))
-    if len(candidates) > 1:
-        output.note(
-            f"dates are taken from {shown(name)}; {listed(list(candidates)[1:])} could be too "
-            "(--date)."
-        )
-    return name, _all_dates(candidates[name], table.frame[name], table.name)
-
-
-def _may_be_dates(values: np.ndarray) -> bool:
-    """Whether numbers are years, with few left out, or days such as 20240131."""
-    if len(values) < 2 or not _whole(values):
-        return False
-    steps = np.diff(values)
-    years = values[0] >= 1500 and values[-1] <= 2300 and steps.min() > 0 and np.median(steps) == 1
-    return bool(years) or bool(((values > 15e6) & (values < 24e6)).all())
-
-
-def _all_dates(dates: pd.Series, cells: pd.Series, source: str) -> pd.Series:
-    """Raise where a row has no date."""
-    if dates.isna().any():
-        row = int(np.flatnonzero(dates.isna())[0])
-        raise ValueError(
-            f"column {shown(cells.name)} of {source} holds {shown(cells.iloc[row])} in row "
-            f"{row + 1}, which is not a date like the others; remove that row, give "
-            "--date-format, or take rows as evenly spaced with --date none."
-        )
-    return dates
-
-
 def _evenly(
-    known: pd.Series, source: str, output: Output
-) -> tuple[pd.Series, _dates.Spacing | None]:
+    known: pd.DataFrame, source: str, output: Output
+) -> tuple[pd.DataFrame, _dates.Spacing | None]:
     """Sort by date, check the spacing, and open a row for every missing date."""
     rows = np.arange(1, len(known) + 1)
     if not known.index.is_monotonic_increasing:
@@ -231,12 +193,12 @@ def _evenly(
     return known.reindex(every), spacing
 
 
-def _numbered(known: pd.Series, rows: np.ndarray, source: str) -> pd.Series:
+def _numbered(known: pd.DataFrame, rows: np.ndarray, source: str) -> pd.DataFrame:
     """The same for rows that are numbered instead of dated."""
     numbers, name = known.index.to_numpy(), known.index.name
-    if _whole(numbers):
+    if whole(numbers):
         refuse_gaps(known.index, rows, source)
-    if not _whole(numbers) or (np.diff(numbers) % np.diff(numbers).min()).any():
+    if not whole(numbers) or (np.diff(numbers) % np.diff(numbers).min()).any():
         raise ValueError(
             f"column {shown(name)} of {source} holds neither dates nor evenly spaced whole "
             "numbers; name another with --date, or take rows as evenly spaced with --date none."
@@ -245,15 +207,17 @@ def _numbered(known: pd.Series, rows: np.ndarray, source: str) -> pd.Series:
     return known.reindex(pd.RangeIndex(int(numbers[0]), int(numbers[-1]) + 1, step, name=name))
 
 
-def _without_holes(known: pd.Series, fill: str, source: str, output: Output) -> pd.Series:
-    """Cut missing values off the ends and fill those inside."""
+def _without_holes(
+    known: pd.Series, fill: str, source: str, output: Output, ahead: bool = False
+) -> pd.Series:
+    """Cut missing values off the ends and fill those inside; the last may be ``ahead`` of time."""
     known_rows = np.flatnonzero(known.notna())
     if not len(known_rows):
         raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
     first, last = known_rows[0], known_rows[-1]
     cut = [(first, "first"), (len(known) - 1 - last, "last")]
     for count, where in cut:
-        if count:
+        if count and not (ahead and where == "last"):
             rows = "row has" if count == 1 else f"{count} rows have"
             output.note(
                 f"the {where} {rows} no value and {'is' if count == 1 else 'are'} left out."
