@@ -14,7 +14,7 @@ import pytest
 
 from echofold import load
 from echofold.cli.app import COMMANDS, app
-from echofold.cli.compare import simple_forecasts
+from echofold.cli.plain import plain_forecasts
 
 SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1")
 
@@ -160,7 +160,8 @@ def test_several_seasons_or_none(run, daily, tmp_path):
     args = ("forecast", daily, "--horizon", "5", *SMALL, "--out", tmp_path, "--json", "--season")
     two = json.loads(run(*args, "14,7")[1])
     assert two["seasons"] == [7, 14]
-    assert set(two["simple"]) == {"last value", "value 7 steps ago", "value 14 steps ago"}
+    plain = {"last value", "drift", "blend"}
+    assert set(two["simple"]) == {*plain, "value 7 steps ago", "value 14 steps ago"}
     none = json.loads(run(*args, "1")[1])
     assert none["seasons"] == [] and set(none["simple"]) == {"last value"}
 
@@ -314,15 +315,74 @@ def test_validate_compares_every_scheme_and_final_model(run, daily):
     assert "best" in out and "retrain" not in out and "inside their intervals" in out
 
 
-def test_simple_forecasts_repeat_the_last_value_and_the_last_season():
+def test_plain_forecasts_repeat_values_and_seasons_or_go_on_with_their_drift():
     values = np.arange(20.0)
-    found = simple_forecasts(values, (3,), np.array([10, 15]), 5)
+    found = plain_forecasts(values, (3,), np.array([10, 15]), 5)
     np.testing.assert_array_equal(found["last value"], [[9.0] * 5, [14.0] * 5])
+    np.testing.assert_array_equal(found["drift"][0], np.arange(10, 15))
     np.testing.assert_array_equal(found["value 3 steps ago"][0], [7, 8, 9, 7, 8])
     np.testing.assert_array_equal(found["value 3 steps ago"][1], [12, 13, 14, 12, 13])
-    both = simple_forecasts(values, (3, 4), np.array([10]), 5)
-    assert list(both) == ["last value", "value 3 steps ago", "value 4 steps ago"]
-    assert list(simple_forecasts(values, (11,), np.array([10]), 5)) == ["last value"]
+    half = [1.5, 1.5, 1.5, 3, 3]  # of 3 for each season
+    np.testing.assert_array_equal(found["blend"][0], np.array([7, 8, 9, 7, 8]) + half)
+    both = plain_forecasts(values, (3, 4), np.array([10]), 5)
+    names = ["last value", "drift", "value 3 steps ago", "value 4 steps ago", "blend"]
+    assert list(both) == names
+    short = plain_forecasts(values, (6,), np.array([10]), 5)
+    assert list(short) == ["last value", "drift", "blend"]
+    np.testing.assert_array_equal(short["blend"][0], 9 + np.arange(1, 6) / 2)
+
+
+def test_a_plain_forecast_that_is_clearly_better_is_given(run, tmp_path):
+    rng = np.random.default_rng(0)
+    pattern = 10 * rng.normal(size=30)  # an arbitrary pattern of 30 steps, and hardly any noise
+    values = np.tile(pattern, 4) + 0.01 * rng.normal(size=120)
+    path = tmp_path / "repeating.csv"
+    pd.DataFrame({"sales": values}).to_csv(path, index=False)
+    args = ("forecast", path, "--horizon", "10", "--season", "30", *SMALL, "--difference", "1")
+    code, out, err = run(*args, "--out", tmp_path / "out", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["given"] == "value 30 steps ago"
+    assert "a plain forecast, value 30 steps ago, did clearly better" in found["notes"][-1]
+    table = pd.read_csv(tmp_path / "out" / "forecast.csv")
+    np.testing.assert_allclose(table["forecast"], values[90:100])
+    assert (table["lower_90"] < table["forecast"]).all()
+    assert (table["upper_90"] - table["lower_90"] < 1).all()
+
+
+def test_representations_and_levels_that_were_asked_for(run, daily, tmp_path):
+    args = ("forecast", daily, "--horizon", "5", *SMALL, "--out", tmp_path / "out", "--json")
+    asked = ("--log", "--difference", "7", "--difference", "7,1", "--level", "0.9,0.5")
+    code, out, _ = run(*args, *asked)
+    assert code == 0
+    params = json.loads(out)["schemes"][0]["parameters"]
+    assert params["log"] is True
+    assert params["difference"] in ([7], [7, 1])
+    table = pd.read_csv(tmp_path / "out" / "forecast.csv")
+    ends = ["lower_50", "upper_50", "lower_90", "upper_90"]
+    assert list(table.columns) == ["day", "forecast", *ends]
+    assert (table["lower_90"] < table["lower_50"]).all()
+    records = json.loads(out)["forecast"]
+    assert set(records[0]) == {"time", "forecast", "lower_50", "upper_50", "lower", "upper"}
+
+
+def test_nothing_falls_below_zero_if_it_must_not(run, tmp_path):
+    rng = np.random.default_rng(1)
+    values = np.maximum(0, np.sin(np.arange(150) / 2) + 0.3 * rng.normal(size=150))
+    path = tmp_path / "rain.csv"
+    pd.DataFrame({"rain": values}).to_csv(path, index=False)
+    args = ("forecast", path, "--horizon", "30", *SMALL, "--out", tmp_path / "out")
+    assert run(*args)[0] == 0
+    assert pd.read_csv(tmp_path / "out" / "forecast.csv")["lower_90"].min() < 0
+    assert run(*args, "--nonnegative")[0] == 0
+    table = pd.read_csv(tmp_path / "out" / "forecast.csv")
+    assert table[["forecast", "lower_90", "upper_90"]].to_numpy().min() == 0
+    refused(run(*args, "--log"), 1, "--log needs positive values, but value")
+    pd.DataFrame({"rain": values - 1}).to_csv(path, index=False)
+    refused(run(*args, "--nonnegative"), 1, "--nonnegative, but value 1 is -0.896325")
+    refused(run(*args, "--difference", "60,1"), 1, "leaves too few of 150 values")
+    refused(run(*args, "--difference", "x"), 2, "is not a lag")
+    refused(run(*args, "--level", "0.5,1"), 2, "is not a share")
 
 
 def test_schemes_are_drawn_in_words_in_json_and_to_files(run, tmp_path):

@@ -37,6 +37,16 @@ class Forecast(NamedTuple):
     lower: Any
     upper: Any
 
+    def at_least(self, least: float) -> Forecast:
+        """The same with every value, and every end of an interval, at ``least`` or above."""
+
+        def kept(part: Any) -> Any:
+            if isinstance(part, dict):
+                return {level: kept(one) for level, one in part.items()}
+            return part.clip(least) if hasattr(part, "clip") else np.maximum(part, least)
+
+        return Forecast(*map(kept, self))
+
     def to_frame(self):
         """A pandas frame: a row for each step, a column for the forecast and each end.
 
@@ -141,9 +151,12 @@ def _around(model: Any, mean: np.ndarray, level: float) -> tuple[np.ndarray, np.
     with np.errstate(over="ignore", invalid="ignore"):
         if logs is not None:
             low, high = interval(logs, len(mean), level, runs)
-            return mean * np.exp(low), mean * np.exp(high)
-        low, high = interval(errors, len(mean), level, runs)
-        return mean + low, mean + high
+            ends = mean * np.exp(low), mean * np.exp(high)
+        else:
+            low, high = interval(errors, len(mean), level, runs)
+            ends = mean + low, mean + high
+    limits = getattr(model, "output_range_", None)
+    return ends if limits is None else (np.clip(ends[0], *limits), np.clip(ends[1], *limits))
 
 
 def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None) -> None:

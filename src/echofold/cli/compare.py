@@ -20,6 +20,7 @@ from echofold._search.honest_error import (
     starts_of,
 )
 from echofold.cli.defaults import Plan
+from echofold.cli.plain import plain_forecasts
 from echofold.cli.showing.output import Output
 
 LEVEL = 0.9
@@ -84,7 +85,7 @@ def compare(
     names = tuple(plan.schemes)
     shape = (plan.origins, len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
-    simple = simple_forecasts(values.to_numpy(), seasons, starts, horizon)
+    simple = plain_forecasts(values.to_numpy(), seasons, starts, horizon)
     scored = {name: np.empty(plan.origins) for name in simple}
     searches: list[Any] = []
 
@@ -115,16 +116,3 @@ def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:
     best = search._winner(scheme)
     ridge = mean_ridge(search.results_[scheme].ridge.values[best.ridge])
     return float(best.score), {**search.candidates_[best.candidate], "ridge": ridge}
-
-
-def simple_forecasts(
-    values: np.ndarray, seasons: Sequence[int], starts: np.ndarray, horizon: int
-) -> dict[str, np.ndarray]:
-    """Forecasts ``(origins, horizon)`` that any model should beat, by their names in words."""
-    last = np.repeat(values[starts - 1][:, None], horizon, axis=1)
-    forecasts = {"last value": last}
-    for season in seasons:
-        if len(starts) and season <= starts[0]:
-            ahead = np.arange(horizon) % season - season
-            forecasts[f"value {season} steps ago"] = values[starts[:, None] + ahead]
-    return forecasts

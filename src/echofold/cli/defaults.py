@@ -11,6 +11,7 @@ from echofold._search.search import ESNSearchCV
 from echofold._search.space import grid as expanded
 from echofold._search.space import split_ridge
 from echofold.cli.commands.options import SCHEMES
+from echofold.cli.forms import Forms
 from echofold.cli.showing.output import Output
 from echofold.schemes import BY_NAME, sizes_of
 
@@ -41,9 +42,8 @@ LONG = 20_000  # values from which the small grid is the default, and logarithms
 MANY = 1000  # rows from which reservoirs have 100 units rather than 50
 LEFT = 20  # values that the shortest beginning must keep
 ORIGINS = 3
-SPLITS = 10
+SPLITS = 20
 DRAWS = 3  # whose forecasts are averaged; one of series of `MANY` rows, which vary less by draw
-WAVES = 10  # that describe a season at most
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ class Plan:
     checkpoint: Path | None = None
     verify: bool = False
     forms: tuple[dict[str, Any], ...] = ()
+    nonnegative: bool = False
     shorter: dict[int, Plan] = field(default_factory=dict)  # what fits each of the beginnings
 
     @property
@@ -81,7 +82,11 @@ class Plan:
 
         order = sorted(self.schemes, key=lambda name: name != first)
         return ESNSearchCV(
-            ESNForecaster(self.units, random_state=self.seed),
+            ESNForecaster(
+                self.units,
+                random_state=self.seed,
+                output_range=(0.0, float("inf")) if self.nonnegative else None,
+            ),
             self.spaces,
             cv={name: self.schemes[name] for name in order},
             metric=self.metric,
@@ -119,15 +124,12 @@ def plan(
     grid: str,
     origins: int = ORIGINS,
     held_out: bool = False,
-    season: int | None = None,
-    positive: bool = False,
-    represent: bool = False,
+    forms: Forms | None = None,
     **settings: Any,
 ) -> Plan:
     """Settings for a series of some values and a horizon, which may have to be ``held_out``.
 
-    With ``represent``, the search chooses among representations that suit its ``season``, and
-    logarithms if all values are ``positive``.
+    With ``forms``, the search chooses among representations.
     """
     if held_out and values - horizon < max(LEFT, 2 * horizon):
         raise ValueError(
@@ -150,9 +152,8 @@ def plan(
             else f"the series is too short to tell the expected error over {horizon} steps."
         )
     fits = partial(
-        _fitting, horizon=horizon, scheme=scheme, k=k, grid=grid, season=season,
-        positive=positive, represent=represent, settings=settings,
-    )  # fmt: skip
+        _fitting, horizon=horizon, scheme=scheme, k=k, grid=grid, among=forms, settings=settings
+    )
     starts = [values - horizon * i for i in range(1, origins + 1)]
     whole = fits(values - horizon if held_out else values, units=units, noted=output)
     # Of other sizes, networks would have to be compiled anew for each of the beginnings.
@@ -168,9 +169,7 @@ def _fitting(
     k: int | None,
     units: int | None,
     grid: str,
-    season: int | None,
-    positive: bool,
-    represent: bool,
+    among: Forms | None,
     settings: dict[str, Any],
     noted: Output | None = None,
 ) -> Plan:
@@ -178,10 +177,10 @@ def _fitting(
     rows = _rows(values)
     settings = dict(settings)
     if settings.get("draws") is None:
-        settings["draws"] = DRAWS if represent and rows < MANY else 1
+        settings["draws"] = DRAWS if among and rows < MANY else 1
     forms: tuple[dict[str, Any], ...] = ()
-    if represent:
-        forms = forms_of(rows, season, positive and values < LONG)
+    if among is not None:
+        forms = among.fitting(rows, many=values >= LONG)
         rows = min(rows, values - 1 - max(sum(form["difference"]) for form in forms))
     valid = min(horizon, rows // 3)
     if valid < horizon and noted:
@@ -202,35 +201,6 @@ def _fitting(
     chosen = SCHEMES if scheme == "all" else (scheme,)
     schemes = {name: _scheme(name, k, valid) for name in chosen}
     return Plan(schemes, k, valid, units, grid, 0, horizon, forms=forms, **settings)
-
-
-def suiting(values: Any, seasons: tuple[int, ...]) -> dict[str, Any]:
-    """What `plan` must know of a series to search representations that suit it."""
-    season = seasons[0] if seasons else None
-    return {"represent": True, "season": season, "positive": bool((values > 0).all())}
-
-
-def forms_of(rows: int, season: int | None, positive: bool) -> tuple[dict[str, Any], ...]:
-    """Representations for a series of so many rows, all with the same parameters.
-
-    Examples
-    --------
-    >>> [form["difference"] for form in forms_of(200, 12, False)]
-    [(), (1,), (12,), (12, 1)]
-    """
-    lags: list[tuple[tuple[int, ...], int | None]] = [((), None), ((1,), None), ((1, 1), None)]
-    if season is not None and season > 1 and rows >= 3 * season:
-        lags = [((), season), ((1,), season), ((season,), None), ((season, 1), None)]
-    return tuple(
-        {
-            "log": log,
-            "difference": difference,
-            "season": waves,
-            "harmonics": 1 if waves is None else max(1, min(waves // 2, WAVES)),
-        }
-        for log in ((False, True) if positive else (False,))
-        for difference, waves in lags
-    )
 
 
 def _rows(values: int) -> int:

@@ -55,7 +55,7 @@ def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
         content = comparison_content(compared, settings, search)
         content |= {"source": "gasoline", "held_out": HORIZON, "shown": scheme}
         truth = values.iloc[-HORIZON:]
-        content["forecast"] = written.records(written.forecast_table(forecast, LEVEL))
+        content["forecast"] = written.records(written.forecast_table(forecast))
         if folder is not None:
             content["files"] = _files(folder, values, settings, scheme, output)
     content["seconds"] = time.perf_counter() - began
@@ -87,7 +87,7 @@ def _files(folder: Path, values: Any, settings: Any, scheme: str, output: Any) -
 
     output.stage("  the year after: the search on all values")
     search = settings.search(output.progress, scheme).fit(values)
-    table = written.forecast_table(search.forecast(HORIZON, level=LEVEL), LEVEL)
+    table = written.forecast_table(search.forecast(HORIZON, level=[LEVEL]))
     return written.write_all(folder, search, table)
 
 

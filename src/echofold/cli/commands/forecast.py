@@ -14,10 +14,12 @@ from echofold.cli.commands.options import (
     POSITIVE,
     READING,
     SCHEMES,
+    Levels,
     common,
     example,
     knowing,
     reading,
+    representing,
     searching,
 )
 from echofold.cli.commands.options import file as file_and_column
@@ -58,14 +60,16 @@ from echofold.cli.commands.options import file as file_and_column
 )
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
-    default=0.9,
+    "levels",
+    type=Levels(),
+    metavar="SHARE[,SHARE]",
+    default="0.9",
     show_default=True,
-    help="Share of values that intervals should cover.",
+    help="Share of values that intervals should cover, or several as 0.5,0.9.",
 )
 @knowing
 @reading
+@representing
 @searching
 @click.option(
     "--origins",
@@ -83,7 +87,9 @@ def command(
     season: tuple[int, ...] | None,
     inputs: str | None,
     columns: tuple[str, ...],
-    level: float,
+    log: bool | None,
+    differences: tuple[tuple[int, ...], ...],
+    levels: tuple[float, ...],
     quiet: bool,
     as_json: bool,
     **options: Any,
@@ -95,7 +101,8 @@ def command(
     intervals), model.echofold and report.html.
     """
     began = time.perf_counter()
-    from echofold.cli.defaults import plan, suiting
+    from echofold.cli.defaults import plan
+    from echofold.cli.forms import suiting
     from echofold.cli.reading.inputs import read_inputs
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing import files as written
@@ -108,15 +115,17 @@ def command(
         series = read_series(file, output, season=season, inputs=columns, **reads)
         alike = {name: reads[name] for name in ALIKE}
         known = read_inputs(series, horizon, output, file=inputs, **alike)
-        suits = suiting(series.values, series.seasons)
-        settings = plan(len(series.values), horizon, output, **suits, **options)
+        asked = log, differences or None, options["nonnegative"]
+        forms = suiting(series.values, series.seasons, *asked)
+        settings = plan(len(series.values), horizon, output, forms=forms, **options)
         folder = written.prepare(out)
         words = [] if known is None else [known.words]
         output.stage("\n".join([series.headline, *words, f"searching {settings.words}"]))
         with output.resumable(settings.checkpoint):
-            content, search = _search(series, known, settings, level, output)
-        ahead = search.forecast(horizon, X=None if known is None else known.ahead, level=level)
-        forecasts = written.forecast_table(ahead, level)
+            content, search = _search(series, known, settings, levels[-1], output)
+        ahead = search.forecast(horizon, X=None if known is None else known.ahead, level=levels)
+        ahead = _or_a_plain_one(content, search, series, settings, ahead, output)
+        forecasts = written.forecast_table(ahead)
         _judge(content, forecasts, output)
         files = written.write_all(folder, search, forecasts)
     content |= {"seconds": time.perf_counter() - began, "files": files}
@@ -179,6 +188,28 @@ def _search(
     return content, search
 
 
+def _or_a_plain_one(
+    content: dict[str, Any], search: Any, series: Any, settings: Any, ahead: Any, output: Any
+) -> Any:
+    """The networks' forecast, or a plain one that did clearly better on the same values."""
+    from echofold.cli.plain import better_than
+
+    content["given"] = "network"
+    scheme = content["chosen"]["scheme"]
+    better = better_than(search, scheme, series.values, series.seasons, settings.metric)
+    if better is None:
+        return ahead
+    content["given"] = better.name
+    output.note(
+        f"a plain forecast, {better.name}, did clearly better on the validation intervals than "
+        f"the networks ({better.error:.4g} against {better.networks:.4g}), so it is the forecast "
+        "that is given; model.echofold and the report are of the networks."
+    )
+    levels = tuple(ahead.lower)
+    found = better.forecast(series.values, series.seasons, ahead.mean.index, levels)
+    return found.at_least(0.0) if settings.nonnegative else found
+
+
 def _judge(content: dict[str, Any], forecasts: Any, output: Any) -> None:
     """Say what is wrong with a forecast, or that a simpler one would do."""
     import numpy as np
@@ -188,12 +219,7 @@ def _judge(content: dict[str, Any], forecasts: Any, output: Any) -> None:
             "the forecast of the chosen network grows without bounds; try another --scheme, "
             "--final or --seed."
         )
-    if not np.isfinite(forecasts.iloc[:, 2:].to_numpy()).all():
-        output.note(
-            "some intervals are infinite: there are too few validation errors for --level "
-            f"{content['level']:g}; use a lower level or a larger --k."
-        )
-    if not content["simple"]:
+    if not content["simple"] or content["given"] != "network":
         return
     chosen = content["chosen"]["scheme"]
     own = next(row["expected"] for row in content["schemes"] if row["scheme"] == chosen)
@@ -201,5 +227,6 @@ def _judge(content: dict[str, Any], forecasts: Any, output: Any) -> None:
     if not own < content["simple"][name]:
         output.note(
             f"on the values after shorter beginnings a plain forecast, {name}, did better "
-            f"({content['simple'][name]:.4g} against {own:.4g}); trust it more than this one."
+            f"({content['simple'][name]:.4g} against {own:.4g}), but not clearly so on the "
+            "validation intervals, which are more: the networks' forecast is given."
         )

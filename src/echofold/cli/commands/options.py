@@ -20,6 +20,42 @@ READING = ("column", "date", "date_format", "decimal", "fill")
 ALIKE = ("date_format", "decimal", "fill")  # of a file of inputs too
 
 
+class Levels(click.ParamType):
+    """Shares between 0 and 1, separated by commas."""
+
+    name = "shares"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
+        """Read one number or several, in ascending order."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            levels = tuple(sorted({float(part) for part in str(value).split(",")}))
+        except ValueError:
+            levels = (0.0,)
+        if not all(0 < level < 1 for level in levels):
+            self.fail(f"{value!r} is not a share in (0, 1), nor several as 0.5,0.9.", param, ctx)
+        return levels
+
+
+class Lags(click.ParamType):
+    """Lags of differences, one after the other; 0 for none."""
+
+    name = "lags"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        """Read lags as 12,1."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            lags = tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            lags = (-1,)
+        if min(lags) < 0 or (len(lags) > 1 and 0 in lags):
+            self.fail(f"{value!r} is not a lag, nor several as 12,1; 0 for none.", param, ctx)
+        return tuple(lag for lag in lags if lag)
+
+
 class Seasons(click.ParamType):
     """Whole numbers of steps, separated by commas."""
 
@@ -123,12 +159,32 @@ reading = _together(
     ),
 )
 
+representing = _together(
+    click.option(
+        "--log/--no-log",
+        default=None,
+        help="Learn logarithms, or never (by default both are tried where values are positive).",
+    ),
+    click.option(
+        "--difference",
+        "differences",
+        type=Lags(),
+        metavar="LAGS",
+        multiple=True,
+        help="Learn differences at these lags, as 1 or 12,1, and 0 for none; may be given several "
+        "times (by default those that suit the seasons are tried).",
+    ),
+    click.option(
+        "--nonnegative", is_flag=True, help="Forecasts and intervals never fall below zero."
+    ),
+)
+
 searching = _together(
     click.option(
         "--k",
         type=click.IntRange(min=2),
         metavar="N",
-        help="Splits of a scheme (10 if they fit).",
+        help="Splits of a scheme (20 if they fit).",
     ),
     click.option(
         "--units",

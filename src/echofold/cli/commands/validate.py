@@ -17,6 +17,7 @@ from echofold.cli.commands.options import (
     example,
     knowing,
     reading,
+    representing,
     searching,
 )
 from echofold.cli.commands.options import file as file_and_column
@@ -57,6 +58,7 @@ from echofold.cli.commands.options import file as file_and_column
 )
 @knowing
 @reading
+@representing
 @searching
 @common()
 def command(
@@ -65,6 +67,8 @@ def command(
     season: tuple[int, ...] | None,
     inputs: str | None,
     columns: tuple[str, ...],
+    log: bool | None,
+    differences: tuple[tuple[int, ...], ...],
     final: str,
     origins: int,
     quiet: bool,
@@ -78,7 +82,8 @@ def command(
     """
     began = time.perf_counter()
     from echofold.cli.compare import LEVEL, compare
-    from echofold.cli.defaults import plan, suiting
+    from echofold.cli.defaults import plan
+    from echofold.cli.forms import suiting
     from echofold.cli.reading.inputs import read_inputs
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing.output import Output
@@ -93,8 +98,10 @@ def command(
         known = read_inputs(series, 0, output, file=inputs, **alike)
         length = len(series.values)
         test = test or min(max(1, length // 10), 200)
-        suits = suiting(series.values, series.seasons)
-        settings = plan(length, test, output, origins=origins, held_out=True, **suits, **options)
+        asked = log, differences or None, options["nonnegative"]
+        forms = suiting(series.values, series.seasons, *asked)
+        options |= {"origins": origins, "held_out": True, "forms": forms}
+        settings = plan(length, test, output, **options)
         past, words = (None, []) if known is None else (known.past, [known.words])
         output.stage("\n".join([series.headline, *words, f"searching {settings.words}"]))
         with output.resumable(settings.checkpoint):

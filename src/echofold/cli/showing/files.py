@@ -23,23 +23,16 @@ def prepare(folder: Path) -> Path:
     return folder
 
 
-def forecast_table(forecast: Any, level: float) -> pd.DataFrame:
-    """Dates, forecast and interval as columns, ready to be written."""
-    index = forecast.mean.index
-    percent = f"{100 * level:g}"
-    return pd.DataFrame(
-        {
-            index.name or "row": written(index),
-            "forecast": forecast.mean.to_numpy(),
-            f"lower_{percent}": forecast.lower.to_numpy(),
-            f"upper_{percent}": forecast.upper.to_numpy(),
-        }
-    )
+def forecast_table(forecast: Any) -> pd.DataFrame:
+    """Dates, forecast and intervals as columns, ready to be written."""
+    index, frame = forecast.mean.index, forecast.to_frame()
+    frame.insert(0, index.name or "row", written(index))
+    return frame.reset_index(drop=True)
 
 
 def records(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
-    """The same for JSON, with names that do not depend on the file or the level."""
-    names = ["time", "forecast", "lower", "upper"]
+    """The same for JSON; the widest interval has a name that does not depend on its level."""
+    names = ["time", "forecast", *forecasts.columns[2:-2], "lower", "upper"]
     return forecasts.set_axis(names, axis=1).to_dict("records")
 
 

@@ -1,0 +1,107 @@
+"""Plain forecasts, which any model should beat, and whether one of them clearly does better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from echofold import metrics
+from echofold._data.tasks import FORECASTING
+from echofold._models.forecast import Forecast
+from echofold._models.intervals import interval
+from echofold._search.honest_error import spread_of
+
+# On R's series (benchmarks/accuracy.py), of plain forecasts whose validation error was lower than
+# that of the networks, one in five was better later; of those lower by a tenth, one in two.
+CLEARLY = 0.9  # of the error of the networks, below which a plain forecast is given instead
+
+
+def plain_forecasts(
+    values: np.ndarray, seasons: Sequence[int], starts: np.ndarray, horizon: int
+) -> dict[str, np.ndarray]:
+    """Forecasts ``(starts, horizon)`` from the values before each start, by names in words.
+
+    The blend repeats the last value, or the longest season, and goes on with half of its drift.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = plain_forecasts(np.arange(8.0), (2,), np.array([8]), 3)
+    >>> {name: forecast[0].tolist() for name, forecast in found.items()}["drift"]
+    [8.0, 9.0, 10.0]
+    """
+    starts = np.asarray(starts)
+    steps = np.arange(1, horizon + 1)
+    repeated = np.repeat(values[starts - 1][:, None], horizon, axis=1)
+    drift = ((values[starts - 1] - values[0]) / np.maximum(starts - 1, 1))[:, None] * steps
+    found = {"last value": repeated, "drift": repeated + drift}
+    for season in seasons:
+        if len(starts) and 2 * season <= starts.min():
+            repeated = values[starts[:, None] + (steps - 1) % season - season]
+            changes = np.array([_change(values[:start], season) for start in starts])
+            drift = changes[:, None] * np.ceil(steps / season)
+            found[f"value {season} steps ago"] = repeated
+    return {**found, "blend": repeated + drift / 2}
+
+
+def _change(values: np.ndarray, season: int) -> float:
+    """The mean change from one season to the next, over the later half of the values."""
+    count = max(season, len(values) // 2)
+    changes = values[season:] - values[:-season]
+    return float(changes[-count:].mean())
+
+
+@dataclass(frozen=True)
+class Better:
+    """A plain forecast that did clearly better than the networks on their validation intervals."""
+
+    name: str
+    error: float
+    networks: float
+    residuals: np.ndarray
+    runs: int
+
+    def forecast(
+        self, values: pd.Series, seasons: Sequence[int], index: pd.Index, levels: Sequence[float]
+    ) -> Forecast:
+        """Its values after the end of the series, and intervals from its own errors."""
+        end = np.array([len(values)])
+        mean = plain_forecasts(values.to_numpy(), seasons, end, len(index))[self.name][0]
+
+        def written(part: np.ndarray) -> pd.Series:
+            return pd.Series(part, index=index, name=values.name)
+
+        ends = {one: interval(self.residuals, len(index), one, self.runs) for one in levels}
+        lower = {one: written(mean + low[:, 0]) for one, (low, _) in ends.items()}
+        upper = {one: written(mean + high[:, 0]) for one, (_, high) in ends.items()}
+        return Forecast(written(mean), lower, upper)
+
+
+def better_than(
+    search: Any, scheme: str, values: pd.Series, seasons: Sequence[int], metric_name: str
+) -> Better | None:
+    """The best plain forecast of the validation intervals, if it beats the final model clearly."""
+    metric, model = metrics.resolve(metric_name), search.best_estimator_
+    found = search._winners.outputs(scheme, bool(search.individual_ridge))
+    spread = spread_of(FORECASTING, [values])
+    there = found.rows >= 0
+    forecasts = plain_forecasts(values.to_numpy(), seasons, found.rows[:, 0], found.rows.shape[1])
+
+    def error(residuals: np.ndarray) -> float:
+        each = [
+            metric.measure(truth[at, 0], (truth - rest)[at, 0], spread)
+            for truth, rest, at in zip(found.truth, residuals, there, strict=True)
+        ]
+        return float(np.mean(each))
+
+    own = error(model.residuals_)
+    residuals = {name: found.truth - one[:, :, None] for name, one in forecasts.items()}
+    errors = {name: error(rest) for name, rest in residuals.items()}
+    best = min(errors, key=lambda name: errors[name])
+    if not errors[best] < CLEARLY * own:
+        return None
+    return Better(best, errors[best], own, residuals[best], model.runs_)
