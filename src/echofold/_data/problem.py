@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from echofold._data.missing import require_two
 from echofold._data.represent import Form
 from echofold._data.segments import Segments, Sequences, Series
 from echofold._data.tasks import CLASSIFICATION, FORECASTING, REGRESSION, Task
@@ -46,6 +47,14 @@ class Problem:
         all of that series, as logarithms if they are taken.
     limits : tuple (low, high) of arrays (outputs,), or None
         Levels that outputs are kept inside of before they are fed back.
+    present : ndarray of bool (n,) or None
+        Rows that have a value, of every output: only those are scored. None if all have. The
+        others have weight zero, and numbers in place of targets.
+    later : tuple of arrays (m, outputs) and (m, known inputs), or None
+        What is known of the rows after the last one that has a value: values in original units,
+        NaN where missing, and known inputs. No scheme splits these rows (forecasting).
+    missing : tuple of str
+        What users should know about missing values.
     """
 
     task: Task
@@ -60,6 +69,9 @@ class Problem:
     form: Form = Form()
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     limits: tuple[np.ndarray, np.ndarray] | None = None
+    present: np.ndarray | None = None
+    later: tuple[np.ndarray, np.ndarray] | None = None
+    missing: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -85,6 +97,24 @@ class Problem:
     def skipped(self) -> int:
         """Rows of the data before row 0: the washout, and what differencing loses."""
         return self.form.lost + len(self.washout)
+
+    @property
+    def given(self) -> int:
+        """Rows of the data: those skipped, those split, and those after the last value."""
+        later = 0 if self.later is None else len(self.later[0])
+        return self.skipped + self.task.ahead + self.rows + later
+
+    @property
+    def known_rows(self) -> int:
+        """Number of rows that have a value."""
+        return self.rows if self.present is None else int(np.count_nonzero(self.present))
+
+    def counts(self, rows: np.ndarray) -> np.ndarray:
+        """Which of ``rows`` are scored: those that have a value; ``n`` or more is padding."""
+        real = rows < self.rows
+        if self.present is None:
+            return real
+        return real & self.present[np.minimum(rows, self.rows - 1)]
 
     @cached_property
     def scored(self) -> Problem:
@@ -120,13 +150,16 @@ class Problem:
 
 
 def forecasting(
-    y, X, washout: int | str, unit, offset, sample_weight=None, form=None, levels=None, limits=None
+    y, X, washout: int | str, unit, offset, sample_weight=None, form=None, levels=None, limits=None,
+    present=None,
 ) -> Problem:
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.
 
     ``y (n + 1, outputs)`` and ``X (n + 1, known)`` or None are scaled already. If ``y`` is the
     ``form`` of a series, ``levels`` is that series and ``y`` is shorter by what the form loses,
-    which is part of the washout, so that all forms have their targets at the same times.
+    which is part of the washout, so that all forms have their targets at the same times. Values
+    that are not ``present (n + 1,)`` were filled, and so is what is made of them: these are no
+    targets to train on.
     """
     form = form or Form()
     pairs = len(y) - 1 + form.lost
@@ -144,7 +177,10 @@ def forecasting(
         targets=y[1 + first - form.lost :],
         segments=Series(inputs, first - form.lost),
         known=known[first:],
-        weights=_weights(sample_weight, 1 + first),
+        weights=_weights(
+            sample_weight, 1 + first, None if present is None else form.whole(present)
+        ),
+        present=_from(present, 1 + first),
         unit=unit,
         offset=offset,
         form=form,
@@ -154,15 +190,19 @@ def forecasting(
 
 
 def regression(
-    X, y, washout: int | str, unit, offset, sample_weight=None, output_range=None
+    X, y, washout: int | str, unit, offset, sample_weight=None, output_range=None, present=None
 ) -> Problem:
-    """Inputs ``X (n, inputs)`` to targets ``y (n, outputs)`` at the same time step."""
+    """Inputs ``X (n, inputs)`` to targets ``y (n, outputs)`` at the same time step.
+
+    Targets that are not ``present (n,)`` are numbers without a meaning.
+    """
     first = resolve_washout(washout, len(X), "X", "rows")
     return Problem(
         task=REGRESSION,
         targets=y[first:],
         segments=Series(X, first),
-        weights=_weights(sample_weight, first),
+        weights=_weights(sample_weight, first, present),
+        present=_from(present, first),
         unit=unit,
         offset=offset,
         output_range=output_range,
@@ -181,8 +221,23 @@ def classification(sequences: list[np.ndarray], labels, classes: int, states) ->
     )
 
 
-def _weights(sample_weight: np.ndarray | None, first: int) -> np.ndarray | None:
-    """Weights of the rows from ``first`` on; an error when none of them is positive."""
+def _from(present: np.ndarray | None, first: int) -> np.ndarray | None:
+    """Which rows from ``first`` on have a value; None if all have."""
+    return None if present is None or present[first:].all() else present[first:]
+
+
+def _weights(
+    sample_weight: np.ndarray | None, first: int, trained: np.ndarray | None = None
+) -> np.ndarray | None:
+    """Weights of the rows from ``first`` on, zero where not ``trained``.
+
+    An error when none of them is positive.
+    """
+    trained = _from(trained, first)
+    if trained is not None:
+        given = 1.0 if sample_weight is None else sample_weight[first:]
+        require_two(trained * given, "y", "rows after the washout")
+        return trained * given
     if sample_weight is None:
         return None
     if not sample_weight[first:].any():

@@ -51,8 +51,8 @@ class Form:
         """``z (T, outputs)``: the values, or their logarithms."""
         if not self.log:
             return y
-        if not (y > 0).all():
-            row, column = np.argwhere(~(y > 0))[0]
+        if (y <= 0).any():  # what is missing is neither
+            row, column = np.argwhere(y <= 0)[0]
             raise ValueError(
                 f"log=True needs positive values, but {argument} holds {y[row, column]:.6g} in row "
                 f"{row}. Use log=False, or add a constant to all values first."
@@ -73,6 +73,21 @@ class Form:
         for lag, c in self.terms:
             w += c * z[self.lost - lag : len(z) - lag]
         return w
+
+    def whole(self, present: np.ndarray) -> np.ndarray:
+        """Rows ``(T,)`` whose difference is made of ``present (T,)`` values only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Form(lags=(2,)).whole(np.array([True, True, True, False, True, True]))
+        array([False, False,  True, False,  True, False])
+        """
+        whole = present.copy()
+        whole[: self.lost] = False
+        for lag, _ in self.terms:
+            whole[lag:] &= present[:-lag]
+        return whole
 
     def back(self, w: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Levels ``(…, steps, outputs)`` of ``w``, after the ``lost`` levels ``before`` them.

@@ -16,7 +16,7 @@ class Scaler:
 
     @classmethod
     def learned(cls, values: np.ndarray, scale: str | None, argument: str) -> Scaler:
-        """Learn from rows ``(n, columns)``; a constant column keeps its unit.
+        """Learn from rows ``(n, columns)``, NaN left out; a constant column keeps its unit.
 
         ``"standard"`` takes the mean and the standard deviation, ``"minmax"`` the smallest value
         and the range, ``None`` leaves values as they are.
@@ -30,18 +30,21 @@ class Scaler:
         columns = values.shape[1]
         if scale is None:
             return cls(np.zeros(columns), np.ones(columns))
-        low, high = values.min(axis=0), values.max(axis=0)
+        least, most, mean, std = np.min, np.max, np.mean, np.std
+        if np.isnan(values).any():
+            least, most, mean, std = np.nanmin, np.nanmax, np.nanmean, np.nanstd
+        low, high = least(values, axis=0), most(values, axis=0)
         with np.errstate(over="ignore", invalid="ignore"):
             if scale == "minmax":
                 center, unit = low, high - low
             else:
-                center, unit = values.mean(axis=0), values.std(axis=0)
+                center, unit = mean(values, axis=0), std(values, axis=0)
         bad = np.flatnonzero(~(np.isfinite(center) & np.isfinite(unit)))
         if bad.size:
             raise ValueError(
-                f"{argument} holds values up to {np.abs(values[:, bad[0]]).max():.3g} in column "
-                f"{bad[0]}, too large for scale={scale!r}: their spread overflows. Divide that "
-                "column by a constant first."
+                f"{argument} holds values up to {np.nanmax(np.abs(values[:, bad[0]])):.3g} in "
+                f"column {bad[0]}, too large for scale={scale!r}: their spread overflows. Divide "
+                "that column by a constant first."
             )
         # The mean of equal numbers is off by a rounding, which must not become the unit.
         constant = (low == high) | (unit == 0)

@@ -44,8 +44,8 @@ class Schema:
         for column, (before, now) in enumerate(zip(self.holds, other.holds, strict=True)):
             if before != now:
                 raise TypeError(
-                    f"{argument} holds {now} in column {_label(other.names, column)}, but the one "
-                    f"{own} holds {before}. Convert it to that dtype."
+                    f"{argument} holds {now} in column {label_of(other.names, column)}, but the "
+                    f"one {own} holds {before}. Convert it to that dtype."
                 )
 
 
@@ -57,8 +57,10 @@ class Table(NamedTuple):
     index: Any
 
 
-def read(data: Any, argument: str) -> Table:
+def read(data: Any, argument: str, missing: bool = False) -> Table:
     """Read a series ``(T,)`` or a table ``(T, columns)`` of finite numbers, or say what is wrong.
+
+    With ``missing``, NaN is allowed too.
 
     Examples
     --------
@@ -75,7 +77,7 @@ def read(data: Any, argument: str) -> Table:
             f"{argument} is empty: its shape is {np.shape(data)}. Give at least one row and one "
             "column."
         )
-    require_finite(table.values, argument, table.schema.names)
+    require_finite(table.values, argument, table.schema.names, missing)
     # One memory order, so that sums round alike whatever the data came in.
     return table._replace(values=np.ascontiguousarray(table.values))
 
@@ -139,20 +141,44 @@ def check_columns(data: Any, argument: str) -> None:
         _column_contents(data, kind, argument)
 
 
-def require_finite(values: np.ndarray, argument: str, names: tuple | None = None) -> None:
-    """Raise for NaN or infinity in ``values (rows, columns)``, naming the first column and row."""
+def require_finite(
+    values: np.ndarray, argument: str, names: tuple | None = None, missing: bool = False
+) -> None:
+    """Raise for NaN or infinity in ``values (rows, columns)``, naming the first column and row.
+
+    With ``missing``, NaN is allowed.
+    """
     finite = np.isfinite(values)
     if finite.all():
         return
+    if missing:
+        finite |= np.isnan(values)
+        if finite.all():
+            return
     column = int(np.argmin(finite.all(axis=0)))
     row = int(np.argmin(finite[:, column]))
     value = "NaN" if np.isnan(values[row, column]) else "an infinite value (inf)"
     others = int((~finite).sum()) - 1
     raise ValueError(
-        f"{argument} contains {value} in column {_label(names, column)} at row {row}"
+        f"{argument} contains {value} in column {label_of(names, column)} at row {row}"
         + (f" ({_count(others, 'more such value')})" if others else "")
-        + ". Fill it in or remove it: a reservoir cannot be driven across missing values."
+        + (
+            ". Give a number, or NaN if it is not known."
+            if missing
+            else ". Fill it in or remove it: a reservoir cannot be driven across missing values."
+        )
     )
+
+
+def require_some(values: np.ndarray, argument: str, names: tuple | None = None) -> None:
+    """Raise for a column of ``values (rows, columns)`` in which everything is missing (NaN)."""
+    empty = np.isnan(values).all(axis=0)
+    if empty.any():
+        raise ValueError(
+            f"{argument} has no value in column {label_of(names, int(np.argmax(empty)))}: all of "
+            f"its {len(values)} rows are missing (NaN), and at least one is needed to fill the "
+            "others. Leave the column out, or give it values."
+        )
 
 
 def _read_array(data: Any, argument: str) -> Table:
@@ -215,7 +241,7 @@ def _column_contents(data: Any, kind: str, argument: str) -> tuple[tuple | None,
         content = contents(data, column, dtype, argument)
         if content is None:
             raise TypeError(
-                f"{argument} holds {dtype} in column {_label(names, column)}, but numbers are "
+                f"{argument} holds {dtype} in column {label_of(names, column)}, but numbers are "
                 "needed. Encode the column as numbers or leave it out."
             )
         holds.append(content)
@@ -274,7 +300,7 @@ def _check_names(before: tuple, now: tuple, argument: str, own: str) -> None:
         )
 
 
-def _label(names: tuple | None, column: int) -> str:
+def label_of(names: tuple | None, column: int) -> str:
     """A column as a message names it: by name, or by number."""
     return repr(names[column]) if names is not None else str(column)
 

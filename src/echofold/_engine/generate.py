@@ -85,6 +85,7 @@ class Course(NamedTuple):
     ``known`` is ``(T, known inputs)``, ``targets`` ``(T, outputs)``; ``start`` and ``horizon`` are
     ``(columns,)``; ``unit (outputs,)`` is what one scaled unit of each output is worth. With a
     ``way`` outputs are brought back before they are compared, and ``targets`` are original values.
+    If ``present (T,)`` is not None, other rows are not compared.
     """
 
     known: Any
@@ -93,6 +94,7 @@ class Course(NamedTuple):
     horizon: Any
     unit: Any
     way: Way | None = None
+    present: Any = None
 
 
 def _readout(r: Reservoirs, readout, u, x):
@@ -107,7 +109,7 @@ def _readout(r: Reservoirs, readout, u, x):
 def _output(course: Course, y, past, step, absolute: bool):
     """The output that is fed back, the error of this step, and the new past.
 
-    The error is in original units, and zero past a column's horizon.
+    The error is in original units; it is zero past a column's horizon, and in a row without a value.
     """
     row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
     if course.way is None:
@@ -117,6 +119,8 @@ def _output(course: Course, y, past, step, absolute: bool):
         e = value - course.targets[row].T
     e = jnp.abs(e).sum(axis=0) if absolute else (e * e).sum(axis=0)
     e = jnp.where(jnp.isnan(e), jnp.inf, e)
+    if course.present is not None:
+        e = jnp.where(course.present[row], e, 0.0)
     return y, jnp.where(step < course.horizon, e, 0.0), past
 
 

@@ -86,7 +86,8 @@ def course(problem: Problem, runs: Runs) -> Course:
     way = None
     if problem.brought_back:
         way = way_of(problem.form, problem.offset, problem.limits)
-    return Course(known, targets, runs.start, runs.horizon, problem.unit, way)
+    present = None if problem.present is None else pad_rows(problem.present, rows)
+    return Course(known, targets, runs.start, runs.horizon, problem.unit, way, present)
 
 
 def room_of(problem: Problem) -> int:

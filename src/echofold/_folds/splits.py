@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -36,6 +36,7 @@ class RowSplits:
     train: list[Intervals]
     valid: list[Intervals]
     intervals: bool  # every validation set is one interval
+    empty: int = 0  # splits left out, because no row of their validation set has a value
 
     def __len__(self) -> int:
         return len(self.train)
@@ -99,7 +100,28 @@ class RowSplits:
             [self.train[i] for i in which],
             [self.valid[i] for i in which],
             self.intervals,
+            self.empty,
         )
+
+    def with_values(self, present: np.ndarray | None) -> RowSplits:
+        """Those of which some validation row is ``present (n,)``; None stands for all rows."""
+        if present is None:
+            return self
+        some = [bool(valid) for valid in self.among(present).valid]
+        if all(some):
+            return self
+        return replace(self.part(np.flatnonzero(some)), empty=some.count(False))
+
+    def among(self, present: np.ndarray) -> RowSplits:
+        """The same splits of only those rows that are ``present (n,)``, numbered anew."""
+        before = np.append(0, np.cumsum(present)).tolist()
+
+        def moved(intervals: Intervals) -> Intervals:
+            each = ((before[a], before[b]) for a, b in intervals)
+            return tuple((a, b) for a, b in each if a < b)
+
+        train, valid = ([moved(one) for one in sets] for sets in (self.train, self.valid))
+        return replace(self, n=before[-1], train=train, valid=valid)
 
 
 def resolve_cv(

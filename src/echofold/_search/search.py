@@ -32,7 +32,7 @@ from echofold._search.strategies import (
 from echofold._search.winner import Winners, describe_winner
 from echofold._validation.dataset import datasets, warn_once
 from echofold._validation.memory import budget
-from echofold._validation.settings import Settings, check_metrics
+from echofold._validation.settings import Settings, check_metrics, describe_missing
 from echofold.metrics import OF_GROWING_SUMS
 
 
@@ -56,7 +56,7 @@ class ESNSearchCV(BaseEstimator):
         With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
         a dict and ``best_*`` refer to the first.
     metric : str, callable or list of these
-        The first is minimised.
+        The first is minimised. Rows without a target (NaN) do not count, in any of them.
     final : {"retrain", "average", "best", "weighted", "ensemble"}
         How ``best_estimator_`` is made of the winner.
     individual_ridge : bool
@@ -218,7 +218,8 @@ class ESNSearchCV(BaseEstimator):
         by_draw = self.select == "draw"
         self._winners = Winners(reader, self.candidates_, self._results, self.seed_, by_draw)
         winner = self._winner(next(iter(schemes)))
-        notes = describe_winner(winner, self._results[next(iter(schemes))])
+        notes = describe_missing(problem, schemes)
+        notes += describe_winner(winner, self._results[next(iter(schemes))])
         warn_once(self._results.values(), settings, notes)
         self.best_index_, self.best_score_ = winner.candidate, winner.score
         self.best_estimator_ = self.finalize(self.final)

@@ -24,8 +24,9 @@ class SplitReadouts:
 
     ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits,)`` belong to the
     splits; ``residuals (splits, steps, outputs)``, in original units, are those of closed-loop
-    validation (None for other tasks), NaN past the end of a shorter interval. If logarithms are
-    learned, there are ``log_residuals`` too. ``runs`` is how many of the splits do not overlap.
+    validation (None for other tasks), NaN past the end of a shorter interval and where there is no
+    value; ``outputs`` are what they belong to. If logarithms are learned, there are
+    ``log_residuals`` too. ``runs`` is how many of the splits do not overlap.
     """
 
     W: np.ndarray
@@ -33,6 +34,7 @@ class SplitReadouts:
     ridge: np.ndarray
     train_rows: np.ndarray
     residuals: np.ndarray | None = None
+    outputs: np.ndarray | None = None
     log_residuals: np.ndarray | None = None
     runs: int = 1
 
@@ -46,9 +48,11 @@ def validate_winner(
     settings = Settings(path, penalised, rmse, readouts=True)
     one = validate(source, {"winner": splits}, settings, close=False)["winner"]
     at = (0, np.arange(len(splits)), place)
-    W = one.W[at]
+    W, train_rows = one.W[at], splits.train_sizes
+    if source.problem.present is not None:
+        train_rows = splits.among(source.problem.present).train_sizes
     if not source.problem.task.fed_back:
-        return SplitReadouts(W, one.scores["rmse"][at], ridge, splits.train_sizes)
+        return SplitReadouts(W, one.scores["rmse"][at], ridge, train_rows)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
         starts = source.kept()[0][splits.valid_rows[:, 0]][None]
@@ -59,14 +63,13 @@ def validate_winner(
     residuals = scored.targets[np.minimum(rows, problem.rows - 1)] - outputs
     errors = score_residuals(scored, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
     residuals = residuals * scored.unit
-    residuals[rows >= problem.rows] = np.nan
+    outputs = _targets(problem, rows) - residuals
+    residuals[~problem.counts(rows)] = np.nan
     logs = None
     if problem.form.log:
         logs = log_errors(validation_truth(problem, splits), residuals)
-    apart = len(np.unique(rows[rows < problem.rows])) / splits.sizes.max()
-    return SplitReadouts(
-        W, errors, ridge, splits.train_sizes, residuals, logs, max(1, round(apart))
-    )
+    apart = max(1, round(len(np.unique(rows[rows < problem.rows])) / splits.sizes.max()))
+    return SplitReadouts(W, errors, ridge, train_rows, residuals, outputs, logs, apart)
 
 
 def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
@@ -76,10 +79,15 @@ def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
 
 
 def validation_truth(problem: Problem, splits: RowSplits) -> np.ndarray:
-    """True values ``(splits, steps, outputs)`` of the validation rows, NaN past their end."""
-    rows = splits.valid_rows
-    values = problem.scored.original(problem.scored.targets)
-    truth = values[np.minimum(rows, problem.rows - 1)]
+    """True values ``(splits, steps, outputs)`` of the validation rows, NaN where there is none."""
+    truth = _targets(problem, splits.valid_rows)
+    truth[~problem.counts(splits.valid_rows)] = np.nan
+    return truth
+
+
+def _targets(problem: Problem, rows: np.ndarray) -> np.ndarray:
+    """Targets of ``rows (splits, steps)`` in original units, NaN past the end."""
+    truth = problem.scored.original(problem.scored.targets)[np.minimum(rows, problem.rows - 1)]
     truth[rows >= problem.rows] = np.nan
     return truth
 
@@ -90,7 +98,7 @@ def final_readout(
     """The readout of a final model, and the ridge it stands for.
 
     A ridge acts against a sum over rows, so ``correct_ridge`` raises it in proportion when
-    retraining on more rows than the splits had.
+    retraining on more rows (of those that have a value) than the splits had.
     """
     combine = FINALS[final].combine
     if combine is not None:
@@ -98,7 +106,7 @@ def final_readout(
         return combine(readouts.W, error, readouts.ridge)
     ridge = mean_ridge(readouts.ridge)
     if correct_ridge:
-        ridge *= source.problem.rows / readouts.train_rows.mean()
+        ridge *= source.problem.known_rows / readouts.train_rows.mean()
     return fit_all(source, ridge, penalised, condition=False)[0], ridge
 
 
@@ -107,8 +115,8 @@ class ValidationOutputs:
     """What the winner's splits said about rows they were not trained on, in original units.
 
     ``rows (splits, steps)`` are rows of ``y`` (for a classifier, sequences), -1 past the end of a
-    shorter set; ``truth`` and ``outputs (splits, steps, outputs)`` are NaN there. Outputs of runs
-    that diverged are not finite.
+    shorter set; ``truth`` and ``outputs (splits, steps, outputs)`` are NaN there. ``truth`` is NaN
+    in rows without a value, too. Outputs of runs that diverged are not finite.
     """
 
     rows: np.ndarray
@@ -122,8 +130,8 @@ def validation_outputs(
     """Forecasts or predictions of every split for its validation rows, in original units."""
     problem, rows = source.problem, splits.valid_rows
     past, truth = rows >= problem.rows, validation_truth(problem, splits)
-    if readouts.residuals is not None:
-        outputs = truth - readouts.residuals
+    if readouts.outputs is not None:
+        outputs = readouts.outputs
     else:
         outputs = _open_loop(source, rows, readouts.W)
         outputs[past] = np.nan

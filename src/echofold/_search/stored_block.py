@@ -101,6 +101,8 @@ def data_of(problem: Problem) -> str:
         problem.targets, problem.inputs, problem.washout, problem.weights,
         *problem.segments.apart, problem.unit, problem.offset,
         *((np.array(repr(problem.form)), problem.levels) if problem.form else ()),
+        *(() if problem.present is None else (problem.present,)),
+        *(() if problem.later is None else problem.later),
     )  # fmt: skip
 
 

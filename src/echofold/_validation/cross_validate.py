@@ -15,7 +15,12 @@ from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
 from echofold._validation.dataset import datasets_of_one, warn_once
 from echofold._validation.record import gathered
-from echofold._validation.settings import Settings, check_metrics, resolve_schemes
+from echofold._validation.settings import (
+    Settings,
+    check_metrics,
+    describe_missing,
+    resolve_schemes,
+)
 from echofold._validation.validate import validate
 from echofold._validation.verify import verify, with_checkable_metrics
 
@@ -47,6 +52,7 @@ def cross_validate(
         Ridge values; the estimator's own by default. A path costs little more than one value.
     metric : str, callable or list of these
         ``"nrmse"``, ``"rmse"``, ``"mse"``, ``"mae"``, ``"error_rate"`` or ``f(y_true, y_pred)``.
+        Rows without a target (NaN) do not count; a split without any other is left out.
     algorithm : {"auto", "naive", "small_k", "large_k"}
         All give the same result; ``"auto"`` takes the one with the lowest estimated cost.
     memory : None, number of bytes, str such as "2GB", or {"states", "pieces", "fold", "frugal"}
@@ -159,5 +165,5 @@ def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
     record = gathered([validated], names, readouts=settings.readouts, steps=source.steps)
     attrs = {**attrs, "pilot_steps": source.pilot_steps}
     results = datasets_of_one(record, schemes, settings, attrs)
-    warn_once(results.values(), settings)
+    warn_once(results.values(), settings, describe_missing(source.problem, schemes))
     return results if isinstance(cv, dict) else results["cv"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -129,6 +130,17 @@ def warn_once(results: Iterable, settings: Settings, more: Sequence[str] = ()) -
                 notes.append(note)
     if notes:
         warnings.warn(" ".join(notes), EchofoldWarning, stacklevel=4)
+
+
+def warn_of(words: Iterable[str]) -> None:
+    """One warning of these sentences, if there are any, at the line that called the library."""
+    text = " ".join(words)
+    if not text:
+        return
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("echofold."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, EchofoldWarning, stacklevel=level)
 
 
 def describe_trouble(dataset, ridge: np.ndarray) -> list[str]:

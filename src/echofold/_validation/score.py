@@ -22,9 +22,10 @@ def error_sums(
     """Sums of errors of each split and ridge, in original units: ``(splits, ridge)`` each.
 
     ``rows (splits, longest)`` are row numbers, ``n`` or more where padded; ``residuals``
-    ``(splits, longest, ridge, outputs)`` are target minus output, in scaled units.
+    ``(splits, longest, ridge, outputs)`` are target minus output, in scaled units. Rows without a
+    value are left out.
     """
-    real = rows < problem.rows
+    real = problem.counts(rows)
     if problem.output_range is not None or "labels" in needs:
         targets = problem.targets[np.minimum(rows, problem.rows - 1)][:, :, None]
         outputs = problem.clip(targets - residuals)
@@ -48,7 +49,7 @@ def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -
     """Scores ``(splits, ridge)`` of a metric that wants targets and predictions."""
     scores = np.empty((residuals.shape[0], residuals.shape[2]))
     for split in range(len(scores)):
-        real = rows[split] < problem.rows  # rows of a gap may stand before those of validation
+        real = problem.counts(rows[split])  # rows of a gap may stand before those of validation
         targets = problem.targets[rows[split][real]]
         for ridge in range(scores.shape[1]):
             outputs = targets - residuals[split, real, ridge]
@@ -82,13 +83,15 @@ def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics)
 
 def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool = False) -> dict:
     """Scores of the metrics that are made of sums of errors; ``lean``: in little memory."""
-    below = None
+    below, targets = None, problem.targets
+    if problem.present is not None:
+        targets, splits = targets[problem.present], splits.among(problem.present)
     if any(metric.per == "variation" for metric in metrics):
         if lean or (splits.intervals and splits.n > LONG_INTERVAL * len(splits)):
             spans = [valid[0] for valid in splits.valid]
-            below = interval_denominators(problem.targets, problem.unit, spans)[:, None]
+            below = interval_denominators(targets, problem.unit, spans)[:, None]
         else:
-            below = denominators(problem.targets * problem.unit, splits.valid_rows)[:, None]
+            below = denominators(targets * problem.unit, splits.valid_rows)[:, None]
     outputs = problem.targets.shape[1]
     return {
         metric.name: metric.finish(sums[metric.needs], splits.sizes[:, None], outputs, below)

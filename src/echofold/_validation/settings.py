@@ -52,23 +52,25 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
         groups = _groups(groups, problem)
     schemes = {}
     for name, one in named.items():
-        schemes[str(name)] = resolve_cv(
+        splits = resolve_cv(
             one, problem.rows, groups=groups, y=problem.labels, stratified=problem.task.labels
         )
+        schemes[str(name)] = splits.with_values(problem.present)
+        _check_values(problem, schemes[str(name)])
         check_task(problem, schemes[str(name)], metrics)
     return schemes
 
 
 def _groups(groups, problem: Problem) -> np.ndarray:
     """Groups of the rows that are split; a pair of a forecast takes its target's."""
-    expected = problem.skipped + problem.rows + problem.task.ahead
     groups = np.asarray(groups)
-    if groups.shape != (expected,):
+    if groups.shape != (problem.given,):
         raise ValueError(
-            f"groups has shape {groups.shape}, expected ({expected},): one group for each row of "
-            "the data (for a classifier, for each sequence)."
+            f"groups has shape {groups.shape}, expected ({problem.given},): one group for each row "
+            "of the data (for a classifier, for each sequence)."
         )
-    return groups[expected - problem.rows :]
+    first = problem.skipped + problem.task.ahead
+    return groups[first : first + problem.rows]
 
 
 def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> None:
@@ -87,6 +89,28 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
             )
 
 
+def describe_missing(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:
+    """Sentences about missing values, and about splits that are left out for them."""
+    notes = list(problem.missing)
+    for splits in schemes.values():
+        if splits.empty:
+            notes.append(
+                f"{splits.empty} of {splits.empty + len(splits)} splits of cv={splits.name} are "
+                "left out: y is missing in all rows that they would be scored on."
+            )
+    return notes
+
+
+def _check_values(problem: Problem, splits: RowSplits) -> None:
+    """Raise where no split has a row to be scored on."""
+    if not len(splits):
+        raise ValueError(
+            f"y is missing (NaN) in all validation rows of cv={splits.name}, so nothing can be "
+            f"scored: {problem.known_rows} of {problem.rows} rows after the washout "
+            "have a value. Use a scheme that validates on some of them, or fill some of the others."
+        )
+
+
 def _check_weights(problem: Problem, splits: RowSplits) -> None:
     """Raise where all training rows of a split have no weight."""
     if problem.weights is None:
@@ -94,7 +118,10 @@ def _check_weights(problem: Problem, splits: RowSplits) -> None:
     weighed = np.append(0, np.cumsum(problem.weights > 0))
     for split, train in enumerate(splits.train, 1):
         if not sum(weighed[b] - weighed[a] for a, b in train):
+            why = "sample_weight is 0"
+            if problem.missing:
+                why = "y is missing, differs from a missing value or has sample_weight 0"
             raise ValueError(
-                f"sample_weight is 0 for every training row of split {split} of {len(splits)} of "
+                f"{why} for every training row of split {split} of {len(splits)} of "
                 f"cv={splits.name}. Give some of them a positive weight, or use another scheme."
             )

@@ -88,8 +88,9 @@ def _set_scores(source, one: Validated, sums, settings: Settings) -> None:
 class _Summed:
     """Coordinates of each candidate, and the moments of all pieces in them.
 
-    ``training`` and ``plain`` (without row weights, for scores) are ``(candidates, pieces, a, a)``;
-    ``starts`` has the rows at which closed loops begin, ``condition`` that of all rows.
+    ``training`` and ``plain`` (for scores: of rows that have a value, unweighted) are
+    ``(candidates, pieces, a, a)``; ``starts`` has the rows at which closed loops begin,
+    ``condition`` that of all rows.
     """
 
     whites: list[Whitening]
@@ -133,21 +134,28 @@ def _one_pass(source: States, pieces: Pieces, validated: dict[str, Validated], s
     wanted = np.unique([v[0][0] for one in validated.values() for v in one.splits.valid])
     size = 1 + source.columns + problem.targets.shape[1]
     training = np.zeros((source.candidates, pieces.count, size, size))
-    # Row weights are for training only: scores need a second, unweighted set.
-    plain = training if problem.weights is None else np.zeros_like(training)
+    # Row weights are for training only: scores need a second set, of all rows that have a value.
+    apart = problem.weights is not None and not _are_scored(problem)
+    plain = np.zeros_like(training) if apart else training
     starts: dict[int, np.ndarray] = {}
     for first, block in source.blocks():
         rows = slice(first, first + len(block[0]))
         Y = problem.targets[rows] - shift
         w = None if problem.weights is None else problem.weights[rows]
+        there = None if problem.present is None else problem.present[rows]
         for candidate, X in enumerate(block):
             Z = whites[candidate].apply(X)
             add_pieces(training[candidate], pieces, first, Z, Y, w)
-            if w is not None:
-                add_pieces(plain[candidate], pieces, first, Z, Y)
+            if apart:
+                add_pieces(plain[candidate], pieces, first, Z, Y, there)
         for row in wanted[(wanted >= rows.start) & (wanted < rows.stop)]:
             starts[int(row)] = np.stack([X[row - first] for X in block])
     return training, plain, starts
+
+
+def _are_scored(problem) -> bool:
+    """Whether row weights are 1 for the rows that have a value, and 0 for the others."""
+    return problem.present is not None and np.array_equal(problem.weights, problem.present)
 
 
 def learn_whitening(
