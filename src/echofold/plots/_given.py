@@ -80,10 +80,11 @@ def fitted(search: Any) -> Any:
 
 
 def given_series(search: Any) -> Table:
-    """The targets ``y`` that a search of a forecaster or regressor was fitted on."""
+    """The targets ``y`` that a search of a forecaster or regressor was fitted on, with NaN."""
     place = search.estimator._task.targets
     data = search._reader.data
-    return read(data[place] if len(data) > place else search._reader.fit_params["y"], "y")
+    y = data[place] if len(data) > place else search._reader.fit_params["y"]
+    return read(y, "y", missing=True)
 
 
 def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutputs:

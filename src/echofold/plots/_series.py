@@ -123,7 +123,8 @@ def forecast(
     Parameters
     ----------
     y : array, series or frame of shape (T,) or (T, outputs), or None
-        The series; with pandas, its index is the horizontal axis. None draws the forecast alone.
+        The series, with gaps where values are missing (NaN); with pandas, its index is the
+        horizontal axis. None draws the forecast alone.
     forecast : Forecast, array, series or frame
         What ``forecast`` of an estimator or a search returned.
     ax : matplotlib axes, optional
@@ -149,7 +150,7 @@ def forecast(
     [60, 30]
     """
     mean = forecast.mean if hasattr(forecast, "lower") else forecast
-    table = None if y is None else read(y, "y")
+    table = None if y is None else read(y, "y", missing=True)
     outputs = np.asarray(mean).reshape(len(mean), -1).shape[1] if table is None else (
         table.values.shape[1]
     )  # fmt: skip
@@ -239,7 +240,8 @@ def _chained(rows: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _limits(ax: Any, y: np.ndarray, outputs: np.ndarray) -> None:
     """Keep a run that almost diverged from flattening the series."""
-    low, high = y.min(), y.max()
+    known = y[~np.isnan(y)]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     room = 0.6 * (high - low) or 1.0
     finite = outputs[np.isfinite(outputs)]
     if len(finite):

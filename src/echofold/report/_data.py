@@ -30,6 +30,8 @@ def described(search: Any) -> dict[str, Any]:
             more = ", …" if len(given.names) > COLUMNS else ""
             first = ", ".join(str(name) for name in given.names[:COLUMNS])
             facts.append(("Given as", first + more))
+    if missing := int(np.isnan(table.values).sum()):
+        facts.append(("Missing", f"{missing} of {table.values.size} values"))
     facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
     facts.append(("Split by schemes", f"{problem.rows} rows"))
     text = f"{count} rows"
@@ -39,7 +41,7 @@ def described(search: Any) -> dict[str, Any]:
         text += f", {ends}"
     names = table.schema.names or [f"output {i}" if outputs > 1 else "y" for i in range(outputs)]
     columns = [
-        (str(name), *map(in_words, (column.min(), column.mean(), column.max())))
+        (str(name), *map(in_words, (np.nanmin(column), np.nanmean(column), np.nanmax(column))))
         for name, column in zip(names, table.values.T[:COLUMNS], strict=False)
     ]
     head = ("column", "minimum", "mean", "maximum")
