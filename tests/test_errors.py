@@ -45,7 +45,6 @@ def future(rows=3, columns=("wind", "sun"), start="2024-03-01"):
 @pytest.mark.parametrize(
     ("y", "error", "message"),
     [
-        (spoiled(Y, 7, np.nan), ValueError, "y contains NaN in column 0 at row 7"),
         (
             spoiled(X, (9, 1), np.inf),
             ValueError,
@@ -53,13 +52,18 @@ def future(rows=3, columns=("wind", "sun"), start="2024-03-01"):
         ),
         (spoiled(X, slice(3, 5), -np.inf), ValueError, r"column 0 at row 3 \(3 more such values\)"),
         (
-            pd.DataFrame({"a": Y, "b": spoiled(Y, 4, np.nan)}),
+            pd.DataFrame({"a": Y, "b": spoiled(Y, 4, np.inf)}),
             ValueError,
-            "NaN in column 'b' at row 4",
+            r"\(inf\) in column 'b' at row 4. Give a number, or NaN",
         ),
-        (pl.DataFrame({"a": [1.0, None]}), ValueError, "NaN in column 'a' at row 1"),
-        (pd.Series([1, None], dtype="Int64", name="n"), ValueError, "NaN in column 'n' at row 1"),
-        (np.ma.array([1.0, 2.0], mask=[False, True]), ValueError, "NaN in column 0 at row 1"),
+        (
+            pd.DataFrame({"a": Y, "b": spoiled(Y, slice(None), np.nan)}),
+            ValueError,
+            "y has no value in column 'b': all of its 60 rows are missing.*Leave the column out",
+        ),
+        (pl.DataFrame({"a": [1.0, None]}), ValueError, "y leaves 1 of 1 rows to train on"),
+        (pd.Series([1, None], dtype="Int64"), ValueError, "y leaves 1 of 1 rows to train on"),
+        (np.ma.array([1.0, 2.0], mask=[False, True]), ValueError, "y leaves 1 of 1 rows"),
         (Y.reshape(3, 4, 5), ValueError, r"y must be one- or two-dimensional.*shape \(3, 4, 5\)"),
         (3.0, ValueError, r"y must be one- or two-dimensional.*shape \(\)"),
         ([[1, 2], [3]], ValueError, "y is not a table"),
@@ -113,7 +117,8 @@ def test_a_series_shorter_than_the_washout(model):
     ("fit", "message"),
     [
         ({"X": X[:-1]}, "X has 59 rows and y has 60"),
-        ({"X": spoiled(X, (5, 1), np.nan)}, "X contains NaN in column 1 at row 5"),
+        ({"X": spoiled(X, (5, 1), np.inf)}, r"X contains .*\(inf\) in column 1 at row 5"),
+        ({"X": spoiled(X, (slice(None), 1), np.nan)}, "X has no value in column 1"),
         ({"sample_weight": Y[:-1] ** 2}, r"sample_weight has shape \(59,\), expected \(60,\)"),
         ({"sample_weight": X**2}, r"sample_weight has shape \(60, 2\), expected \(60,\)"),
         ({"sample_weight": Y}, r"sample_weight is -.* at row 10; weights must not be negative"),
@@ -163,7 +168,7 @@ def test_bad_horizon(forecaster, horizon):
             "X holds booleans in column 'sun'.*holds numbers",
         ),
         (future(start="2024-03-02"), ValueError, "row 0 is 2024-03-02.*, expected 2024-03-01"),
-        (future().replace(1.0, np.nan), ValueError, "X contains NaN in column 'wind' at row 0"),
+        (future().replace(1.0, np.nan), ValueError, "X has no value in column 'wind'"),
     ],
 )
 def test_bad_known_inputs(with_known, known, error, message):
@@ -198,7 +203,7 @@ def test_intervals_need_a_search(forecaster):
         (pd.Series(Y[:3], index=DAYS[:3]), future(), "row 0 is 2024-01-01.*expected 2024-03-01"),
         (pd.Series(Y[:3]), future(), "index of y does not follow"),
         ([], future(), "y is empty"),
-        (spoiled(Y[:3], 1, np.nan), future(), "y contains NaN in column 0 at row 1"),
+        (spoiled(Y[:3], 1, np.inf), future(), r"y contains .*\(inf\) in column 0 at row 1"),
     ],
 )
 def test_bad_updates_change_nothing(with_known, y, known, message):
@@ -215,13 +220,14 @@ def test_bad_updates_change_nothing(with_known, y, known, message):
 @pytest.mark.parametrize(
     ("inputs", "y", "message"),
     [
-        (spoiled(X, (8, 1), np.nan), Y, "X contains NaN in column 1 at row 8"),
+        (spoiled(X, (slice(None), 1), np.nan), Y, "X has no value in column 1"),
         (
             pd.DataFrame({"a": spoiled(Y, 8, np.inf)}),
             Y,
             r"X contains .*\(inf\) in column 'a' at row 8",
         ),
-        (X, spoiled(Y, 3, np.nan), "y contains NaN in column 0 at row 3"),
+        (X, spoiled(Y, 3, np.inf), r"y contains .*\(inf\) in column 0 at row 3"),
+        (X, spoiled(Y, slice(None), np.nan), "y has no value in column 0"),
         (X[:-1], Y, "inconsistent numbers of samples"),
         (Y, Y, "Expected 2D array, got 1D array"),
         (X, None, "requires y to be passed"),
@@ -238,8 +244,10 @@ def test_bad_prediction_data():
         model.predict(X, start="middle")
     with pytest.raises(TypeError, match="X holds (str|object).*column 'b'|column 'b'"):
         model.predict(pd.DataFrame({"a": Y, "b": ["x"] * ROWS}))
-    with pytest.raises(ValueError, match="X contains NaN in column 'b' at row 2"):
-        model.predict(pd.DataFrame(spoiled(X, (2, 1), np.nan), columns=["a", "b"]))
+    with pytest.raises(ValueError, match=r"X contains .*\(inf\) in column 'b' at row 2"):
+        model.predict(pd.DataFrame(spoiled(X, (2, 1), np.inf), columns=["a", "b"]))
+    with pytest.raises(ValueError, match="X has no value in column 'b'"):
+        model.predict(pd.DataFrame(spoiled(X, (slice(None), 1), np.nan), columns=["a", "b"]))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from echofold._machine.device import engine, resolve
 from echofold._machine.fork import check_process
 from echofold._models.stored import Stored
 from echofold._models.train import Network, fit_all, network
+from echofold._validation.dataset import warn_of
 from echofold.reservoirs import reservoir_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -129,10 +130,11 @@ class ESN(BaseEstimator):
         seed = seed_of(self.random_state)
         source = self._states(problem, seed)
         readout, condition = fit_all(source, float(self.ridge), bool(self.penalize_bias))
-        return self._install(network(source, readout, seed, condition))
+        warn_of(problem.missing)
+        return self._install(network(source, readout, seed, condition), problem)
 
-    def _install(self, network: Network):
-        """Carry ``network`` from now on."""
+    def _install(self, network: Network, problem: Problem):
+        """Carry ``network``, trained on ``problem``, from now on."""
         if hasattr(self, "reservoir_"):
             for name in self.reservoir_.stored:  # of an earlier fit, maybe of another kind
                 delattr(self, name)

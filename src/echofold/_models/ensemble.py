@@ -12,6 +12,7 @@ from echofold._data.tasks import FORECASTING
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.forecast import forecast_of, plausible
 from echofold._models.forecaster import ESNForecaster
+from echofold._validation.dataset import warn_of
 
 TRIMMED = 0.2  # share of members, from either end, that a step's mean leaves out
 
@@ -110,7 +111,9 @@ class ForecastEnsemble(BaseEstimator):
     @whole_or_not_at_all
     def update(self, y, X=None):
         """Move all members on over new data, as `ESNForecaster.update` does."""
-        self.members = [copy(member).update(y, X) for member in self.members]
+        self.members = [copy(member) for member in self.members]
+        words = [member._update(y, X) for member in self.members]
+        warn_of(words[0])  # the same for all
         return self
 
 

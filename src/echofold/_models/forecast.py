@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.arguments import check_integer, refuse
+from echofold._data.missing import AS_INPUTS, words_of_table
 from echofold._data.numbers import short
+from echofold._data.tables import read
 from echofold._models.intervals import interval
-from echofold._validation.dataset import EchofoldWarning
+from echofold._validation.dataset import EchofoldWarning, warn_of
 
 BEYOND = 2.0  # times the range of the data, above and below it: further values are not plausible
 
@@ -115,6 +117,7 @@ def forecast_of(model: Any, horizon, X, level):
             "from ESNSearchCV. Forecast with its best_estimator_, or leave level out."
         )
     mean = model._forecast(int(horizon), X)
+    warn_of(words_of_known(X))
     _warn_if_implausible(mean, getattr(model, "range_", None))
     if levels is None:
         return model._write(mean)
@@ -125,6 +128,13 @@ def forecast_of(model: Any, horizon, X, level):
     if isinstance(level, Real):
         return Forecast(model._write(mean), lower[levels[0]], upper[levels[0]])
     return Forecast(model._write(mean), lower, upper)
+
+
+def words_of_known(X) -> tuple[str, ...]:
+    """What is said of missing values among inputs known in advance."""
+    if X is None:
+        return ()
+    return words_of_table(read(X, "X", missing=True), "X", AS_INPUTS)
 
 
 def plausible(values: np.ndarray, span: np.ndarray) -> np.ndarray:

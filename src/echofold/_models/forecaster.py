@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import read_range
+from echofold._data.missing import (
+    AS_INPUTS,
+    AS_TARGETS,
+    BRIDGED,
+    filled,
+    present_rows,
+    require_two,
+    season_of,
+    words_of_table,
+)
 from echofold._data.problem import Problem, forecasting
 from echofold._data.represent import (
     Form,
@@ -16,8 +27,9 @@ from echofold._data.represent import (
     read_representation,
     seasons_of,
 )
+from echofold._data.rows import runs
 from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, read, read_weights, write
+from echofold._data.tables import Schema, Table, read, read_weights, require_some, write
 from echofold._data.tasks import FORECASTING
 from echofold._data.timeline import Timeline, check_aligned, timeline
 from echofold._engine.drive import advance
@@ -25,9 +37,10 @@ from echofold._engine.generate import generate, room_for, way_of
 from echofold._machine.shapes import few_lengths
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
-from echofold._models.forecast import forecast_of
+from echofold._models.forecast import forecast_of, words_of_known
 from echofold._models.stored import Stored
 from echofold._models.train import Network
+from echofold._validation.dataset import warn_of
 
 
 @documented
@@ -175,10 +188,13 @@ class ESNForecaster(ESN):
         Parameters
         ----------
         y : array, pandas or polars series or frame, of shape (T,) or (T, outputs)
-            The series, in time order and without gaps.
+            The series, in time order, with a row for every step. Missing values are NaN: a row
+            with one is neither trained on nor scored, and as an input it is taken to be the last
+            known value (with ``season``, or a lag above 1 in ``difference``, the last known one of
+            the same time of the season). A warning says how many there are, and where.
         X : array or frame of shape (T, known inputs), optional
             Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. It must then be
-            given to `forecast` as well.
+            given to `forecast` as well. Missing ones are filled as those of ``y`` are.
         sample_weight : array of shape (T,), optional
             Weight of each row of ``y`` as a training target.
 
@@ -189,7 +205,7 @@ class ESNForecaster(ESN):
         return self._fit(self._read(y, X, sample_weight))
 
     def forecast(self, horizon, X=None, level=None):
-        """Continue the series right after its last value.
+        """Continue the series right after its last row, be its value known or missing.
 
         Parameters
         ----------
@@ -197,7 +213,7 @@ class ESNForecaster(ESN):
             Number of values to forecast.
         X : array or frame of shape (horizon, known inputs), optional
             Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
-            given ``X``.
+            given ``X``. Missing ones (NaN) are filled from the others of their column.
         level : float in (0, 1) or list of floats, optional
             Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
 
@@ -224,8 +240,11 @@ class ESNForecaster(ESN):
 
     def _forecast(self, horizon: int, X) -> np.ndarray:
         """The next values ``(horizon, outputs)``, infinite where they grow without bounds."""
-        r = self._reservoirs()
-        known = self._read_known(X, horizon, "forecast")
+        return self._ahead(self._read_known(X, horizon, "forecast"))
+
+    def _ahead(self, known: np.ndarray) -> np.ndarray:
+        """The next values ``(horizon, outputs)``, for ``known (horizon, known inputs)``."""
+        r, horizon = self._reservoirs(), len(known)
         steps = few_lengths(horizon)
         ahead = np.zeros((steps, known.shape[1]))
         ahead[: len(known)] = known
@@ -260,9 +279,11 @@ class ESNForecaster(ESN):
         Parameters
         ----------
         y : array, series or frame of shape (rows,) or (rows, outputs)
-            What came right after the data so far. A pandas index must follow on.
+            What came right after the data so far. A pandas index must follow on. The network's
+            own forecast takes the place of a missing value (NaN).
         X : array or frame of shape (rows, known inputs), optional
-            Known inputs; row ``i`` belongs to row ``i`` of ``y``.
+            Known inputs; row ``i`` belongs to row ``i`` of ``y``. Missing ones are filled from the
+            others of their column.
 
         Returns
         -------
@@ -277,14 +298,44 @@ class ESNForecaster(ESN):
         >>> np.allclose(model.update(y[300:350]).forecast(50), y[350:], atol=1e-2)
         True
         """
-        r = self._reservoirs()
-        table = read(y, "y")
+        warn_of(self._update(y, X))
+        return self
+
+    def _update(self, y, X) -> tuple[str, ...]:
+        """`update`, and what is to be said of missing values."""
+        self._reservoirs()
+        table = read(y, "y", missing=True)
         self.y_schema_.check(table.schema, "y")
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
         known = self._read_known(X, len(table.values), "update")
+        self._representation()[0].levels(table.values, "y")  # names the row of a value it refuses
+        self._move(table.values, known)
+        if self.timeline_ is not None:
+            self.timeline_ = self.timeline_.moved(len(table.values))
+        return words_of_table(table, "y", BRIDGED) + words_of_known(X)
+
+    def _move(self, y: np.ndarray, known: np.ndarray) -> None:
+        """Move on over ``y (rows, outputs)``, and over forecasts where it is missing (NaN)."""
+        missing, done = np.isnan(y), 0
+        for a, b in runs(np.flatnonzero(missing.any(axis=1))):
+            if done < a:
+                self._advance(y[done:a], known[done:a])
+            # What is known of a row goes into the forecast of the next one.
+            steps = b - a if missing[a:b].all() else 1
+            for row in range(a, b, steps):
+                at = slice(row, row + steps)
+                with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
+                    self._advance(np.where(missing[at], self._ahead(known[at]), y[at]), known[at])
+            done = b
+        if done < len(y):
+            self._advance(y[done:], known[done:])
+
+    def _advance(self, y: np.ndarray, known: np.ndarray) -> None:
+        """Move on over values ``(rows, outputs)`` that are all known."""
+        r = self._reservoirs()
         form, _ = self._representation()
-        levels = np.vstack([self._levels(), form.levels(table.values, "y")])
+        levels = np.vstack([self._levels(), form.levels(y, "y")])
         values = self.y_scaler_.scaled(form.differences(levels))
         inputs = np.hstack([np.vstack([self.last_, values[:-1]]), known])
         with self._engine():
@@ -295,54 +346,73 @@ class ESNForecaster(ESN):
             self.steps_ += len(values)
         if form.lost:
             self.levels_ = levels[-form.lost :]
-        if self.timeline_ is not None:
-            self.timeline_ = self.timeline_.moved(len(values))
-        return self
 
     def _read(self, y, X=None, sample_weight=None) -> Problem:
         """Check parameters and data, learn the scaling, and set the problem up."""
         self._check_parameters()
-        table = read(y, "y")
+        table = read(y, "y", missing=True)
         self.y_schema_ = table.schema
         self.timeline_ = None if table.index is None else timeline(table.index, "y")
-        rows = len(table.values)
+        require_some(table.values, "y", table.schema.names)
         form, seasons = form_of(self.get_params()), seasons_of(self.get_params())
-        levels = form.levels(table.values, "y")
+        present, rows = present_rows(table.values, "y"), len(table.values)
+        if present is not None:  # what comes after the last value is moved over when trained
+            rows = int(np.flatnonzero(present)[-1]) + 1
+            present = present[:rows]
+        levels = self._learn(table.values[:rows], present, form, season_of(form, seasons))
+        values = self.y_scaler_.scaled(form.differences(levels))
+        self.last_ = values[-1]
+        self._represent(form, seasons, levels)
+        self._limit(table.values)
+        known = harmonics_of(seasons, 0, len(table.values))
+        self.X_schema_ = self.X_scaler_ = None
+        if X is not None:
+            known = np.hstack([self._learn_known(X, table, season_of(form, seasons)), known])
+        weights = read_weights(sample_weight, len(table.values))
+        scaler = self.y_scaler_
+        limits = getattr(self, "output_range_", None)
+        problem = forecasting(
+            values, known[:rows], self.washout, scaler.unit, scaler.center,
+            None if weights is None else weights[:rows], form, levels,
+            None if limits is None else form.limits(limits), present,
+        )  # fmt: skip
+        words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
+        words += words_of_known(X)
+        if rows == len(table.values):
+            return replace(problem, missing=words) if words else problem
+        words += (f"After row {rows - 1} of y the network runs on its own forecasts.",)
+        return replace(problem, missing=words, later=(table.values[rows:], known[rows:]))
+
+    def _learn(self, y: np.ndarray, present, form: Form, season: int | None) -> np.ndarray:
+        """Learn the scaling from what is known of ``y``, and give its levels, filled."""
+        rows, levels = len(y), form.levels(y, "y")
         if form.lost and rows < form.lost + 3:
             raise ValueError(
                 f"y has {rows} values, of which difference={self.difference!r} loses {form.lost}; "
                 "at least 3 must be left. Give a longer series or smaller lags."
             )
-        differences = form.differences(levels)
-        self.range_ = np.array([table.values.min(axis=0), table.values.max(axis=0)])
-        self.y_scaler_ = Scaler.learned(differences, self.scale, "y")
-        values = self.y_scaler_.scaled(differences)
-        self.last_ = values[-1]
-        self._represent(form, seasons, levels)
-        self._limit(table.values)
-        self.X_schema_ = self.X_scaler_ = None
-        known = harmonics_of(seasons, 0, rows)
-        if X is not None:
-            given = read(X, "X")
-            if len(given.values) != rows:
-                raise ValueError(
-                    f"X has {len(given.values)} rows and y has {rows}; row t of X belongs "
-                    "to y(t). Give X for the times of y here, and its future rows to forecast."
-                )
-            check_aligned(table.index, given.index, "X")
-            self.X_schema_ = given.schema
-            self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
-            known = np.hstack([self.X_scaler_.scaled(given.values), known])
-        weights = read_weights(sample_weight, rows)
-        scaler = self.y_scaler_
-        limits = getattr(self, "output_range_", None)
-        return forecasting(
-            values, known, self.washout, scaler.unit, scaler.center, weights, form, levels,
-            None if limits is None else form.limits(limits),
-        )  # fmt: skip
+        if present is not None:
+            require_two(form.whole(present), "y", "rows")
+        self.y_scaler_ = Scaler.learned(form.differences(levels), self.scale, "y")
+        return levels if present is None else form.levels(filled(y, season), "y")
+
+    def _learn_known(self, X, y: Table, season: int | None) -> np.ndarray:
+        """Read known inputs for the rows of ``y`` and learn their scaling; scaled, and filled."""
+        given, rows = read(X, "X", missing=True), len(y.values)
+        if len(given.values) != rows:
+            raise ValueError(
+                f"X has {len(given.values)} rows and y has {rows}; row t of X belongs "
+                "to y(t). Give X for the times of y here, and its future rows to forecast."
+            )
+        check_aligned(y.index, given.index, "X")
+        require_some(given.values, "X", given.schema.names)
+        self.X_schema_ = given.schema
+        self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
+        return self.X_scaler_.scaled(filled(given.values, season))
 
     def _limit(self, values: np.ndarray) -> None:
-        """Remember the output range, which the data must lie in."""
+        """Remember the range of the data, and the one that they, and outputs, must lie in."""
+        self.range_ = np.array([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
         if hasattr(self, "output_range_"):
             del self.output_range_  # of an earlier fit
         limits = read_range(self.output_range, values.shape[1])
@@ -412,10 +482,13 @@ class ESNForecaster(ESN):
         ):
             raise ValueError("range_ must be the lowest and the highest value of each output")
 
-    def _install(self, network: Network):
-        """Carry ``network`` from now on."""
+    def _install(self, network: Network, problem: Problem):
+        """Carry ``network`` from now on, at the end of the data."""
         self._forget_validation()
-        return super()._install(network)
+        super()._install(network, problem)
+        if problem.later is not None:
+            self._move(*problem.later)
+        return self
 
     def _forget_validation(self) -> None:
         """Have no errors of an earlier validation."""
@@ -425,7 +498,7 @@ class ESNForecaster(ESN):
 
     def _read_known(self, X, rows: int, method: str) -> np.ndarray:
         """Known inputs of the next ``rows`` rows: those given, scaled, then seasons."""
-        _, seasons = self._representation()
+        form, seasons = self._representation()
         waves = harmonics_of(seasons, getattr(self, "steps_", 0), rows)
         if X is None and self.X_schema_ is None:
             return waves
@@ -435,7 +508,7 @@ class ESNForecaster(ESN):
                 f"X was given to {given} but not to {not_given}: inputs known in advance must be "
                 f"given to both. {method} needs one row of X for each of its {rows} values."
             )
-        table = read(X, "X")
+        table = read(X, "X", missing=True)
         self.X_schema_.check(table.schema, "X")
         if len(table.values) != rows:
             raise ValueError(
@@ -444,7 +517,9 @@ class ESNForecaster(ESN):
             )
         if self.timeline_ is not None and self.timeline_.kind in ("dates", "periods"):
             self.timeline_.check_follows(table.index, "X")
-        return np.hstack([self.X_scaler_.scaled(table.values), waves])
+        require_some(table.values, "X", table.schema.names)
+        whole = filled(table.values, season_of(form, seasons))
+        return np.hstack([self.X_scaler_.scaled(whole), waves])
 
     def _write(self, values: np.ndarray):
         """Give a forecast in the kind of ``y``."""

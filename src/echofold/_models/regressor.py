@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,32 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from echofold._data.arguments import read_range
+from echofold._data.missing import (
+    AS_INPUTS,
+    AS_TARGETS,
+    filled,
+    present_rows,
+    words_of,
+    words_of_table,
+)
 from echofold._data.problem import Problem, regression
 from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, Table, check_columns, read, read_weights, require_finite
+from echofold._data.tables import (
+    Schema,
+    Table,
+    check_columns,
+    kind_of,
+    read,
+    read_weights,
+    require_finite,
+    require_some,
+)
 from echofold._data.tasks import REGRESSION
 from echofold._engine.drive import drive_blocks
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
 from echofold._models.stored import Stored
+from echofold._validation.dataset import warn_of
 
 
 @documented
@@ -121,9 +140,11 @@ class ESNRegressor(RegressorMixin, ESN):
         Parameters
         ----------
         X : array or frame of shape (T, inputs)
-            Inputs, in time order.
+            Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
+            column; a warning says how many there are, and where.
         y : array, series or frame of shape (T,) or (T, outputs)
-            Outputs at the same times.
+            Outputs at the same times. A row with a missing one (NaN) is neither trained on nor
+            scored.
         sample_weight : array of shape (T,), optional
             Weight of each row in training.
 
@@ -139,7 +160,8 @@ class ESNRegressor(RegressorMixin, ESN):
         Parameters
         ----------
         X : array or frame of shape (T, inputs)
-            Inputs, in time order.
+            Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
+            column in ``X``, or the first one.
         start : {"zero", "last"}, default="zero"
             State to start from: zero, or the one at the end of the data given to `fit`, for
             inputs that come right after it. The estimator itself never changes.
@@ -151,7 +173,9 @@ class ESNRegressor(RegressorMixin, ESN):
         r = self._reservoirs()
         if start not in ("zero", "last"):
             raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
-        inputs = self.X_scaler_.scaled(self._inputs(X, reset=False))
+        given = self._inputs(X, reset=False)
+        warn_of(self._words(given, X))
+        inputs = self.X_scaler_.scaled(filled(given))
         state = self.state_ if start == "last" else np.zeros_like(self.state_)
         readout, width = self.readout_, 1 + inputs.shape[1]
         outputs = readout[0] + inputs @ readout[1:width]
@@ -164,10 +188,41 @@ class ESNRegressor(RegressorMixin, ESN):
             predicted = np.clip(predicted, *self.output_range_)
         return predicted[:, 0] if self.y_schema_.flat else predicted
 
+    def score(self, X, y, sample_weight=None):
+        """The coefficient of determination R² of the predictions, over rows that have a value.
+
+        Parameters
+        ----------
+        X : array or frame of shape (T, inputs)
+            Inputs, in time order.
+        y : array, series or frame of shape (T,) or (T, outputs)
+            True outputs.
+        sample_weight : array of shape (T,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        float
+        """
+        target = read(y, "y", missing=True)
+        present = present_rows(target.values, "y")
+        if present is None:
+            return super().score(X, y, sample_weight)
+        from sklearn.metrics import r2_score
+
+        weights = read_weights(sample_weight, len(present))
+        predicted = self.predict(X).reshape(len(present), -1)
+        weights = None if weights is None else weights[present]
+        return float(r2_score(target.values[present], predicted[present], sample_weight=weights))
+
     def _read(self, X, y, sample_weight=None) -> Problem:
         """Check parameters and data, learn the scaling, and set the problem up."""
         self._check_parameters()
-        target = None if y is None else read(y, "y")
+        target = None if y is None else read(y, "y", missing=True)
+        present = None
+        if target is not None:
+            require_some(target.values, "y", target.schema.names)
+            present = present_rows(target.values, "y")
         inputs = self._inputs(X, reset=True, target=target)
         assert target is not None  # _inputs raised
         self.y_schema_ = target.schema
@@ -175,15 +230,24 @@ class ESNRegressor(RegressorMixin, ESN):
         self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
         self.y_scaler_ = Scaler.learned(target.values, self.scale, "y")
         limits = self.output_range_
-        return regression(
-            self.X_scaler_.scaled(inputs),
-            self.y_scaler_.scaled(target.values),
+        problem = regression(
+            self.X_scaler_.scaled(filled(inputs)),
+            self.y_scaler_.scaled(filled(target.values)),
             self.washout,
             self.y_scaler_.unit,
             self.y_scaler_.center,
             read_weights(sample_weight, len(inputs)),
             None if limits is None else tuple(self.y_scaler_.scaled(limits)),
+            present,
         )
+        words = words_of_table(target, "y", AS_TARGETS) + self._words(inputs, X)
+        return replace(problem, missing=words) if words else problem
+
+    def _words(self, inputs: np.ndarray, X) -> tuple[str, ...]:
+        """What is said of missing inputs; ``X`` is what they were read from."""
+        index = X.index if kind_of(X) == "pandas" else None
+        names = getattr(self, "feature_names_in_", None)
+        return words_of(inputs, "X", AS_INPUTS, names, index)
 
     def _inputs(self, X, *, reset: bool, target: Table | None = None) -> np.ndarray:
         """Check ``X (T, inputs)`` as scikit-learn does, and say where a value is missing."""
@@ -191,10 +255,13 @@ class ESNRegressor(RegressorMixin, ESN):
         options: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
         if reset:
             options |= {"multi_output": True, "ensure_min_samples": 2}
-            X, _ = validate_data(self, X, None if target is None else target.values, **options)
+            y = None if target is None else filled(target.values)
+            X, _ = validate_data(self, X, y, **options)
         else:
             X = validate_data(self, X, reset=False, **options)
-        require_finite(X, "X", getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        require_finite(X, "X", names, missing=True)
+        require_some(X, "X", names)
         return X
 
     @classmethod
@@ -205,4 +272,5 @@ class ESNRegressor(RegressorMixin, ESN):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = True
         return tags

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.arguments import check_count
+from echofold._data.tables import read
 from echofold._data.tasks import Task
+from echofold._models.forecast import Forecast
 from echofold._validation.settings import check_metrics
 from echofold.metrics import Metric, crps, interval_score
 
@@ -28,7 +30,7 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     search : ESNSearchCV
         Not refitted itself; if it is fitted, the result is kept as its ``evaluation_``.
     *data, **fit_params
-        What ``search.fit`` takes.
+        What ``search.fit`` takes. Rows whose value is missing (NaN) are not scored.
     origins : int
         Number of beginnings. The scored stretches follow each other and end with the data.
     horizon : int, optional
@@ -83,6 +85,7 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     variables: dict[str, list] = {metric.name: [] for metric in metrics}
     variables["validation"] = []
     starts, spread = starts_of(rows, origins, horizon), spread_of(task, data)
+    _check_values(task, data, starts, horizon)
     for held in beginnings(fresh, data, starts, horizon, fit_params):
         errors, judged = errors_on(held, held.search.best_estimator_, metrics, spread, level)
         for name, error in (errors | judged).items():
@@ -128,7 +131,10 @@ def beginnings(
 def errors_on(
     held: Beginning, model: Any, metrics: list[Metric], spread: float, level: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Errors of a model on what followed, and how good its intervals are, if it has any."""
+    """Errors of a model on what followed, and how good its intervals are, if it has any.
+
+    Rows without a value are left out.
+    """
     truth, outputs, judged = _outputs(held, model, level)
     errors = {}
     for metric in metrics:
@@ -201,35 +207,73 @@ def _parts(fit_params: dict[str, Any], rows: int, start: int, stop: int) -> dict
     }
 
 
+def _check_values(task: Task, data: Sequence[Any], starts: np.ndarray, horizon: int) -> None:
+    """Raise for a stretch in which no row has a value."""
+    if task.labels:
+        return
+    there = _complete(_targets(data[task.targets]))
+    for start in starts:
+        if not there[start : start + horizon].any():
+            raise ValueError(
+                f"y is missing (NaN) in all rows from {start} to {start + horizon - 1}, which "
+                f"should be scored (horizon={horizon}, origins={len(starts)}). Use a longer "
+                "horizon, or fewer origins."
+            )
+
+
+def _targets(y: Any) -> np.ndarray:
+    """Targets ``(rows,)`` or ``(rows, outputs)`` as they were given, NaN where missing."""
+    table = read(y, "y", missing=True)
+    return table.values[:, 0] if table.schema.flat else table.values
+
+
 def _outputs(held: Beginning, model: Any, level: float):
     """True values, outputs, and how good the intervals around these are, if there are any."""
     task, rest = model._task, held.rest
     if task.fed_back:
-        truth = np.asarray(rest[0], dtype=float)
+        truth = _targets(rest[0])
         X = held.more.get("X", rest[1] if len(rest) > 1 else None)
         outcome = model.forecast(len(truth), X=X, level=[level, *LEVELS])
-        return truth, np.asarray(outcome.mean), judged(truth, outcome, level)
+        there = _complete(truth)
+        return truth[there], np.asarray(outcome.mean)[there], judged(truth, outcome, level, there)
     if task.labels:
         truth = (np.asarray(rest[1])[:, None] == model.classes_).astype(float)
         return truth, model._outputs(rest[0]), {}
-    outputs = np.asarray(model.predict(rest[0], start="last"))
-    return np.asarray(rest[task.targets], dtype=float), outputs, {}
+    truth = _targets(rest[task.targets])
+    there = _complete(truth)
+    return truth[there], np.asarray(model.predict(rest[0], start="last"))[there], {}
 
 
-def judged(truth: np.ndarray, forecast: Any, level: float) -> dict[str, float]:
-    """How good the intervals of a forecast at several levels are: at one of them, and in all."""
-    low, high = (np.asarray(part[level]) for part in (forecast.lower, forecast.upper))
+def _complete(truth: np.ndarray) -> np.ndarray:
+    """Rows that have a value of every output."""
+    return ~np.isnan(truth).reshape(len(truth), -1).any(axis=1)
+
+
+def judged(
+    truth: np.ndarray, forecast: Any, level: float, there: np.ndarray
+) -> dict[str, float]:
+    """How good the intervals of a forecast at several levels are: at one of them, and in all.
+
+    Only rows that are ``there`` count.
+    """
+    mean, lower, upper = forecast
+    lower = {one: np.asarray(part)[there] for one, part in lower.items()}
+    upper = {one: np.asarray(part)[there] for one, part in upper.items()}
+    known, (low, high) = truth[there], (lower[level], upper[level])
     return {
-        "coverage": float(((truth >= low) & (truth <= high)).mean()),
-        "interval_score": interval_score(truth, low, high, level),
-        "crps": crps(truth, forecast),
+        "coverage": float(((known >= low) & (known <= high)).mean()),
+        "interval_score": interval_score(known, low, high, level),
+        "crps": crps(known, Forecast(np.asarray(mean)[there], lower, upper)),
     }
 
 
 def spread_of(task: Task, data: Sequence[Any]) -> float:
     """Mean squared deviation of all targets, for stretches that are constant."""
-    targets = np.asarray(data[task.targets])
     if task.labels:
-        targets = (targets[:, None] == np.unique(targets)).astype(float)
-    targets = targets.reshape(len(targets), -1).astype(float)
+        labels = np.asarray(data[task.targets])
+        targets = (labels[:, None] == np.unique(labels)).astype(float)
+    else:
+        targets = _targets(data[task.targets])
+        targets = targets[_complete(targets)]
+        targets = targets.reshape(len(targets), -1)
     return float(((targets - targets.mean(axis=0)) ** 2).sum(axis=1).mean())

@@ -78,7 +78,7 @@ class Winners:
             final, source, readouts, bool(model.penalize_bias), correct_ridge
         )
         condition = float(self.results[scheme].condition.values[draw, winner.candidate])
-        model._install(network(source, readout, model.random_state, condition))
+        model._install(network(source, readout, model.random_state, condition), problem)
         if readouts.residuals is not None:
             model.residuals_, model.runs_ = readouts.residuals, readouts.runs
             if model.log:
