@@ -146,7 +146,7 @@ def test_a_forecast_its_files_and_its_json_agree(run, daily, tmp_path):
     chosen = content["chosen"]["scheme"]
     assert schemes[chosen]["expected"] == min(row["expected"] for row in schemes.values())
     assert schemes[chosen]["parameters"] == content["chosen"]["parameters"]
-    assert set(content["simple"]) == {"last value", "value 7 steps ago"}
+    assert set(content["simple"]) == {"last value", "drift", "value 7 steps ago", "blend"}
     assert any("2 of 60 values are missing" in note for note in content["notes"])
     assert "2 of 60 values are missing" in err
 
@@ -163,7 +163,7 @@ def test_several_seasons_or_none(run, daily, tmp_path):
     plain = {"last value", "drift", "blend"}
     assert set(two["simple"]) == {*plain, "value 7 steps ago", "value 14 steps ago"}
     none = json.loads(run(*args, "1")[1])
-    assert none["seasons"] == [] and set(none["simple"]) == {"last value"}
+    assert none["seasons"] == [] and set(none["simple"]) == plain
 
 
 def test_a_forecast_in_words_and_quietly(run, daily, tmp_path):

@@ -118,7 +118,7 @@ def test_blocks_are_as_even_as_their_grain_allows(steps):
     assert length >= 1
     assert 8 * 100 * 4 * length <= 2**24 + 8 * 100 * 4 * 64
     blocks = -(-steps // length)
-    assert length == 128 if steps < 128 else blocks * length - steps < 64 * blocks + 1
+    assert length == 256 if steps < 256 else blocks * length - steps < 64 * blocks + 1
 
 
 def test_sequences_of_unequal_length():

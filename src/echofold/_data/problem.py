@@ -150,7 +150,15 @@ class Problem:
 
 
 def forecasting(
-    y, X, washout: int | str, unit, offset, sample_weight=None, form=None, levels=None, limits=None,
+    y,
+    X,
+    washout: int | str,
+    unit,
+    offset,
+    sample_weight=None,
+    form=None,
+    levels=None,
+    limits=None,
     present=None,
 ) -> Problem:
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.

@@ -19,7 +19,7 @@ from echofold._machine.shapes import few_lengths, pad_rows
 
 SILENT_STEPS = 2**12  # steps driven at a time when no states are kept
 LEAST_SILENT = 64  # rows of these: those that are padding are not run
-LEAST_STEPS = 128  # in a block: a series of fewer is no faster
+LEAST_STEPS = 256  # in a block: a series of fewer is no faster
 BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again from the cache
 
 

@@ -109,7 +109,7 @@ def _readout(r: Reservoirs, readout, u, x):
 def _output(course: Course, y, past, step, absolute: bool):
     """The output that is fed back, the error of this step, and the new past.
 
-    The error is in original units; it is zero past a column's horizon, and in a row without a value.
+    The error is in original units; it is zero past a column's horizon, and without a value.
     """
     row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
     if course.way is None:

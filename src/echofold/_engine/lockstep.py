@@ -23,7 +23,7 @@ from echofold._machine.device import engine
 from echofold._machine.shapes import few_lengths, pad_rows
 
 LEAST_ROWS = 512  # of a course: no work grows with them
-SMALL = 128  # units up to which 32 columns take hardly longer than 8
+SMALL = 128  # units up to which some more columns cost less than another program
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,13 @@ def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
     """Blocks of columns with the width they are padded to, so that few shapes are compiled."""
     columns, units = len(runs.candidate), runs.readout.shape[1]
     widest = columns_together(units, device.partition(":")[0])
-    narrowest = 5 if units <= SMALL else 3  # as powers of two
+    narrowest = 8
+    if units <= SMALL:
+        narrowest = 32 if columns <= widest else widest
     for first in range(0, columns, widest):
         part = slice(first, min(first + widest, columns))
-        yield part, min(widest, 1 << max(narrowest, (part.stop - part.start - 1).bit_length()))
+        wide = 1 << (part.stop - part.start - 1).bit_length()
+        yield part, min(widest, max(narrowest, wide))
 
 
 def course(problem: Problem, runs: Runs) -> Course:

@@ -45,7 +45,7 @@ def walk(
     way = splits.walk
     starts = 1 + np.cumsum(way.counts) - way.counts
     signed = way.sign * w[way.rows]
-    size, steps = few_lengths(len(X), 512), few_lengths(len(way.rows), 64)  # each is compiled once
+    size, steps = few_lengths(len(X), 512), few_lengths(len(way.rows), 512)  # each is compiled once
     rows, signed = pad_rows(way.rows, steps), pad_rows(signed, steps)
     with engine("cpu"):
         whitened, trusted = _run(

@@ -249,9 +249,7 @@ def _complete(truth: np.ndarray) -> np.ndarray:
     return ~np.isnan(truth).reshape(len(truth), -1).any(axis=1)
 
 
-def judged(
-    truth: np.ndarray, forecast: Any, level: float, there: np.ndarray
-) -> dict[str, float]:
+def judged(truth: np.ndarray, forecast: Any, level: float, there: np.ndarray) -> dict[str, float]:
     """How good the intervals of a forecast at several levels are: at one of them, and in all.
 
     Only rows that are ``there`` count.

@@ -29,13 +29,10 @@ GRIDS: dict[str, dict[str, list[float]]] = {
         "input_scaling": [0.1, 0.3, 1.0],
     },
 }
-OF_EACH_FORM = {  # networks for each representation, of which there are up to twelve
+RIDGE_OF_FORMS = [1e-6, 1e-3, 1e-1, 1.0, 10.0]
+OF_EACH_FORM = {  # networks for each representation, of which there are six or more
     "small": {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9]},
-    "medium": {
-        "leak_rate": [0.3, 1.0],
-        "spectral_radius": [0.4, 0.9],
-        "input_scaling": [0.2, 1.0],
-    },
+    "medium": {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9], "input_scaling": [0.2, 1.0]},
     "large": GRIDS["medium"],
 }
 LONG = 20_000  # values from which the small grid is the default, and logarithms are left out
@@ -74,7 +71,7 @@ class Plan:
             return [{**GRIDS[self.grid], "ridge": RIDGE}]
         grid = OF_EACH_FORM[self.grid]
         forms = [{name: [value] for name, value in form.items()} for form in self.forms]
-        return [{**form, **grid, "ridge": RIDGE} for form in forms]
+        return [{**form, **grid, "ridge": RIDGE_OF_FORMS} for form in forms]
 
     def search(self, progress: Any, first: str | None = None) -> ESNSearchCV:
         """A new search, with one of the schemes put first."""
@@ -104,10 +101,11 @@ class Plan:
     def words(self) -> str:
         """One line about what is searched."""
         candidates = len(expanded(split_ridge(self.spaces, 0.0)[0]))
+        ridge = self.spaces[0]["ridge"]
         forms = f" in {len(self.forms)} representations" if self.forms else ""
         draws = f" × {self.draws} draws" if self.draws > 1 else ""
         return (
-            f"{candidates} networks of {self.units} units{forms} × {len(RIDGE)} ridge values"
+            f"{candidates} networks of {self.units} units{forms} × {len(ridge)} ridge values"
             f"{draws}, "
             f"validated by {', '.join(self.schemes)} ({self.k} splits of {self.valid} steps)"
         )
@@ -122,7 +120,7 @@ def plan(
     k: int | None,
     units: int | None,
     grid: str,
-    origins: int = ORIGINS,
+    origins: int | None = None,
     held_out: bool = False,
     forms: Forms | None = None,
     **settings: Any,
@@ -141,6 +139,8 @@ def plan(
             f"--horizon {horizon} is more than the {values} values of the series; forecast at most "
             "as many as there are."
         )
+    if origins is None:
+        origins = ORIGINS if values < LONG else 1
     wanted = origins
     while origins and values - origins * horizon < max(LEFT, 2 * horizon):
         origins -= 1

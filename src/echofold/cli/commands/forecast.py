@@ -75,9 +75,8 @@ from echofold.cli.commands.options import file as file_and_column
     "--origins",
     type=click.IntRange(min=0),
     metavar="N",
-    default=3,
-    show_default=True,
-    help="Beginnings on which the search is repeated for the expected error; 0 for none.",
+    help="Beginnings on which the search is repeated for the expected error; 0 for none (3, and 1 "
+    "of long series).",
 )
 @common()
 def command(

@@ -197,7 +197,7 @@ searching = _together(
         type=click.Choice(["auto", "small", "medium", "large"]),
         default="auto",
         show_default=True,
-        help="How many networks to search for each representation of the series: 2, 8 or 24.",
+        help="How many networks to search for each representation of the series: 2, 4 or 24.",
     ),
     click.option(
         "--draws",
