@@ -79,6 +79,12 @@ def series() -> dict[str, tuple[np.ndarray, tuple[int, ...], int]]:
 
 def by_echofold(y: np.ndarray, seasons: tuple[int, ...], horizon: int):
     """The default forecast of the command line, and its interval."""
+    found = forecast(y, seasons, horizon, (LEVEL,))
+    return found.mean, found.lower[LEVEL], found.upper[LEVEL]
+
+
+def forecast(y: np.ndarray, seasons: tuple[int, ...], horizon: int, levels: tuple[float, ...]):
+    """What ``echofold forecast`` gives, without the beginnings that only tell the expected error."""
     import pandas as pd
 
     from echofold.cli.commands.forecast import command
@@ -94,11 +100,9 @@ def by_echofold(y: np.ndarray, seasons: tuple[int, ...], horizon: int):
     settings = plan(len(y), horizon, Output(True, False), origins=0, forms=forms, **asked)
     values = pd.Series(y)
     search = settings.search(False).fit(values)
-    found = search.forecast(horizon, level=[LEVEL])
+    found = search.forecast(horizon, level=levels)
     plain = better_than(search, next(iter(settings.schemes)), values, seasons, settings.metric)
-    if plain is not None:
-        found = plain.forecast(values, seasons, found.mean.index, [LEVEL])
-    return found.mean, found.lower[LEVEL], found.upper[LEVEL]
+    return found if plain is None else plain.forecast(values, seasons, found.mean.index, levels)
 
 
 def by_statsforecast(model: str, y: np.ndarray, season: int, horizon: int):
@@ -162,7 +166,8 @@ def summary(results: dict[str, dict]) -> dict[str, dict[str, float]]:
         naive = np.array([results[name]["seasonal naive"]["mase"] for name in own])
         rows[method] = {
             "series": len(own),
-            "geometric mean": float(np.exp(np.log(np.maximum(mase, 1e-3)).mean())),
+            "geometric mean": _geometric(mase),
+            "echofold on these": _geometric([results[name]["echofold"]["mase"] for name in own]),
             "median": float(np.median(mase)),
             "mean": float(mase.mean()),
             "wins": sum(winner == method for winner in best.values()),
@@ -172,6 +177,11 @@ def summary(results: dict[str, dict]) -> dict[str, dict[str, float]]:
             "seconds": float(np.sum([one.get("seconds", 0.0) for one in own.values()])),
         }
     return rows
+
+
+def _geometric(errors) -> float:
+    """The geometric mean."""
+    return float(np.exp(np.log(np.maximum(errors, 1e-3)).mean()))
 
 
 def main() -> None:

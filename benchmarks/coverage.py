@@ -1,118 +1,69 @@
-"""How many true values lie inside prediction intervals, on half-hourly electricity demand.
+"""How many values lie inside the intervals of the default forecast, on R's series.
 
-    python benchmarks/coverage.py                 # all of it, half an hour
-    python benchmarks/coverage.py --part CV-48    # one part; the others are kept
+    pip install -e ".[cli,accuracy]"
+    python benchmarks/coverage.py [processes]
 
-`echofold.evaluate` repeats a whole search (18 candidates of 100 units, 4 ridge values) on growing
-beginnings of the series and counts how many of the values that follow lie inside the 90 %
-intervals. Horizons: a day (48 half hours, 40 beginnings) and about four days (201, 10 beginnings).
-The values of one stretch are forecast from one state, so they miss together: the uncertainty is the
-spread over beginnings, not over values.
-
-Parts that end in "fixed" choose nothing: six of the 72 networks, drawn at random, are taken as they
-are, and coverage is the mean over them.
+The series, their seasons and what is held out of them are those of ``accuracy.py``; the forecast
+and its intervals are those of ``echofold forecast`` with its defaults. Shares are means over series,
+each of which has one stretch that is forecast: the values of a stretch miss together, so that the
+uncertainty is the spread over series, not over values.
 """
 
 from __future__ import annotations
 
-import argparse
-import itertools
-import json
+import multiprocessing
+import sys
+import warnings
+from concurrent.futures import ProcessPoolExecutor
 
-import _common  # first: it sets the number of threads
+import accuracy  # first: it sets the number of threads
 import numpy as np
 
-from echofold import (
-    Accumulative,
-    ESNForecaster,
-    ESNSearchCV,
-    KFold,
-    WalkForward,
-    datasets,
-    evaluate,
-)
-
-LEVEL = 0.9
-ORIGINS = {48: 40, 201: 10}
-SCHEMES = {"CV": KFold, "AV": Accumulative, "FV": WalkForward}
-PARTS = [  # scheme, steps ahead, splits, whether the network is searched for
-    *((scheme, 201, 20, True) for scheme in SCHEMES),
-    *((scheme, 48, 20, True) for scheme in SCHEMES),
-    ("CV", 48, 60, True),
-    ("CV", 48, 20, False),
-    ("FV", 48, 20, False),
-]
-SPACE = {
-    "leak_rate": [0.2, 0.5, 0.8],
-    "spectral_radius": [0.4, 0.8, 1.2],
-    "input_scaling": [0.3, 1.0],
-    "ridge": [1e-8, 1e-6, 1e-4, 1e-2],
-}
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+PARTS = {"first third": 0, "second third": 1, "last third": 2}
 
 
-def name(scheme: str, horizon: int, splits: int, searched: bool) -> str:
-    """The name of a part."""
-    more = f"-{splits}" if splits != 20 else ""
-    return f"{scheme}-{horizon}{more}{'' if searched else '-fixed'}"
-
-
-def spaces(searched: bool) -> list[dict]:
-    """The whole grid, or single networks of it."""
-    if searched:
-        return [SPACE]
-    grid = list(itertools.product(*SPACE.values()))
-    chosen = np.random.default_rng(0).choice(len(grid), 6, replace=False)
-    return [{key: [v] for key, v in zip(SPACE, grid[i], strict=True)} for i in chosen]
-
-
-def measure(scheme: str, horizon: int, splits: int, searched: bool) -> dict:
-    """Coverage and errors of one part."""
-    y = datasets.load_electricity().data
-    found = [
-        evaluate(
-            ESNSearchCV(
-                ESNForecaster(100, random_state=0), space,
-                cv=SCHEMES[scheme](splits, valid=horizon), progress=False,
-            ),
-            y, origins=ORIGINS[horizon], horizon=horizon, level=LEVEL,
+def one(job) -> tuple[str, dict[float, list[float]]]:
+    """The share inside, by level, of a whole stretch and of its thirds."""
+    warnings.simplefilter("ignore")
+    name, (values, seasons, horizon) = job
+    y, truth = values[:-horizon][-accuracy.LONGEST :], values[-horizon:]
+    ahead = accuracy.forecast(y, seasons, horizon, LEVELS)
+    third = np.minimum(3 * np.arange(horizon) // horizon, 2)
+    found = {}
+    for level in LEVELS:
+        inside = (truth >= np.asarray(ahead.lower[level])) & (
+            truth <= np.asarray(ahead.upper[level])
         )
-        for space in spaces(searched)
-    ]  # fmt: skip
-    covered = np.mean([one.coverage.values for one in found], axis=0)
-    error = np.array([one.nrmse.values for one in found])
-    return {
-        "scheme": scheme,
-        "horizon": horizon,
-        "splits": splits,
-        "searched": searched,
-        "origins": len(covered),
-        "level": LEVEL,
-        "coverage": float(covered.mean()),
-        "standard_error": float(covered.std(ddof=1) / np.sqrt(len(covered))),
-        "coverage_by_origin": covered.tolist(),
-        "nrmse_median": float(np.median(error)),
-        "nrmse_largest": float(error.max()),
-    }
+        thirds = [inside[third == part].mean() for part in PARTS.values() if (third == part).any()]
+        thirds += [float("nan")] * (len(PARTS) - len(thirds))
+        found[level] = [float(share) for share in (inside.mean(), *thirds)]
+    return name, found
 
 
 def main() -> None:
-    """Measure, print and store."""
-    parts = {name(*part): part for part in PARTS}
-    parser = argparse.ArgumentParser(description="Coverage of prediction intervals.")
-    parser.add_argument("--part", choices=parts)
-    given = parser.parse_args().part
-    file = _common.RESULTS / "coverage.json"
-    rows = json.loads(file.read_text())["coverage"] if file.exists() else []
-    found = {name(r["scheme"], r["horizon"], r["splits"], r["searched"]): r for r in rows}
-    for one in parts if given is None else (given,):
-        row = found[one] = measure(*parts[one])
-        print(
-            f"{one}: {row['coverage']:.1%} ± {row['standard_error']:.1%} of the values inside "
-            f"{LEVEL:.0%} intervals ({row['origins']} beginnings); NRMSE "
-            f"{row['nrmse_median']:.3f} (median), {row['nrmse_largest']:.3g} (largest)",
-            flush=True,
-        )
-        _common.store("coverage", {"coverage": [found[key] for key in parts if key in found]})
+    """Forecast everything, print the table and store it."""
+    processes = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    jobs = sorted(accuracy.series().items(), key=lambda job: -len(job[1][0]))
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=spawn) as pool:
+        results = dict(pool.map(one, jobs))
+    rows = []
+    for level in LEVELS:
+        shares = np.array([found[level] for found in results.values()])
+        row = {
+            "level": level,
+            "series": len(shares),
+            "coverage": float(shares[:, 0].mean()),
+            "standard_error": float(shares[:, 0].std(ddof=1) / np.sqrt(len(shares))),
+            **{name: float(np.nanmean(shares[:, 1 + part])) for name, part in PARTS.items()},
+            "below half of the level": int((shares[:, 0] < level / 2).sum()),
+        }
+        rows.append(row)
+        print("  ".join(f"{k} {v:.3g}" for k, v in row.items()))
+    import _common  # here: it binds a process to one core
+
+    _common.store("coverage", {"coverage": rows, "series": results})
 
 
 if __name__ == "__main__":

@@ -168,13 +168,14 @@ def search(found: dict[str, Any]) -> Iterator[str]:
 
 def coverage(found: dict[str, Any]) -> Iterator[str]:
     """Coverage of prediction intervals."""
+    thirds = ["first third", "second third", "last third"]
     yield table(
-        ["scheme", "network", "steps ahead", "splits", "inside 90 % intervals", "NRMSE, median",
-         "NRMSE, largest"],
+        ["level", "inside", *(f"{third} of the steps" for third in thirds),
+         "series with less than half of it"],
         [
-            [row["scheme"], "searched" if row["searched"] else "fixed", str(row["horizon"]),
-             str(row["splits"]), f"{row['coverage']:.1%} ± {row['standard_error']:.1%}",
-             f"{row['nrmse_median']:.2f}", f"{row['nrmse_largest']:.3g}"]
+            [f"{row['level']:.0%}", f"{row['coverage']:.1%} ± {row['standard_error']:.1%}",
+             *(f"{row[third]:.1%}" for third in thirds),
+             f"{row['below half of the level']} of {row['series']}"]
             for row in found["coverage"]
         ],
     )  # fmt: skip
@@ -212,10 +213,11 @@ def compare(found: dict[str, Any]) -> Iterator[str]:
 def accuracy(found: dict[str, Any]) -> Iterator[str]:
     """Errors of the default forecast beside those of automatic models."""
     yield table(
-        ["method", "series", "geometric mean", "median", "mean", "lowest on", "90 % covers",
-         "worse than 1.5 × naive", "CPU"],
+        ["method", "series", "geometric mean", "echofold on these", "median", "mean", "lowest on",
+         "90 % covers", "worse than 1.5 × naive", "CPU"],
         [
-            [method, str(row["series"]), f"{row['geometric mean']:.2f}", f"{row['median']:.2f}",
+            [method, str(row["series"]), f"{row['geometric mean']:.2f}",
+             f"{row['echofold on these']:.2f}", f"{row['median']:.2f}",
              f"{row['mean']:.2f}", str(row["wins"]), f"{row['covered']:.0%}",
              str(row["worse than 1.5 naive"]), seconds(row["seconds"])]
             for method, row in found["summary"].items()
