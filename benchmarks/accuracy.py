@@ -84,7 +84,7 @@ def by_echofold(y: np.ndarray, seasons: tuple[int, ...], horizon: int):
 
 
 def forecast(y: np.ndarray, seasons: tuple[int, ...], horizon: int, levels: tuple[float, ...]):
-    """What ``echofold forecast`` gives, without the beginnings that only tell the expected error."""
+    """What ``echofold forecast`` gives, without beginnings that only tell the expected error."""
     import pandas as pd
 
     from echofold.cli.commands.forecast import command

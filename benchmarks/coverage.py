@@ -4,9 +4,9 @@
     python benchmarks/coverage.py [processes]
 
 The series, their seasons and what is held out of them are those of ``accuracy.py``; the forecast
-and its intervals are those of ``echofold forecast`` with its defaults. Shares are means over series,
-each of which has one stretch that is forecast: the values of a stretch miss together, so that the
-uncertainty is the spread over series, not over values.
+and its intervals are those of ``echofold forecast`` with its defaults. Shares are means over
+series, each of which has one stretch that is forecast: the values of a stretch miss together, so
+that the uncertainty is the spread over series, not over values.
 """
 
 from __future__ import annotations

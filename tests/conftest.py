@@ -18,6 +18,7 @@ from echofold import (
     evaluate,
 )
 
+os.environ["ECHOFOLD_CACHE"] = "off"  # commands leave the user's folder alone
 # Tests compile the same programs in many processes. Workers and subprocesses inherit the folder.
 _FOLDER = None
 if "JAX_COMPILATION_CACHE_DIR" not in os.environ:

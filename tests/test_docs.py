@@ -115,7 +115,7 @@ def test_inline_commands_name_real_options():
     with app.make_context("echofold", ["info"]) as context:
         for name in NAMES:
             for option in app.get_command(context, name).get_params(context):
-                known.update(option.opts)
+                known.update([*option.opts, *option.secondary_opts])
     for page in PAGES:
         text = re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
         for code in re.findall(r"`((?:echofold |--)[^`]*)`", text):
@@ -140,7 +140,7 @@ def test_reference_is_complete():
     listed = set(re.findall(r"^   (\w[\w.]*)$", text, re.MULTILINE))
     modules = {"datasets", "metrics", "reservoirs", "schemes", "plots", "report"}
     public = {*echofold.__all__, *datasets.__all__, *plots.__all__} - modules
-    public |= {"nrmse", "rmse", "mse", "mae", "error_rate"}
+    public |= {"nrmse", "rmse", "mse", "mae", "error_rate", "interval_score", "crps"}
     assert public - listed <= {"EchofoldWarning"}
     assert "EchofoldWarning" in text
     for module in modules - {"schemes", "report"}:

@@ -182,7 +182,7 @@ def test_only_forecasters_have_one():
 
 def test_a_report_of_an_ensemble(search, tmp_path):
     text = search.report(tmp_path / "report.html").read_text()
-    assert "mean of the best network of each representation and draw" in text
+    assert "mean of the best networks of representations and draws" in text
 
 
 def test_cross_validation_of_its_members_is_that_of_the_search(search):

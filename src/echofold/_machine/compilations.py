@@ -67,12 +67,17 @@ def keep_compilations(folder: str | os.PathLike | None = None) -> Path | None:
 
 
 def _chosen() -> Path | None:
-    """The folder by default: what the user says, or what JAX was told, or the system's custom."""
+    """The folder by default: what the user says, or the system's custom.
+
+    None if it is refused, or if JAX itself was told a folder, which is then used as it is.
+    """
     said = os.environ.get(VARIABLE, "")
     if said.lower() in ("off", "0", "no", "false"):
         return None
     if said:
         return Path(said)
+    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return None
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":

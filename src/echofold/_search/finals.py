@@ -61,7 +61,7 @@ FINALS = {
             "weighted", "readouts of all splits, weighted by inverse squared error", _weighted
         ),
         FinalModel(
-            "ensemble", "mean of the best network of each representation and draw", several=True
+            "ensemble", "mean of the best networks of representations and draws", several=True
         ),
     )
 }

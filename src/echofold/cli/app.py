@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from echofold import __version__
-from echofold._machine.compilations import keep_compilations
 
 COMMANDS = {
     "demo": "Search, compare and forecast on an embedded series.",
@@ -148,15 +147,8 @@ def _fail(message: str, code: int) -> int:
     epilog="Start with 'echofold demo', then 'echofold forecast FILE --horizon 26'.",
 )
 @click.version_option(__version__, prog_name="echofold")
-@click.option(
-    "--no-cache",
-    is_flag=True,
-    help="Compile everything anew, and keep nothing (ECHOFOLD_CACHE=off does the same).",
-)
 @click.pass_context
-def app(ctx: click.Context, no_cache: bool) -> None:
+def app(ctx: click.Context) -> None:
     """Forecast time series with echo state networks, cross-validated."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
-    elif not no_cache:
-        keep_compilations()

@@ -173,10 +173,12 @@ def forecast(
         ax.set_ylabel(plain(column_name(table, output)))
     finite = np.isfinite(values)
     ax.plot(ahead, np.where(finite, values, np.nan), color=BLUE, linewidth=1.6, label="forecast")
-    for name, low, high in _bands(forecast, output, outputs):
+    for place, (name, low, high) in enumerate(_bands(forecast, output, outputs)):
         both = finite & np.isfinite(low) & np.isfinite(high)
         low, high = np.where(both, low, np.nan), np.where(both, high, np.nan)
-        ax.fill_between(ahead, low, high, color=BLUE, alpha=0.25, linewidth=0, label=name)
+        ax.fill_between(
+            ahead, low, high, color=BLUE, alpha=0.2 + 0.15 * place, linewidth=0, label=name
+        )
     if not finite.all():
         note(ax, "the forecast diverges")
     label_time(ax, index)

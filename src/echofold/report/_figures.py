@@ -105,8 +105,8 @@ def _forecasts(album: _Album, search: Any) -> Iterator[Picture]:
         yield album(
             "forecast",
             f"Forecast of {column_name(table, output)} for {horizon} steps",
-            f"The band is meant to hold {LEVEL:.0%} of the values; its width at each step comes "
-            "from the validation errors at that step.",
+            f"The band is meant to hold {LEVEL:.0%} of the values; it is made of the errors of "
+            "validation forecasts.",
             partial(plots.forecast, y, ahead, history=max(60, 3 * horizon), output=output),
             wide=True,
         )

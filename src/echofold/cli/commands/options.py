@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from echofold._machine.compilations import keep_compilations
 from echofold._search.finals import FINALS as _FINALS
 from echofold.metrics import OF_VALUES, resolve
 from echofold.schemes import BY_NAME, sizes_of
@@ -105,8 +106,21 @@ def common(seed: str = "Seed of the random weights.") -> Callable:
         ),
         click.option("-q", "--quiet", is_flag=True, help="Results only: no progress, no notes."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead."),
+        click.option(
+            "--no-cache",
+            is_flag=True,
+            expose_value=False,
+            callback=_keep_programs,
+            help="Compile everything anew, and keep nothing (as ECHOFOLD_CACHE=off does).",
+        ),
         click.option("--debug", is_flag=True, expose_value=False, help="Show where errors arise."),
     )
+
+
+def _keep_programs(ctx: click.Context, param: Any, refused: bool) -> None:
+    """Keep what is compiled for the next time, unless that is refused."""
+    if not refused and not ctx.resilient_parsing:
+        keep_compilations()
 
 
 file = _together(
