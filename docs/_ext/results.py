@@ -214,12 +214,13 @@ def accuracy(found: dict[str, Any]) -> Iterator[str]:
     """Errors of the default forecast beside those of automatic models."""
     yield table(
         ["method", "series", "geometric mean", "echofold on these", "median", "mean", "lowest on",
-         "90 % covers", "worse than 1.5 × naive", "CPU"],
+         "90 % covers", "interval score", "worse than 1.5 × naive", "CPU"],
         [
             [method, str(row["series"]), f"{row['geometric mean']:.2f}",
              f"{row['echofold on these']:.2f}", f"{row['median']:.2f}",
              f"{row['mean']:.2f}", str(row["wins"]), f"{row['covered']:.0%}",
-             str(row["worse than 1.5 naive"]), seconds(row["seconds"])]
+             f"{row['interval score']:.2f}", str(row["worse than 1.5 naive"]),
+             seconds(row["seconds"])]
             for method, row in found["summary"].items()
         ],
     )  # fmt: skip
@@ -267,6 +268,10 @@ WORDS = {
         "Half-hourly electricity demand, 50 units, the paper's grid, validated on 201 steps.",
     ),
     "reservoir": ("Running reservoirs", "The loop underneath everything, on one thread."),
+    "forms": (
+        "Representations",
+        "A search over eight representations of a series, against one over the series as it is.",
+    ),
     "coverage": (
         "Coverage of prediction intervals",
         "Not a speed: see [Prediction intervals](explanation/intervals.md).",
