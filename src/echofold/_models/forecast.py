@@ -107,8 +107,11 @@ def _as_frame(part: Any):
     return part.to_frame() if isinstance(part, pd.Series) else pd.DataFrame(part)
 
 
-def forecast_of(model: Any, horizon, X, level):
-    """The next values of a forecaster or an ensemble; a `Forecast` if a level is given."""
+def forecast_of(model: Any, horizon, X, level, warn: bool = True):
+    """The next values of a forecaster or an ensemble; a `Forecast` if a level is given.
+
+    A forecast that runs away is warned of, unless its errors will tell.
+    """
     check_integer("horizon", horizon, 1)
     levels = None if level is None else _levels(level)
     if levels is not None and model.residuals_ is None:
@@ -118,7 +121,8 @@ def forecast_of(model: Any, horizon, X, level):
         )
     mean = model._forecast(int(horizon), X)
     warn_of(words_of_known(X))
-    _warn_if_implausible(mean, getattr(model, "range_", None))
+    if warn:
+        _warn_if_implausible(mean, getattr(model, "range_", None))
     if levels is None:
         return model._write(mean)
     lower, upper = {}, {}

@@ -10,7 +10,7 @@ import numpy as np
 from echofold._data.arguments import check_count
 from echofold._data.tables import read
 from echofold._data.tasks import Task
-from echofold._models.forecast import Forecast
+from echofold._models.forecast import Forecast, forecast_of
 from echofold._validation.settings import check_metrics
 from echofold.metrics import Metric, crps, interval_score
 
@@ -233,7 +233,7 @@ def _outputs(held: Beginning, model: Any, level: float):
     if task.fed_back:
         truth = _targets(rest[0])
         X = held.more.get("X", rest[1] if len(rest) > 1 else None)
-        outcome = model.forecast(len(truth), X=X, level=[level, *LEVELS])
+        outcome = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
         there = _complete(truth)
         return truth[there], np.asarray(outcome.mean)[there], judged(truth, outcome, level, there)
     if task.labels:
