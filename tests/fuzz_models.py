@@ -45,11 +45,15 @@ def models():
     yield ESNForecaster(UNITS, **given).fit(pd.DataFrame(y), frame)
     yield ESNForecaster(UNITS, W_in=rng.normal(size=(UNITS, 2)), random_state=1).fit(y[:, 0])
     forms = {"log": True, "difference": (3, 1), "season": (6, 9.5), "harmonics": 2}
-    represented = ESNForecaster(UNITS, random_state=1, **forms).fit(np.exp(y), X)
+    limits = {"output_range": (0.0, np.exp(y).max() + 1)}
+    represented = ESNForecaster(UNITS, random_state=1, **forms, **limits).fit(np.exp(y), X)
+    represented.residuals_ = rng.normal(size=(4, 3, 2))
+    represented.log_residuals_, represented.runs_ = rng.normal(size=(4, 3, 2)), 2
     yield represented
     members = [represented, ESNForecaster(9, difference=(2,), random_state=2).fit(np.exp(y), X)]
     ensemble = ForecastEnsemble(members)
     ensemble.residuals_ = rng.normal(size=(4, 3, 2))
+    ensemble.log_residuals_, ensemble.runs_ = rng.normal(size=(4, 3, 2)), 3
     yield ensemble
     kind = Leaky(UNITS, W=sparse.W_, input_scaling=[0.5])
     yield ESNForecaster(reservoir=kind, random_state=1).fit(y[:, 0])
