@@ -405,6 +405,7 @@ def test_info_tells_versions_devices_and_memory(run):
     assert content["packages"]["numpy"] == np.__version__
     assert content["devices"][0]["name"]
     assert 0 < content["memory"]["used_by_default"] < content["memory"]["available"]
+    assert content["programs"] is None or content["programs"]["bytes"] >= 0
     assert run("info")[1].startswith("echofold ")
 
 

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import read_range
 from echofold._data.missing import (
-    AS_INPUTS,
-    AS_TARGETS,
     BRIDGED,
-    filled,
-    present_rows,
-    require_two,
-    season_of,
     words_of_table,
 )
-from echofold._data.problem import Problem, forecasting
-from echofold._data.represent import (
-    Form,
-    form_of,
-    harmonics_of,
-    read_representation,
-    seasons_of,
-)
+from echofold._data.problem import Problem
 from echofold._data.rows import runs
-from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, Table, read, read_weights, require_some, write
-from echofold._data.tasks import FORECASTING
-from echofold._data.timeline import Timeline, check_aligned, timeline
+from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate, room_for, way_of
 from echofold._machine.shapes import few_lengths
-from echofold._models.base import ESN, whole_or_not_at_all
+from echofold._models.base import whole_or_not_at_all
 from echofold._models.documented import documented
 from echofold._models.forecast import forecast_of, words_of_known
-from echofold._models.stored import Stored
+from echofold._models.series import SeriesESN
 from echofold._models.train import Network
 from echofold._validation.dataset import warn_of
 
 
 @documented
-class ESNForecaster(ESN):
+class ESNForecaster(SeriesESN):
     """Forecast a series, or several at once, with an echo state network.
 
     The network learns to map ``[y(t), X(t+1)]`` to ``y(t+1)``. To forecast, it is fed its own
@@ -92,47 +74,6 @@ class ESNForecaster(ESN):
     >>> np.allclose(model.forecast(50), np.sin(np.arange(300, 350) / 5), atol=1e-2)
     True
     """
-
-    y_schema_: Schema
-    X_schema_: Schema | None
-    y_scaler_: Scaler
-    X_scaler_: Scaler | None
-    timeline_: Timeline | None
-    last_: np.ndarray
-    residuals_: np.ndarray | None
-    log_residuals_: np.ndarray
-    runs_: int
-    range_: np.ndarray
-    output_range_: np.ndarray
-    represented_: tuple
-    levels_: np.ndarray
-    steps_: int
-
-    _task = FORECASTING
-    _own = {"log": False, "difference": (), "season": None, "harmonics": 3, "output_range": None}
-    _shapes_the_problem = ("washout", "scale", *_own)
-    _openings = ("washout", "difference")
-    _added = {"reservoir": None, **_own}
-    _stored = {
-        "y_schema_": Stored("schema", ("outputs",)),
-        "X_schema_": Stored("schema", ("known",), optional=True),
-        "y_scaler_": Stored("scaler", ("outputs",)),
-        "X_scaler_": Stored("scaler", ("known",), optional=True),
-        "timeline_": Stored("timeline", optional=True),
-        "last_": Stored("floats", ("outputs",)),
-        "residuals_": Stored(
-            "floats", ("count", "horizon", "outputs"), optional=True, finite=False
-        ),
-        "log_residuals_": Stored(
-            "floats", ("count", "horizon", "outputs"), always=False, finite=False
-        ),
-        "runs_": Stored("count", always=False),
-        "range_": Stored("floats", ("ends", "outputs"), always=False),
-        "output_range_": Stored("range", ("outputs",), always=False, finite=False),
-        "represented_": Stored("representation", always=False),
-        "levels_": Stored("floats", ("lost", "outputs"), always=False),
-        "steps_": Stored("count", always=False),
-    }
 
     def __init__(
         self,
@@ -347,141 +288,6 @@ class ESNForecaster(ESN):
         if form.lost:
             self.levels_ = levels[-form.lost :]
 
-    def _read(self, y, X=None, sample_weight=None) -> Problem:
-        """Check parameters and data, learn the scaling, and set the problem up."""
-        self._check_parameters()
-        table = read(y, "y", missing=True)
-        self.y_schema_ = table.schema
-        self.timeline_ = None if table.index is None else timeline(table.index, "y")
-        require_some(table.values, "y", table.schema.names)
-        form, seasons = form_of(self.get_params()), seasons_of(self.get_params())
-        present, rows = present_rows(table.values, "y"), len(table.values)
-        if present is not None:  # what comes after the last value is moved over when trained
-            rows = int(np.flatnonzero(present)[-1]) + 1
-            present = present[:rows]
-        levels = self._learn(table.values[:rows], present, form, season_of(form, seasons))
-        values = self.y_scaler_.scaled(form.differences(levels))
-        self.last_ = values[-1]
-        self._represent(form, seasons, levels)
-        self._limit(table.values)
-        known = harmonics_of(seasons, 0, len(table.values))
-        self.X_schema_ = self.X_scaler_ = None
-        if X is not None:
-            known = np.hstack([self._learn_known(X, table, season_of(form, seasons)), known])
-        weights = read_weights(sample_weight, len(table.values))
-        scaler = self.y_scaler_
-        limits = getattr(self, "output_range_", None)
-        problem = forecasting(
-            values, known[:rows], self.washout, scaler.unit, scaler.center,
-            None if weights is None else weights[:rows], form, levels,
-            None if limits is None else form.limits(limits), present,
-        )  # fmt: skip
-        words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
-        words += words_of_known(X)
-        if rows == len(table.values):
-            return replace(problem, missing=words) if words else problem
-        words += (f"After row {rows - 1} of y the network runs on its own forecasts.",)
-        return replace(problem, missing=words, later=(table.values[rows:], known[rows:]))
-
-    def _learn(self, y: np.ndarray, present, form: Form, season: int | None) -> np.ndarray:
-        """Learn the scaling from what is known of ``y``, and give its levels, filled."""
-        rows, levels = len(y), form.levels(y, "y")
-        if form.lost and rows < form.lost + 3:
-            raise ValueError(
-                f"y has {rows} values, of which difference={self.difference!r} loses {form.lost}; "
-                "at least 3 must be left. Give a longer series or smaller lags."
-            )
-        if present is not None:
-            require_two(form.whole(present), "y", "rows")
-        self.y_scaler_ = Scaler.learned(form.differences(levels), self.scale, "y")
-        return levels if present is None else form.levels(filled(y, season), "y")
-
-    def _learn_known(self, X, y: Table, season: int | None) -> np.ndarray:
-        """Read known inputs for the rows of ``y`` and learn their scaling; scaled, and filled."""
-        given, rows = read(X, "X", missing=True), len(y.values)
-        if len(given.values) != rows:
-            raise ValueError(
-                f"X has {len(given.values)} rows and y has {rows}; row t of X belongs "
-                "to y(t). Give X for the times of y here, and its future rows to forecast."
-            )
-        check_aligned(y.index, given.index, "X")
-        require_some(given.values, "X", given.schema.names)
-        self.X_schema_ = given.schema
-        self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
-        return self.X_scaler_.scaled(filled(given.values, season))
-
-    def _limit(self, values: np.ndarray) -> None:
-        """Remember the range of the data, and the one that they, and outputs, must lie in."""
-        self.range_ = np.array([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
-        if hasattr(self, "output_range_"):
-            del self.output_range_  # of an earlier fit
-        limits = read_range(self.output_range, values.shape[1])
-        if limits is None:
-            return
-        outside = (values < limits[0]) | (values > limits[1])
-        if outside.any():
-            row, column = np.argwhere(outside)[0]
-            raise ValueError(
-                f"y holds {values[row, column]:.6g} in row {row}, outside of "
-                f"output_range={self.output_range!r}. Give a range that holds all values."
-            )
-        self.output_range_ = limits
-
-    def _represent(self, form: Form, seasons: tuple, levels: np.ndarray) -> None:
-        """Remember how the series is represented, if it is not left as it is."""
-        for name in {"represented_", "levels_", "steps_"} & vars(self).keys():
-            delattr(self, name)  # of an earlier fit
-        if form or seasons:
-            self.represented_ = (form.log, form.lags, seasons)
-            self.steps_ = len(levels)
-        if form.lost:
-            self.levels_ = levels[-form.lost :]
-
-    def _representation(self) -> tuple[Form, tuple]:
-        """The form of the series that was fitted, and its seasons."""
-        log, lags, seasons = getattr(self, "represented_", (False, (), ()))
-        return Form(log, lags), seasons
-
-    def _levels(self) -> np.ndarray:
-        """The last levels, from which differences are summed up."""
-        return getattr(self, "levels_", np.zeros((0, len(self.last_))))
-
-    @property
-    def _network_inputs(self) -> int:
-        """Number of inputs of the network carried: outputs fed back, then known inputs."""
-        _, seasons = self._representation()
-        given = 0 if self.X_scaler_ is None else len(self.X_scaler_.center)
-        return len(self.last_) + given + harmonics_of(seasons, 0, 0).shape[1]
-
-    @classmethod
-    def _check_values(cls, params: dict[str, Any]) -> None:
-        super()._check_values(params)
-        form_of(params)
-        seasons_of(params)
-
-    @classmethod
-    def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
-        form, seasons = read_representation(fitted.get("represented_", (False, (), ())))
-        waves = harmonics_of(seasons, 0, 0).shape[1]
-        inputs = outputs + scaled + waves
-        return {"inputs": inputs, "known": scaled, "positions": 1, "lost": form.lost}
-
-    @classmethod
-    def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
-        if (fitted["X_schema_"] is None) != (sizes["known"] == 0):
-            raise ValueError("X_schema_ and X_scaler_ belong together")
-        pandas = fitted["y_schema_"].parts["kind"] == "pandas"
-        if (fitted["timeline_"] is not None) != pandas:
-            raise ValueError("timeline_ must be there for pandas data, and None for other")
-        if ("levels_" in fitted) != (sizes["lost"] > 0):
-            raise ValueError("levels_ must be there if, and only if, differences are summed up")
-        if ("steps_" in fitted) != ("represented_" in fitted):
-            raise ValueError("steps_ and represented_ belong together")
-        if "range_" in fitted and (
-            len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
-        ):
-            raise ValueError("range_ must be the lowest and the highest value of each output")
-
     def _install(self, network: Network, problem: Problem):
         """Carry ``network`` from now on, at the end of the data."""
         self._forget_validation()
@@ -495,33 +301,3 @@ class ESNForecaster(ESN):
         self.residuals_ = None
         for name in {"log_residuals_", "runs_"} & vars(self).keys():
             delattr(self, name)
-
-    def _read_known(self, X, rows: int, method: str) -> np.ndarray:
-        """Known inputs of the next ``rows`` rows: those given, scaled, then seasons."""
-        form, seasons = self._representation()
-        waves = harmonics_of(seasons, getattr(self, "steps_", 0), rows)
-        if X is None and self.X_schema_ is None:
-            return waves
-        if X is None or self.X_schema_ is None or self.X_scaler_ is None:
-            given, not_given = ("fit", method) if X is None else (method, "fit")
-            raise ValueError(
-                f"X was given to {given} but not to {not_given}: inputs known in advance must be "
-                f"given to both. {method} needs one row of X for each of its {rows} values."
-            )
-        table = read(X, "X", missing=True)
-        self.X_schema_.check(table.schema, "X")
-        if len(table.values) != rows:
-            raise ValueError(
-                f"X has {len(table.values)} rows, but {method} needs {rows}: one for each value, "
-                "starting right after the data so far."
-            )
-        if self.timeline_ is not None and self.timeline_.kind in ("dates", "periods"):
-            self.timeline_.check_follows(table.index, "X")
-        require_some(table.values, "X", table.schema.names)
-        whole = filled(table.values, season_of(form, seasons))
-        return np.hstack([self.X_scaler_.scaled(whole), waves])
-
-    def _write(self, values: np.ndarray):
-        """Give a forecast in the kind of ``y``."""
-        index = None if self.timeline_ is None else self.timeline_.following(len(values))
-        return write(values, self.y_schema_, index)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import platform
 from importlib import metadata
+from pathlib import Path
 
 import click
 
 from echofold import __version__
 from echofold.cli.commands.options import common, example
 
+FOLDER = "jax_compilation_cache_dir"  # of compiled programs, among the settings of JAX
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "pandas", "xarray")
 EXTRAS = {
     "cli": ("click", "rich"), "report": ("jinja2", "matplotlib"), "parquet": ("pyarrow",),
@@ -36,6 +38,7 @@ def command(seed: int, quiet: bool, as_json: bool) -> None:
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count(),
         "memory": _memory(),
+        "programs": _programs(),
     }
     output.result(_text(content))
     output.json(content)
@@ -73,6 +76,17 @@ def _memory() -> dict[str, int]:
     return {"available": available(), "used_by_default": budget(None)}
 
 
+def _programs() -> dict[str, object] | None:
+    """Where compiled programs are kept, and how many bytes they take; None if they are not."""
+    import jax
+
+    folder = getattr(jax.config, FOLDER)
+    if folder is None:
+        return None
+    sizes = [path.stat().st_size for path in Path(folder).glob("*") if path.is_file()]
+    return {"folder": folder, "files": len(sizes), "bytes": sum(sizes)}
+
+
 def _text(content: dict) -> str:
     """The same in lines."""
     packages = ", ".join(f"{name} {version}" for name, version in content["packages"].items())
@@ -88,6 +102,9 @@ def _text(content: dict) -> str:
     free, used = (content["memory"][name] / 2**30 for name in ("available", "used_by_default"))
     lines.append(f"threads    {content['threads']}")
     lines.append(f"memory     {free:.1f} GiB available, a search takes up to {used:.1f} GiB")
+    kept = content["programs"]
+    told = "not kept" if kept is None else f"{kept['folder']}, {kept['bytes'] / 2**20:.1f} MiB"
+    lines.append(f"programs   {told}")
     return "\n".join(lines)
 
 
