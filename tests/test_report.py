@@ -500,15 +500,12 @@ def test_a_browser_shows_what_the_results_say(forecaster, tmp_path, width, dark)
     assert forecaster.best_score_ in [float(exact) for exact, _ in found["scores"]]
 
     # Bars lie as the validation rows do, to a pixel.
-    spans = [
-        np.ptp(np.array(found["bars"])[:4, [0, 2]]),
-        np.ptp(np.array(found["bars"])[4:, [0, 2]]),
-    ]
-    for name, bars, span in zip(("CV", "FV"), (slice(4), slice(4, None)), spans, strict=True):
+    bars = np.array(found["bars"])[:, [0, 2]]
+    first = forecaster.results_["CV"].sizes["split"]
+    for name, drawn in {"CV": bars[:first], "FV": bars[first:]}.items():
         rows = forecaster.results_[name]
         ends = np.column_stack([rows.valid_start, rows.valid_stop])
-        drawn = np.array(found["bars"])[bars][:, [0, 2]]
-        expected = (ends - ends.min()) / np.ptp(ends) * span + drawn.min()
+        expected = (ends - ends.min()) / np.ptp(ends) * np.ptp(drawn) + drawn.min()
         np.testing.assert_allclose(drawn, expected, atol=1)
 
     # The line of errors is the errors, but for a shift and a scale.
