@@ -102,7 +102,7 @@ def forecast(y: np.ndarray, seasons: tuple[int, ...], horizon: int, levels: tupl
     search = settings.search(False).fit(values)
     found = search.forecast(horizon, level=levels)
     plain = better_than(search, next(iter(settings.schemes)), values, seasons, settings.metric)
-    return found if plain is None else plain.forecast(values, seasons, found.mean.index, levels)
+    return found if plain is None else plain.forecast(values, found.mean.index, levels)
 
 
 def by_statsforecast(model: str, y: np.ndarray, season: int, horizon: int):

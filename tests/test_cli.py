@@ -14,7 +14,7 @@ import pytest
 
 from echofold import load
 from echofold.cli.app import COMMANDS, app
-from echofold.cli.plain import plain_forecasts
+from echofold.cli.plain import Better, plain_forecasts
 
 SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1")
 
@@ -364,6 +364,27 @@ def test_representations_and_levels_that_were_asked_for(run, daily, tmp_path):
     assert (table["lower_90"] < table["lower_50"]).all()
     records = json.loads(out)["forecast"]
     assert set(records[0]) == {"time", "forecast", "lower_50", "upper_50", "lower", "upper"}
+
+
+def test_the_blend_that_is_given_is_the_one_that_was_validated():
+    values = 100 + 3 * np.cumsum(np.random.RandomState(0).normal(size=44) + 0.15)
+    better = Better("blend", 1.0, 2.0, np.ones((3, 6, 1)), 2, seasons=())
+    index = pd.RangeIndex(44, 50)
+    found = better.forecast(pd.Series(values), index, (0.9,))
+    expected = plain_forecasts(values, (), np.array([44]), 6)["blend"][0]
+    np.testing.assert_array_equal(found.mean, expected)
+    low = better.forecast(pd.Series(values), index, (0.9,), least=1000.0).lower[0.9]
+    assert (low == 1000).all()
+
+
+def test_a_column_of_dates_that_is_called_forecast(run, tmp_path):
+    path = tmp_path / "odd.csv"
+    days = pd.date_range("2024", periods=70, freq="D")
+    pd.DataFrame({"forecast": days, "v": np.sin(np.arange(70))}).to_csv(path, index=False)
+    args = ("forecast", path, "--horizon", "3", *SMALL, "--difference", "14", "--origins", "9")
+    assert run(*args, "--out", tmp_path / "out")[0] == 0
+    table = pd.read_csv(tmp_path / "out" / "forecast.csv")
+    assert list(table.columns)[:2] == ["date", "forecast"]
 
 
 def test_nothing_falls_below_zero_if_it_must_not(run, tmp_path):

@@ -163,6 +163,26 @@ def test_a_member_that_runs_away_is_left_out(search, monkeypatch):
         both.forecast(3, level=0.9)
 
 
+def test_the_first_steps_do_not_depend_on_how_far_is_forecast():
+    span = np.array([[0.0], [1.0]])
+    away = np.array([[0.5, 0.6, 9.0], [0.4, 0.5, 0.6], [0.6, 0.4, 0.2]])[:, :, None]
+    np.testing.assert_allclose(combined(away, span)[:2, 0], combined(away[:, :2], span)[:, 0])
+    assert combined(away, span)[2, 0] == pytest.approx(0.4)
+
+
+def test_members_are_judged_by_all_that_they_have_seen():
+    level = np.concatenate([np.full(100, 10.0), np.full(60, 40.0)]) + 0.1 * np.sin(np.arange(160))
+    space = {"difference": [(), (1,)], "ridge": [1e-2]}
+    search = ESNSearchCV(ESNForecaster(10, random_state=0), space, cv=KFold(4), final="ensemble")
+    ensemble = search.fit(level[:100]).best_estimator_
+    ensemble.update(level[100:])
+    assert ensemble.range_.max() > 40
+    members = np.stack([one._forecast(3, None) for one in ensemble.members])
+    np.testing.assert_allclose(ensemble.forecast(3), combined(members, ensemble.range_)[:, 0])
+    near = ESNForecaster(10, random_state=0, difference=(1,)).fit(level[:100])
+    assert abs(near.update(level[100:]).forecast(1)[0] - 40) < 2  # and does not warn
+
+
 def test_pruned_searches_leave_out_what_they_dropped():
     options = {"cv": KFold(4), "metric": "rmse", "n_draws": 2}
     model = ESNForecaster(12, random_state=3)
@@ -174,7 +194,12 @@ def test_pruned_searches_leave_out_what_they_dropped():
 
 
 def test_only_forecasters_have_one():
-    search = ESNSearchCV(ESNRegressor(10, random_state=0), {"ridge": [1e-3, 1]}, cv=KFold(3))
+    options = {"space": {"ridge": [1e-3, 1]}, "cv": KFold(3)}
+    with pytest.raises(ValueError, match="needs a search of an ESNForecaster"):
+        ESNSearchCV(ESNRegressor(10), final="ensemble", **options).fit(INPUTS, OUTPUTS)
+    with pytest.raises(ValueError, match="at least one forecaster"):
+        ForecastEnsemble([]).forecast(2)
+    search = ESNSearchCV(ESNRegressor(10, random_state=0), **options)
     search.fit(INPUTS, OUTPUTS)
     with pytest.raises(ValueError, match="needs a search of an ESNForecaster"):
         search.finalize("ensemble")

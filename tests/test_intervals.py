@@ -184,7 +184,8 @@ def test_several_levels_at_once(search):
     np.testing.assert_array_equal(both.lower[0.5], one.lower)
     np.testing.assert_array_equal(both.upper[0.5], one.upper)
     assert (both.upper[0.5] < both.upper[0.9]).all()
-    for wrong in ([], [0.5, 1.0], "0.9", [None]):
+    np.testing.assert_array_equal(search.forecast(6, level=np.array(0.5)).lower, one.lower)
+    for wrong in ([], [0.5, 1.0], "0.9", [None], 1e-16, 1 - 1e-16):
         with pytest.raises(ValueError, match="level=.* is not allowed"):
             search.forecast(3, level=wrong)
 
@@ -220,6 +221,8 @@ def test_frames_of_forecasts(search):
     assert list(frame) == ["forecast", "lower_50", "upper_50", "lower_90", "upper_90"]
     assert frame.shape == (4, 5)
     assert list(search.forecast(4, level=0.9).to_frame()) == ["forecast", "lower", "upper"]
+    close = search.forecast(4, level=[0.99999, 0.999999]).to_frame()
+    assert list(close)[1::2] == ["lower_99.999", "lower_99.9999"]
     days = pd.date_range("2024", periods=len(SERIES), freq="D")
     two = pd.DataFrame({"a": SERIES, "b": SERIES[::-1]}, index=days)
     search = ESNSearchCV(ESNForecaster(10, random_state=0), {"ridge": RIDGE}, cv=KFold(4))
@@ -230,3 +233,13 @@ def test_frames_of_forecasts(search):
         (name, part) for name in ("a", "b") for part in ("forecast", "lower", "upper")
     ]
     pd.testing.assert_series_equal(frame["b", "upper"], found.upper["b"], check_names=False)
+
+
+def test_frames_of_polars_forecasts(monkeypatch):
+    import polars as pl
+
+    monkeypatch.setattr(pl.DataFrame, "to_pandas", None)  # which needs another package
+    two = pl.DataFrame({"a": SERIES, "b": SERIES[::-1]})
+    search = ESNSearchCV(ESNForecaster(10, random_state=0), {"ridge": RIDGE}, cv=KFold(4))
+    found = search.fit(two).forecast(3, level=0.8)
+    np.testing.assert_array_equal(found.to_frame()["b", "upper"], found.upper["b"].to_numpy())

@@ -240,6 +240,8 @@ def test_a_model_with_an_output_range(name, tmp_path):
     assert pruned.best_params_ == whole.best_params_
     assert pruned.best_score_ == pytest.approx(whole.best_score_, rel=1e-10)
     assert whole.forecast(30).max() <= limits[1]
+    with pytest.raises(ValueError, match=r"y holds .*outside of output_range"):
+        loaded.update(y[:3] + 100)
     with pytest.raises(ValueError, match=r"output_range=\(2, 1\) is not allowed"):
         model_of(form, output_range=(2, 1)).fit(y)
 

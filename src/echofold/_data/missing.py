@@ -21,6 +21,10 @@ AS_INPUTS = (
     "As an input, a missing value is taken to be the last known one, or the last known one of the "
     "same time of the season if the estimator has a season."
 )
+AS_KNOWN = (
+    "As an input, a missing value is taken to be the last known one of its column here (at the "
+    "beginning the first), or the last known one of the same time of the season."
+)
 BRIDGED = "The network's own forecasts take their place."
 
 

@@ -48,7 +48,7 @@ def keep_compilations(folder: str | os.PathLike | None = None) -> Path | None:
     ...     kept.exists()
     True
     """
-    place = _chosen() if folder is None else Path(folder)
+    place = _chosen() if folder is None else Path(folder).expanduser()
     if place is None or not _usable(place):
         return None
     _trim(place)
@@ -75,7 +75,7 @@ def _chosen() -> Path | None:
     if said.lower() in ("off", "0", "no", "false"):
         return None
     if said:
-        return Path(said)
+        return Path(said).expanduser()
     if "JAX_COMPILATION_CACHE_DIR" in os.environ:
         return None
     if sys.platform == "win32":

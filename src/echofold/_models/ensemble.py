@@ -21,8 +21,8 @@ def combined(forecasts: np.ndarray, span: np.ndarray, positive: bool = False) ->
     """The trimmed mean over members of ``forecasts (members, steps, outputs)``.
 
     Members that diverge or run away from the data, whose range ``span (2, outputs)`` is, are left
-    out; if ``positive``, those too that do not stay above zero. If no member is sound, all are
-    taken.
+    out from that step on; if ``positive``, those too that do not stay above zero. If no member is
+    sound, all are taken.
 
     Examples
     --------
@@ -33,11 +33,14 @@ def combined(forecasts: np.ndarray, span: np.ndarray, positive: bool = False) ->
     """
     with np.errstate(invalid="ignore"):
         inside = plausible(forecasts, span) & (forecasts > 0 if positive else True)
-    sound = inside.all(axis=(1, 2))
-    ordered = np.sort(forecasts[sound] if sound.any() else forecasts, axis=0)
-    cut = int(TRIMMED * len(ordered))
-    with np.errstate(invalid="ignore"):
-        return ordered[cut : len(ordered) - cut].mean(axis=0)
+    sound = np.logical_and.accumulate(inside.all(axis=2), axis=1)
+    found = np.empty(forecasts.shape[1:])
+    for step, members in enumerate(sound.T):
+        ordered = np.sort(forecasts[members, step] if members.any() else forecasts[:, step], axis=0)
+        cut = int(TRIMMED * len(ordered))
+        with np.errstate(invalid="ignore"):
+            found[step] = ordered[cut : len(ordered) - cut].mean(axis=0)
+    return found
 
 
 class ForecastEnsemble(BaseEstimator):
@@ -96,6 +99,8 @@ class ForecastEnsemble(BaseEstimator):
         -------
         forecast : array, series or frame, or a `Forecast` if ``level`` is given
         """
+        if not self.members:
+            raise ValueError("members=[] is not allowed: an ensemble has at least one forecaster.")
         return forecast_of(self, horizon, X, level)
 
     def _forecast(self, horizon: int, X) -> np.ndarray:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from echofold._data.arguments import check_integer, refuse
-from echofold._data.missing import AS_INPUTS, words_of_table
+from echofold._data.missing import AS_KNOWN, words_of_table
 from echofold._data.numbers import short
 from echofold._data.tables import read
 from echofold._models.intervals import interval
-from echofold._validation.dataset import EchofoldWarning, warn_of
+from echofold._validation.dataset import warn_of
 
+EDGE = 1e-9  # of levels: closer to 0 or 1 the quantiles are rounding
 BEYOND = 2.0  # times the range of the data, above and below it: further values are not plausible
 
 
@@ -39,16 +38,6 @@ class Forecast(NamedTuple):
     lower: Any
     upper: Any
 
-    def at_least(self, least: float) -> Forecast:
-        """The same with every value, and every end of an interval, at ``least`` or above."""
-
-        def kept(part: Any) -> Any:
-            if isinstance(part, dict):
-                return {level: kept(one) for level, one in part.items()}
-            return part.clip(least) if hasattr(part, "clip") else np.maximum(part, least)
-
-        return Forecast(*map(kept, self))
-
     def to_frame(self):
         """A pandas frame: a row for each step, a column for the forecast and each end.
 
@@ -59,7 +48,7 @@ class Forecast(NamedTuple):
         parts = {"forecast": self.mean}
         if isinstance(self.lower, dict):
             for level, low in self.lower.items():
-                percent = f"{100 * level:g}"
+                percent = f"{100 * level:.10g}"
                 parts |= {f"lower_{percent}": low, f"upper_{percent}": self.upper[level]}
         else:
             parts |= {"lower": self.lower, "upper": self.upper}
@@ -102,8 +91,10 @@ def _as_frame(part: Any):
     """Values of any kind as a pandas frame, with their index if they have one."""
     import pandas as pd
 
-    if hasattr(part, "to_pandas"):  # polars
-        part = part.to_pandas()
+    if hasattr(part, "get_columns"):  # a frame of polars
+        part = pd.DataFrame({column.name: column.to_numpy() for column in part.get_columns()})
+    elif hasattr(part, "to_pandas"):  # a series of polars
+        part = pd.Series(part.to_numpy(), name=part.name)
     return part.to_frame() if isinstance(part, pd.Series) else pd.DataFrame(part)
 
 
@@ -129,7 +120,7 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
     for one in levels:
         low, high = _around(model, mean, one)
         lower[one], upper[one] = model._write(low), model._write(high)
-    if isinstance(level, Real):
+    if np.ndim(level) == 0:
         return Forecast(model._write(mean), lower[levels[0]], upper[levels[0]])
     return Forecast(model._write(mean), lower, upper)
 
@@ -138,7 +129,7 @@ def words_of_known(X) -> tuple[str, ...]:
     """What is said of missing values among inputs known in advance."""
     if X is None:
         return ()
-    return words_of_table(read(X, "X", missing=True), "X", AS_INPUTS)
+    return words_of_table(read(X, "X", missing=True), "X", AS_KNOWN)
 
 
 def plausible(values: np.ndarray, span: np.ndarray) -> np.ndarray:
@@ -149,9 +140,10 @@ def plausible(values: np.ndarray, span: np.ndarray) -> np.ndarray:
 
 def _levels(level: Any) -> list[float]:
     """The levels asked for, in ascending order."""
-    given = list(level) if isinstance(level, Iterable) and not isinstance(level, str) else [level]
+    given = [level] if np.ndim(level) == 0 else list(level)
     for one in given:
-        if not isinstance(one, Real) or isinstance(one, bool) or not 0 < float(one) < 1:
+        one = one.item() if isinstance(one, np.ndarray) and one.ndim == 0 else one
+        if not isinstance(one, Real) or isinstance(one, bool) or not EDGE <= float(one) <= 1 - EDGE:
             refuse("level", one, "a number in (0, 1), or a list of such numbers")
     if not given:
         refuse("level", level, "a number in (0, 1), or a list of such numbers")
@@ -179,11 +171,10 @@ def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None) -> None:
         return
     step, output = np.argwhere(~plausible(mean, span))[0]
     low, high = (short(float(end[output])) for end in span)
-    warnings.warn(
+    words = (
         f"the forecast reaches {short(float(mean[step, output]))} at step {step + 1}, far outside "
         f"of the data, which lie between {low} and {high}: the network is not stable on its own "
         "output. Search ridge, spectral_radius and difference with ESNSearchCV, use a larger "
-        "ridge, or set output_range.",
-        EchofoldWarning,
-        stacklevel=4,
+        "ridge, or set output_range."
     )
+    warn_of((words,))

@@ -40,7 +40,7 @@ class ESNForecaster(SeriesESN):
         ``difference`` loses are among them.
     log : bool, default=False
         Whether to learn and forecast logarithms, for positive values whose ups and downs grow with
-        them. Forecasts are then never negative; the ends of their intervals may be.
+        them. Forecasts and their intervals are then never negative.
     difference : tuple of int, default=()
         Lags of differences to learn, one after the other: ``(1,)`` for a series with a trend,
         ``(12,)`` for months with a yearly season, ``(12, 1)`` for both. Forecasts are summed up
@@ -51,7 +51,8 @@ class ESNForecaster(SeriesESN):
         How many waves describe a season, from the longest on.
     output_range : pair (low, high) or None, default=None
         What is forecast is kept inside, step by step, before it is fed back: ``(0, np.inf)`` for
-        what is never negative. Each end is a number, or one for each output.
+        what is never negative. Each end is a number, or one for each output. The data must lie
+        inside, too.
 
     Attributes
     ----------
@@ -251,7 +252,12 @@ class ESNForecaster(SeriesESN):
             self.timeline_.check_follows(table.index, "y")
         known = self._read_known(X, len(table.values), "update")
         self._representation()[0].levels(table.values, "y")  # names the row of a value it refuses
+        self._check_inside(table.values)
         self._move(table.values, known)
+        if hasattr(self, "range_"):  # not in a file of 0.1
+            low, high = self.range_
+            low = np.fmin.reduce(np.vstack([low, table.values]))
+            self.range_ = np.array([low, np.fmax.reduce(np.vstack([high, table.values]))])
         if self.timeline_ is not None:
             self.timeline_ = self.timeline_.moved(len(table.values))
         return words_of_table(table, "y", BRIDGED) + words_of_known(X)

@@ -147,6 +147,13 @@ class SeriesESN(ESN):
         if hasattr(self, "output_range_"):
             del self.output_range_  # of an earlier fit
         limits = read_range(self.output_range, values.shape[1])
+        if limits is not None:
+            self.output_range_ = limits
+        self._check_inside(values)
+
+    def _check_inside(self, values: np.ndarray) -> None:
+        """Raise for values outside of the output range, if there is one."""
+        limits = getattr(self, "output_range_", None)
         if limits is None:
             return
         outside = (values < limits[0]) | (values > limits[1])
@@ -156,7 +163,6 @@ class SeriesESN(ESN):
                 f"y holds {values[row, column]:.6g} in row {row}, outside of "
                 f"output_range={self.output_range!r}. Give a range that holds all values."
             )
-        self.output_range_ = limits
 
     def _represent(self, form: Form, seasons: tuple, levels: np.ndarray) -> None:
         """Remember how the series is represented, if it is not left as it is."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from echofold._data.tasks import Task
+
 Combined = tuple[np.ndarray, float]  # a readout, and the ridge it stands for
 
 
@@ -24,6 +26,15 @@ class FinalModel:
     words: str
     combine: Callable[[np.ndarray, np.ndarray, np.ndarray], Combined] | None = None
     several: bool = False
+
+
+def check_forecasts(task: Task) -> None:
+    """Raise for a task whose outputs an ensemble cannot combine."""
+    if not task.fed_back:
+        raise ValueError(
+            "final='ensemble' combines forecasts, and needs a search of an ESNForecaster. Use "
+            "'retrain', 'average', 'best' or 'weighted'."
+        )
 
 
 def mean_ridge(ridge: np.ndarray) -> float:

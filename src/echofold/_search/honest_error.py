@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.arguments import check_count
+from echofold._data.arguments import check_count, check_number
 from echofold._data.tables import read
 from echofold._data.tasks import Task
 from echofold._models.forecast import Forecast, forecast_of
@@ -57,6 +57,7 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     ('origin',)
     """
     check_count("origins", origins)
+    check_number("level", level, "a number in (0, 1)", lambda level: 0 < level < 1)
     task = search.estimator._task
     metrics = check_metrics(search.metric)
     if len(data) < task.needed:

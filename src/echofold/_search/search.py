@@ -15,7 +15,7 @@ from echofold._models.base import whole_or_not_at_all
 from echofold._search import tables
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.evaluator import Evaluator
-from echofold._search.finals import FINALS
+from echofold._search.finals import FINALS, check_forecasts
 from echofold._search.identity import identity_of
 from echofold._search.progress import progress
 from echofold._search.reader import Reader
@@ -264,7 +264,9 @@ class ESNSearchCV(BaseEstimator):
         return spaces, settings
 
     def _check_task(self, problem, schemes, settings: Settings) -> None:
-        """Check what pruning and halving can do with this task."""
+        """Check what ensembles, pruning and halving can do with this task."""
+        if FINALS[self.final].several:
+            check_forecasts(problem.task)
         if self.prune:
             needs = {metric.needs for metric in settings.metrics}
             if not problem.task.fed_back or len(needs) > 1 or needs & {"predictions", "labels"}:

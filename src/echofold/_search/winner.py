@@ -13,7 +13,7 @@ from echofold._data.represent import form_of
 from echofold._engine.states import States
 from echofold._models.ensemble import ForecastEnsemble, combined
 from echofold._models.train import network
-from echofold._search.finals import FINALS
+from echofold._search.finals import FINALS, check_forecasts
 from echofold._search.reader import Reader
 from echofold._search.select import Winner, best_of, best_ridges, ranked, select
 from echofold._search.split_readouts import (
@@ -87,11 +87,7 @@ class Winners:
 
     def ensemble(self, scheme: str, draw: int | None, individual: bool) -> ForecastEnsemble:
         """The best candidates of representations, with all draws (or one), as one forecaster."""
-        if not self.reader.estimator._task.fed_back:
-            raise ValueError(
-                "final='ensemble' combines forecasts, and needs a search of an ESNForecaster. Use "
-                "'retrain', 'average', 'best' or 'weighted'."
-            )
+        check_forecasts(self.reader.estimator._task)
         draws = range(len(self._scores(scheme))) if draw is None else [draw]
         chosen = self._fit_for_an_ensemble(scheme, list(draws), individual)
         members: list[Any] = []

@@ -142,7 +142,8 @@ def plan(
     if origins is None:
         origins = ORIGINS if values < LONG else 1
     wanted = origins
-    while origins and values - origins * horizon < max(LEFT, 2 * horizon):
+    least = max(LEFT, 2 * horizon, 0 if forms is None else forms.least)
+    while origins and values - origins * horizon < least:
         origins -= 1
     if origins < wanted:
         output.note(

@@ -24,6 +24,11 @@ class Forms:
     log: bool | None = None
     differences: tuple[tuple[int, ...], ...] | None = None
 
+    @property
+    def least(self) -> int:
+        """Values that are needed for the differences that were asked for."""
+        return max([0, *(3 * sum(lags) + 20 for lags in self.differences or ())])
+
     def fitting(self, rows: int, many: bool = False) -> tuple[dict[str, Any], ...]:
         """Representations for so many rows, all with the same parameters.
 
@@ -84,10 +89,11 @@ def suiting(
         raise ValueError(
             f"--log needs positive values, but value {row + 1} is {values[row]:.6g}; leave it out."
         )
-    for lags in differences or ():
-        if len(values) < 3 * sum(lags) + 20:
-            raise ValueError(
-                f"--difference {','.join(map(str, lags))} leaves too few of {len(values)} values; "
-                "use smaller lags."
-            )
-    return Forms(tuple(seasons), positive, log, differences)
+    forms = Forms(tuple(seasons), positive, log, differences)
+    if len(values) < forms.least:
+        longest = max(differences or [()], key=sum)
+        raise ValueError(
+            f"--difference {','.join(map(str, longest))} leaves too few of {len(values)} values; "
+            "use smaller lags."
+        )
+    return forms

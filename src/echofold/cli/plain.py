@@ -64,16 +64,20 @@ class Better:
     networks: float
     residuals: np.ndarray
     runs: int
+    seasons: tuple[int, ...]
 
     def forecast(
-        self, values: pd.Series, seasons: Sequence[int], index: pd.Index, levels: Sequence[float]
+        self, values: pd.Series, index: pd.Index, levels: Sequence[float], least: float = -np.inf
     ) -> Forecast:
-        """Its values after the end of the series, and intervals from its own errors."""
+        """Its values after the end of the series, and intervals from its own errors.
+
+        Neither falls below ``least``.
+        """
         end = np.array([len(values)])
-        mean = plain_forecasts(values.to_numpy(), seasons, end, len(index))[self.name][0]
+        mean = plain_forecasts(values.to_numpy(), self.seasons, end, len(index))[self.name][0]
 
         def written(part: np.ndarray) -> pd.Series:
-            return pd.Series(part, index=index, name=values.name)
+            return pd.Series(np.maximum(part, least), index=index, name=values.name)
 
         ends = {one: interval(self.residuals, len(index), one, self.runs) for one in levels}
         lower = {one: written(mean + low[:, 0]) for one, (low, _) in ends.items()}
@@ -88,8 +92,9 @@ def better_than(
     metric, model = metrics.resolve(metric_name), search.best_estimator_
     found = search._winners.outputs(scheme, bool(search.individual_ridge))
     spread = spread_of(FORECASTING, [values])
-    there = found.rows >= 0
-    forecasts = plain_forecasts(values.to_numpy(), seasons, found.rows[:, 0], found.rows.shape[1])
+    there, starts = found.rows >= 0, found.rows[:, 0]
+    usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start
+    forecasts = plain_forecasts(values.to_numpy(), usable, starts, found.rows.shape[1])
 
     def error(residuals: np.ndarray) -> float:
         each = [
@@ -104,4 +109,4 @@ def better_than(
     best = min(errors, key=lambda name: errors[name])
     if not errors[best] < CLEARLY * own:
         return None
-    return Better(best, errors[best], own, residuals[best], model.runs_)
+    return Better(best, errors[best], own, residuals[best], model.runs_, usable)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.arguments import is_integer
 from echofold._data.tables import Table, read
 from echofold._data.tasks import Task
 from echofold.plots._given import (
@@ -155,9 +156,9 @@ def forecast(
         table.values.shape[1]
     )  # fmt: skip
     check_output(output, outputs)
-    if history is not None and (isinstance(history, bool) or not history >= 1):
+    if history is not None and (not is_integer(history) or history < 1):
         raise ValueError(
-            f"history={history!r}: expected a number of values of at least 1, or None."
+            f"history={history!r}: expected a whole number of values of at least 1, or None."
         )
     index = getattr(mean, "index", None) if table is None else table.index
     values = _column(mean, output, outputs)

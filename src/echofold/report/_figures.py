@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from echofold import plots
+from echofold._models.forecast import forecast_of
 from echofold.plots._given import (
     ValidationOutputs,
     given_series,
@@ -99,7 +100,7 @@ def _forecasts(album: _Album, search: Any) -> Iterator[Picture]:
     if search.evaluation_ is not None:
         steps = int(search.evaluation_.attrs["horizon"])
     horizon = min(max(steps, 10), 2000)
-    ahead, table = search.forecast(horizon, level=LEVEL), given_series(search)
+    ahead, table = forecast_of(model, horizon, None, LEVEL, warn=False), given_series(search)
     y = search._reader.data[0] if search._reader.data else search._reader.fit_params["y"]
     for output in range(min(OUTPUTS, table.values.shape[1])):
         yield album(

@@ -100,6 +100,7 @@ def command(
     intervals), model.echofold and report.html.
     """
     began = time.perf_counter()
+    from echofold._models.forecast import forecast_of
     from echofold.cli.defaults import plan
     from echofold.cli.forms import suiting
     from echofold.cli.reading.inputs import read_inputs
@@ -122,10 +123,11 @@ def command(
         output.stage("\n".join([series.headline, *words, f"searching {settings.words}"]))
         with output.resumable(settings.checkpoint):
             content, search = _search(series, known, settings, levels[-1], output)
-        ahead = search.forecast(horizon, X=None if known is None else known.ahead, level=levels)
+        future = None if known is None else known.ahead
+        ahead = forecast_of(search.best_estimator_, horizon, future, levels, warn=False)
         ahead = _or_a_plain_one(content, search, series, settings, ahead, output)
         forecasts = written.forecast_table(ahead)
-        _judge(content, forecasts, output)
+        _judge(content, series.values, forecasts, output)
         files = written.write_all(folder, search, forecasts)
     content |= {"seconds": time.perf_counter() - began, "files": files}
     content["forecast"] = written.records(forecasts)
@@ -204,21 +206,30 @@ def _or_a_plain_one(
         f"the networks ({better.error:.4g} against {better.networks:.4g}), so it is the forecast "
         "that is given; model.echofold and the report are of the networks."
     )
-    levels = tuple(ahead.lower)
-    found = better.forecast(series.values, series.seasons, ahead.mean.index, levels)
-    return found.at_least(0.0) if settings.nonnegative else found
+    least = 0.0 if settings.nonnegative else float("-inf")
+    return better.forecast(series.values, ahead.mean.index, tuple(ahead.lower), least)
 
 
-def _judge(content: dict[str, Any], forecasts: Any, output: Any) -> None:
+def _judge(content: dict[str, Any], values: Any, forecasts: Any, output: Any) -> None:
     """Say what is wrong with a forecast, or that a simpler one would do."""
     import numpy as np
+
+    from echofold._models.forecast import plausible
 
     if not np.isfinite(forecasts["forecast"]).all():
         raise ValueError(
             "the forecast of the chosen network grows without bounds; try another --scheme, "
             "--final or --seed."
         )
-    if not content["simple"] or content["given"] != "network":
+    if content["given"] != "network":
+        return
+    ends = np.array([[values.min()], [values.max()]])
+    if not plausible(forecasts[["forecast"]].to_numpy(), ends).all():
+        output.note(
+            "the forecast runs far away from the values so far: look at it before you use it, and "
+            "try --difference 1, --nonnegative or another --seed."
+        )
+    if not content["simple"]:
         return
     chosen = content["chosen"]["scheme"]
     own = next(row["expected"] for row in content["schemes"] if row["scheme"] == chosen)

@@ -26,7 +26,8 @@ def prepare(folder: Path) -> Path:
 def forecast_table(forecast: Any) -> pd.DataFrame:
     """Dates, forecast and intervals as columns, ready to be written."""
     index, frame = forecast.mean.index, forecast.to_frame()
-    frame.insert(0, index.name or "row", written(index))
+    name = index.name or "row"
+    frame.insert(0, "date" if name in frame.columns else name, written(index))
     return frame.reset_index(drop=True)
 
 
