@@ -68,3 +68,17 @@ def classifier():
     labels = ['o<d & "d"' if n % 2 else "even" for n in range(9, 60)]
     search = ESNSearchCV(ESNClassifier(10), {"ridge": [1e-3, 1]}, cv=3, metric="error_rate")
     return search.fit(sequences, labels)
+
+
+@pytest.fixture
+def run(capfd):
+    """Call the command line: exit code, what it printed, and what it said beside that."""
+    from echofold.cli.app import app
+
+    def call(*args):
+        capfd.readouterr()
+        code = app.main([str(arg) for arg in args], standalone_mode=False)
+        shown = capfd.readouterr()
+        return code, shown.out, shown.err
+
+    return call

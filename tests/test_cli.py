@@ -20,17 +20,6 @@ SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1")
 
 
 @pytest.fixture
-def run(capfd):
-    def call(*args):
-        capfd.readouterr()
-        code = app.main([str(arg) for arg in args], standalone_mode=False)
-        shown = capfd.readouterr()
-        return code, shown.out, shown.err
-
-    return call
-
-
-@pytest.fixture
 def daily(tmp_path):
     """Sixty days without two, with a weekly cycle."""
     values = np.sin(2 * np.pi * np.arange(60) / 7) * 10 + 50 + np.arange(60) % 5

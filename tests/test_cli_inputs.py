@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from echofold import load
-from echofold.cli.app import app
 from echofold.cli.reading.inputs import read_inputs
 from echofold.cli.reading.series import read_series
 from echofold.cli.showing.output import Output
@@ -202,21 +201,13 @@ def test_cells_that_do_not_fit(given):
             CALENDAR.assign(promotion=flags))  # fmt: skip
 
 
-@pytest.fixture
-def run(capfd, tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     SALES.to_csv("sales.csv", index=False)
     CALENDAR.to_csv("calendar.csv", index=False)
     whole = CALENDAR.assign(units=[*UNITS[:ROWS], *[None] * HORIZON])
     whole.to_csv("whole.csv", index=False)
-
-    def call(*args):
-        capfd.readouterr()
-        code = app.main([str(arg) for arg in args], standalone_mode=False)
-        shown = capfd.readouterr()
-        return code, shown.out, shown.err
-
-    return call
 
 
 def test_informative_inputs_lower_the_error(run, tmp_path):

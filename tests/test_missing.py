@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 import reference
 from cases import same_scores
-from representations import back, there, waves
+from representations import Plain as Complete
+from representations import there, waves
 from searches import identical
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold
@@ -101,14 +102,14 @@ def scaled_columns(values):
     return (values - np.nanmean(values, axis=0)) / np.nanstd(values, axis=0)
 
 
-class Plain:
-    """A forecaster in NumPy: weights of a fitted one, everything else by itself."""
+class Plain(Complete):
+    """The same, of what is known of a series."""
 
     def __init__(self, model, y, known, form, season, weights=None):
         present = ~np.isnan(y).any(axis=1)
         self.rows = int(np.flatnonzero(present)[-1]) + 1
         self.known = np.hstack([plainly_filled(scaled_columns(known), season), waves(form, len(y))])
-        y, self.model, self.form = y[: self.rows], model, form
+        y, self.model, self.form, self.limits = y[: self.rows], model, form, None
         self.y, self.present = y, present[: self.rows]
         w = there(y, form)[1]
         self.lost, self.trained = len(y) - len(w), ~np.isnan(w).any(axis=1)
@@ -122,23 +123,8 @@ class Plain:
 
     def fit(self, pairs, ridge):
         """A readout from those of the pairs at these times that have a target."""
-        at = np.asarray(pairs) - self.lost
-        at = at[self.trained[at]]
-        rows = reference.extended(self.inputs[at], self.states[at])
-        weights = None if self.weights is None else self.weights[at]
-        return reference.ridge(rows, self.targets[at], ridge, False, weights)
-
-    def run(self, readout, pair, steps):
-        """Values of a closed loop whose first target is that of ``pair``."""
-        at = pair - self.lost
-        u, x, found = self.inputs[at], self.states[at], []
-        for step in range(steps):
-            out = np.concatenate([[1.0], u, x]) @ readout
-            found.append(self.center + self.unit * out)
-            if step + 1 < steps:
-                u = np.concatenate([out, self.known[pair + 2 + step]])
-                x = reference.update(self.model.W_in_, self.model.W_, self.model.leak_rate_, u, x)
-        return back(np.array(found), self.z[: pair + 1], self.form)
+        pairs = np.asarray(pairs)
+        return super().fit(pairs[self.trained[pairs - self.lost]], ridge)
 
     def scores(self, splits, first, metric):
         """Scores of the splits that have a value to be scored."""

@@ -78,7 +78,7 @@ class ForecastEnsemble(BaseEstimator):
         if name.startswith("__") or name == "members":
             raise AttributeError(name)
         if name in ("y_schema_", "X_schema_", "timeline_", "readout_", "seed_", "condition_",
-                    "ridge", "range_", "output_range_", "_write"):  # fmt: skip
+                    "ridge", "range_", "_limits", "_write"):  # fmt: skip
             return getattr(self.members[0], name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

@@ -161,7 +161,7 @@ def _around(model: Any, mean: np.ndarray, level: float) -> tuple[np.ndarray, np.
         else:
             low, high = interval(errors, len(mean), level, runs)
             ends = mean + low, mean + high
-    limits = getattr(model, "output_range_", None)
+    limits = model._limits
     return ends if limits is None else (np.clip(ends[0], *limits), np.clip(ends[1], *limits))
 
 

@@ -199,19 +199,17 @@ class ESNForecaster(SeriesESN):
             scaled = outputs[:horizon, :, 0]
         form, _ = self._representation()
         found = form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
-        limits = getattr(self, "output_range_", None)
-        return found if limits is None else np.clip(found, *limits)
+        return found if self._limits is None else np.clip(found, *self._limits)
 
     def _limited(self) -> dict[str, Any]:
         """What keeps a closed loop inside of the output range, if there is one."""
-        limits = getattr(self, "output_range_", None)
-        if limits is None:
+        if self._limits is None:
             return {}
         form, _ = self._representation()
         scaler = self.y_scaler_
         before = np.zeros((room_for(form), len(self.last_), 1))
         before[len(before) - form.lost :, :, 0] = self._levels()
-        way = way_of(form, scaler.center, form.limits(limits))
+        way = way_of(form, scaler.center, form.limits(self._limits))
         return {"unit": scaler.unit, "way": way, "before": before}
 
     @whole_or_not_at_all

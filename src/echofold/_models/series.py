@@ -101,7 +101,7 @@ class SeriesESN(ESN):
             known = np.hstack([self._learn_known(X, table, season_of(form, seasons)), known])
         weights = read_weights(sample_weight, len(table.values))
         scaler = self.y_scaler_
-        limits = getattr(self, "output_range_", None)
+        limits = self._limits
         problem = forecasting(
             values, known[:rows], self.washout, scaler.unit, scaler.center,
             None if weights is None else weights[:rows], form, levels,
@@ -151,9 +151,14 @@ class SeriesESN(ESN):
             self.output_range_ = limits
         self._check_inside(values)
 
+    @property
+    def _limits(self) -> np.ndarray | None:
+        """The output range ``(2, outputs)`` of what was fitted, if there is one."""
+        return getattr(self, "output_range_", None)
+
     def _check_inside(self, values: np.ndarray) -> None:
         """Raise for values outside of the output range, if there is one."""
-        limits = getattr(self, "output_range_", None)
+        limits = self._limits
         if limits is None:
             return
         outside = (values < limits[0]) | (values > limits[1])

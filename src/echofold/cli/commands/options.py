@@ -21,60 +21,66 @@ READING = ("column", "date", "date_format", "decimal", "fill")
 ALIKE = ("date_format", "decimal", "fill")  # of a file of inputs too
 
 
-class Levels(click.ParamType):
-    """Shares between 0 and 1, separated by commas."""
+class Several(click.ParamType):
+    """One number or several, separated by commas."""
 
-    name = "shares"
+    kind: type = int
+    expected = ""
+
+    def allowed(self, numbers: tuple) -> bool:
+        """Whether these can be taken."""
+        raise NotImplementedError
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple:
+        """Read the numbers, or say what is expected."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(self.kind(part) for part in str(value).split(","))
+        except ValueError:
+            numbers = ()
+        if not numbers or not self.allowed(numbers):
+            self.fail(f"{value!r} is not {self.expected}.", param, ctx)
+        return numbers
+
+
+class Levels(Several):
+    """Shares between 0 and 1, in ascending order."""
+
+    name, kind, expected = "shares", float, "a share in (0, 1), nor several as 0.5,0.9"
+
+    def allowed(self, numbers: tuple) -> bool:
+        """Whether all are shares."""
+        return all(0 < level < 1 for level in numbers)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
-        """Read one number or several, in ascending order."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            levels = tuple(sorted({float(part) for part in str(value).split(",")}))
-        except ValueError:
-            levels = (0.0,)
-        if not all(0 < level < 1 for level in levels):
-            self.fail(f"{value!r} is not a share in (0, 1), nor several as 0.5,0.9.", param, ctx)
-        return levels
+        """Each of them once."""
+        return tuple(sorted(set(super().convert(value, param, ctx))))
 
 
-class Lags(click.ParamType):
-    """Lags of differences, one after the other; 0 for none."""
+class Lags(Several):
+    """Lags of differences, one after the other; 0, and only alone, for none."""
 
-    name = "lags"
+    name, expected = "lags", "a lag, nor several as 12,1; 0 for none"
+
+    def allowed(self, numbers: tuple) -> bool:
+        """Whether all are positive, or the only one is zero."""
+        return min(numbers) > 0 or numbers == (0,)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        """Read lags as 12,1."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            lags = tuple(int(part) for part in str(value).split(","))
-        except ValueError:
-            lags = (-1,)
-        if min(lags) < 0 or (len(lags) > 1 and 0 in lags):
-            self.fail(f"{value!r} is not a lag, nor several as 12,1; 0 for none.", param, ctx)
-        return tuple(lag for lag in lags if lag)
+        """The lags, of which there may be none."""
+        return tuple(lag for lag in super().convert(value, param, ctx) if lag)
 
 
-class Seasons(click.ParamType):
-    """Whole numbers of steps, separated by commas."""
+class Seasons(Several):
+    """Whole numbers of steps; 1, and only alone, for none."""
 
     name = "steps"
+    expected = "a number of steps, nor several as 24,168; 1 stands for no season, and only alone"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        """Read one number or several; 1, which stands for none, only alone."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            lengths = tuple(int(part) for part in str(value).split(","))
-        except ValueError:
-            lengths = (0,)
-        if min(lengths) < 1:
-            self.fail(f"{value!r} is not a number of steps, nor several as 24,168.", param, ctx)
-        if len(lengths) > 1 and 1 in lengths:
-            self.fail(f"{value!r}: 1 stands for no season, and only alone.", param, ctx)
-        return lengths
+    def allowed(self, numbers: tuple) -> bool:
+        """Whether all are longer than a step, or the only one is one."""
+        return min(numbers) > 1 or numbers == (1,)
 
 
 def example(*lines: str) -> str:
