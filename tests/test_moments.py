@@ -15,17 +15,12 @@ from echofold._data.problem import Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
 from echofold._data.tasks import REGRESSION
-from echofold._folds.moments import (
-    add_pieces,
-    is_poor,
-    moments,
-    solve,
-    squared_errors,
-    whitening,
-)
+from echofold._folds.moments import add_pieces, is_poor, moments, whitening
 from echofold._folds.naive import fit_rows
 from echofold._folds.pieces import add_up, cut
+from echofold._folds.solve import solve
 from echofold._folds.splits import resolve_cv
+from echofold._folds.whitened import squared_errors
 from echofold._validation.streamed import learn_whitening
 
 RIDGE = np.array([0.0, 1e-9, 1e-3, 1.0])

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dposv
 
 from echofold._data.rows import runs
 from echofold._folds.algorithm import Algorithm, Readouts, Residuals, Size
@@ -45,6 +46,7 @@ from echofold._folds.ridge import (
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import ALIKE, EPS, GROWTH, GROWTH_OF_ROOT, negligible
 
+LARGE = 32  # rows from which systems are solved one by one, as what they are: positive definite
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW_RIDGES = 2  # ridge values up to which a QR for each is cheaper than one SVD
 
@@ -212,6 +214,7 @@ def _several(T, residual, d, share, shared, rows):
     p = np.empty_like(e)
     bad = np.zeros((splits, ridges), dtype=bool)
     eye = np.eye(longest)
+    roots = np.sqrt(share)
     probe = np.random.RandomState(0).standard_normal((longest, 2))
     size = max(1, CHUNK // (longest * max(longest, T.shape[1])))
     for start in range(0, splits, size):
@@ -219,7 +222,8 @@ def _several(T, residual, d, share, shared, rows):
         t, dd = T[rows[part]], d[rows[part]]
         real = (dd > 0)[:, :, None]
         for j in range(ridges):
-            C = (t * share[j]) @ t.swapaxes(1, 2)
+            root = t * roots[j]
+            C = root @ root.swapaxes(1, 2)
             if shared:
                 C += shared * (rows[part] < len(d) - 1)[:, :, None]
             r = residual[j, rows[part]]
@@ -234,6 +238,13 @@ def _several(T, residual, d, share, shared, rows):
 
 def _solve(systems: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Solve, and tell which systems are near singular from the growth of the last two columns."""
+    if systems.shape[1] >= LARGE:
+        solutions = np.full(right.shape, np.nan)
+        for i, (system, columns) in enumerate(zip(systems, right, strict=True)):
+            _, found, failed = dposv(system.T, columns, overwrite_a=True)
+            if not failed:
+                solutions[i] = found
+        return solutions, ~(np.abs(solutions[:, :, -2:]).max(axis=(1, 2)) < GROWTH)
     try:
         solutions = np.linalg.solve(systems, right)
     except np.linalg.LinAlgError:  # one exactly singular system stops the whole stack

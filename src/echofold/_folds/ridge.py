@@ -105,11 +105,11 @@ def column_sizes(F: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("...ij,...ij->...j", F, F))
 
 
-def is_balanced(F: np.ndarray) -> bool:
+def is_balanced(F: np.ndarray, most: float = BALANCED) -> bool:
     """Whether columns, but for those of zeros, are so alike in size that an SVD spoils none."""
     sizes = column_sizes(F)
     smallest = np.where(sizes > 0, sizes, np.inf).min(axis=-1, initial=np.inf)
-    return bool((sizes.max(axis=-1, initial=0.0) <= BALANCED * smallest).all())
+    return bool((sizes.max(axis=-1, initial=0.0) <= most * smallest).all())
 
 
 def solve_each(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> np.ndarray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from echofold._folds.algorithm import Algorithm, Readouts, Size
-from echofold._folds.moments import solve
 from echofold._folds.naive import naive
 from echofold._folds.pieces import add_up
+from echofold._folds.solve import solve
 from echofold._folds.splits import RowSplits
 
 

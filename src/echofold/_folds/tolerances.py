@@ -12,6 +12,8 @@ EPS = np.finfo(float).eps
 NEARLY_SINGULAR = 1e-10  # reciprocal condition, in units of columns, from which rank is looked at
 COLLINEAR = 1e13  # condition number from which columns are collinear to working precision
 BALANCED = 100.0  # largest ratio of column norms that an SVD is used for: it spoils small columns
+# The same for coordinates, which need not be exact. Units of a reservoir differ by up to 4,000.
+ALIKE_COLUMNS = 1e4
 
 # Whitened moments
 POOR = 1e3  # condition from which a pilot, or a training set, is not trusted

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from echofold._engine.states import States
-from echofold._folds.moments import solve, whitening
-from echofold._folds.naive import fit_rows
 from echofold._machine.device import one_blas_thread
-from echofold._validation.memory import KEPT_AT_MOST
-from echofold._validation.refit import refit
-from echofold._validation.streamed import learn_whitening
+from echofold._validation.refit import Growing
 
 
 @dataclass(frozen=True)
@@ -35,20 +31,21 @@ class Network:
 def fit_all(
     source: States, ridge: float, penalised: bool, condition: bool = True
 ) -> tuple[np.ndarray, float]:
-    """Readout on all rows, and the condition number of the states (NaN if it costs a QR more)."""
-    problem, path = source.problem, np.array([ridge])
+    """Readout on all rows, in one pass over them, and the condition number of the states.
+
+    That is NaN unless ``condition``: with row weights it takes a factorisation of its own.
+    """
+    problem = source.problem
+    grown = Growing(problem, source.columns, penalised)
+    plain = grown
+    if condition and problem.weights is not None:
+        plain = Growing(replace(problem, weights=None), source.columns, penalised)
     with one_blas_thread():
-        if not source.streams or 8 * problem.rows * source.columns <= KEPT_AT_MOST:
-            X = source.kept()[0]
-            readout = fit_rows(X, problem.targets, problem.weights, path, penalised)[0]
-            return readout, whitening(X).condition if condition else np.nan
-        shift = problem.targets.mean(axis=0)
-        (white,), total, (condition_number,) = learn_whitening(source, shift)
-        solved = solve(total, white, shift, path, penalised, whitened=False)
-        if solved.trusted[0]:
-            return solved.W[0, 0], condition_number
-        (W,) = refit(source, [(0, ((0, problem.rows),))], path, penalised)
-        return W[0], condition_number
+        for row, (X, *_) in source.blocks():
+            for one in {grown, plain}:
+                one.add(X, slice(row, row + len(X)))
+        readout = grown.readouts(np.array([ridge]))[0]
+        return readout, plain.condition if condition else np.nan
 
 
 def network(source: States, readout: np.ndarray, seed: int, condition: float) -> Network:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from echofold._engine.states import States
-from echofold._folds.moments import Whitening, moments, solve
+from echofold._folds.moments import Whitening, moments
+from echofold._folds.solve import solve
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import LEFT_OF_TOTAL
 from echofold._validation.outcome import Validated

@@ -1,6 +1,7 @@
 """Plain refits of splits whose states are not kept: R factors that grow as the rows pass by.
 
-The definition of `_folds.naive`, in memory that does not depend on the number of rows. A QR of
+The definition of `_folds.naive`, in memory that does not depend on the number of rows, and for one
+training set quicker than with all rows at hand. A QR of
 ``[1, X − x₀, Y − y₀]`` with ``x₀, y₀`` the first row that counts holds the means in its first row,
 and below it the R factor of the centred rows.
 """
@@ -11,13 +12,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg.lapack import dtpqrt
 
 from echofold._data.rows import Interval, Intervals
 from echofold._engine.states import States
-from echofold._folds.ridge import Centre, solve_each, triangle_of
+from echofold._folds.ridge import QR_BLOCK, Centre, condition_of, solve_each
+from echofold._folds.tolerances import EPS, negligible
 
-TOGETHER = 2**26  # bytes of R factors and waiting rows that grow in one pass
-WAITING = 2  # rows that wait to be factored, in units of the columns
+FACTORS = 2**26  # bytes of R factors that grow in one pass
+TOGETHER = 1024  # rows that are taken in at a time
+FEW, WIDE = 8, 128  # columns that LAPACK reflects together, of fewer than this many
 
 
 def refit(
@@ -28,11 +32,11 @@ def refit(
 ) -> list[np.ndarray]:
     """Readouts ``(ridge, 1 + m, outputs)`` of each ``(candidate, training rows)``."""
     width = 1 + source.columns + source.problem.targets.shape[1]
-    size = max(1, TOGETHER // (8 * (1 + WAITING) * width**2))
+    size = max(1, FACTORS // (8 * width**2))
     readouts = []
     for first in range(0, len(todo), size):
         part = todo[first : first + size]
-        grown = [_Growing(source.problem, source.columns, penalised) for _ in part]
+        grown = [Growing(source.problem, source.columns, penalised) for _ in part]
         for row, block in source.blocks():
             for one, (candidate, train) in zip(grown, part, strict=True):
                 for a, b in _inside(train, row, row + len(block[0])):
@@ -44,7 +48,7 @@ def refit(
 def factor_all(source: States) -> list[tuple[np.ndarray, np.ndarray]]:
     """R factor of the centred rows ``(m, m)`` and their mean, of every candidate, in one pass."""
     problem = replace(source.problem, weights=None)
-    grown = [_Growing(problem, source.columns, False) for _ in range(source.candidates)]
+    grown = [Growing(problem, source.columns, False) for _ in range(source.candidates)]
     for row, block in source.blocks():
         for one, X in zip(grown, block, strict=True):
             one.add(X, slice(row, row + len(X)))
@@ -58,54 +62,62 @@ def _inside(intervals: Intervals, start: int, stop: int) -> Iterable[Interval]:
             yield max(a, start), min(b, stop)
 
 
-class _Growing:
-    """The R factor of one training set."""
+class Growing:
+    """The R factor of ``[1, X − x₀, Y − y₀]`` of one set of rows, which come block by block."""
 
     def __init__(self, problem, columns: int, penalised: bool):
         self.problem, self.columns, self.penalised = problem, columns, penalised
         self.first: np.ndarray | None = None
-        self.R = np.zeros((0, 1 + columns + problem.targets.shape[1]))
-        self.waiting: list[np.ndarray] = []
+        size = 1 + columns + problem.targets.shape[1]
+        self.R = np.zeros((size, size), order="F")
+        self._reflected = min(size, FEW if size < WIDE else QR_BLOCK)
 
     def add(self, X: np.ndarray, rows: slice) -> None:
-        """Take in rows; they are factored when enough have come."""
-        A = np.hstack([np.ones((len(X), 1)), X, self.problem.targets[rows]])
-        weights = self.problem.weights
+        """Take in rows, few enough at a time to stay in the cache."""
+        for start in range(0, len(X), TOGETHER):
+            part = X[start : start + TOGETHER]
+            self._add(part, slice(rows.start + start, rows.start + start + len(part)))
+
+    def _add(self, X: np.ndarray, rows: slice) -> None:
+        m, Y, weights = self.columns, self.problem.targets[rows], self.problem.weights
         if weights is not None:
-            A, weights = A[weights[rows] > 0], weights[rows][weights[rows] > 0]
-            if not len(A):
+            weights = weights[rows]
+            X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
+            if not len(X):
                 return
         if self.first is None:
-            self.first = np.append(0.0, A[0, 1:] * (not self.penalised))
-        A -= self.first
+            self.first = np.concatenate([X[0], Y[0]]) * (not self.penalised)
+        A = np.empty((len(X), len(self.R)), order="F")  # as LAPACK wants them
+        A[:, 0] = 1.0
+        np.subtract(X, self.first[:m], out=A[:, 1 : 1 + m])
+        np.subtract(Y, self.first[m:], out=A[:, 1 + m :])
         if weights is not None:
             A *= np.sqrt(weights)[:, None]
-        self.waiting.append(A)
-        if sum(map(len, self.waiting)) >= WAITING * A.shape[1]:
-            self._factor()
-
-    def _factor(self) -> None:
-        self.R = triangle_of(np.vstack([self.R, *self.waiting]))
-        self.waiting = []
+        self.R = dtpqrt(0, self._reflected, self.R, A, overwrite_a=True, overwrite_b=True)[0]
 
     @property
     def mean(self) -> np.ndarray:
         """Weighted means of states and targets."""
         assert self.first is not None
-        return self.first[1:] + self.R[0, 1:] / self.R[0, 0]
+        return self.first + self.R[0, 1:] / self.R[0, 0]
 
     def centred(self) -> tuple[np.ndarray, np.ndarray]:
         """R factor of the centred states, and their mean."""
-        self._factor()
         m = self.columns
         return self.R[1 : 1 + m, 1 : 1 + m], self.mean[:m]
 
+    @property
+    def condition(self) -> float:
+        """Condition number of the centred states; ``1/eps`` if some direction is only rounding."""
+        s = np.linalg.svd(self.centred()[0], compute_uv=False)
+        if not s[0]:
+            return 1.0
+        return 1 / EPS if s[-1] <= negligible(s[0], len(s)) else condition_of(s)
+
     def readouts(self, ridge: np.ndarray) -> np.ndarray:
         """Readouts from all rows that were added."""
-        self._factor()
         p = 1 + self.columns
         if self.penalised:
             return solve_each(self.R[:p, :p], self.R[:p, p:], ridge)
-        below = self.R[1:p]
-        w = solve_each(below[:, 1:p], below[:, p:], ridge)
+        w = solve_each(self.R[1:p, 1:p], self.R[1:p, p:], ridge)
         return Centre(self.mean[: p - 1], self.mean[p - 1 :], False).readout(w)

@@ -15,11 +15,11 @@ from echofold._folds.moments import (
     is_poor,
     overall_condition,
     pilot_rows,
-    solve,
-    squared_errors,
     whitening,
 )
 from echofold._folds.pieces import Pieces, add_up
+from echofold._folds.solve import solve
+from echofold._folds.whitened import squared_errors
 from echofold._validation.outcome import Validated
 from echofold._validation.refit import factor_all, refit
 from echofold._validation.score import call_metric, error_sums, finish_sums, kinds, runs_closed_loop

@@ -1,0 +1,212 @@
+"""Readouts of training sets from their whitened moments, and whether they can be trusted.
+
+Three ways lead there: a Cholesky factor for each ridge value (`_folds.whitened`), one SVD for a
+long path, and a QR for each value where columns are of unlike size (`_folds.ridge` has both). Where
+a set is much worse conditioned than the pilot was, its rows must be asked again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from echofold._folds.moments import Whitening
+from echofold._folds.ridge import Factored, factor, is_balanced, solve_each, triangle_of
+from echofold._folds.tolerances import POOR, negligible
+from echofold._folds.whitened import solve_path
+
+MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
+FEW_RIDGES = 4  # up to which a QR for each is cheaper than one SVD
+FULL_RANK = (
+    100.0  # times what is negligible, down to which no direction is left out at a ridge of 0
+)
+
+
+@dataclass(frozen=True)
+class MomentReadouts:
+    """Readouts of training sets over a ridge path, in original and in whitened coordinates.
+
+    ``W (sets, ridge, 1 + m, outputs)`` acts on ``[1, X]``, ``v`` of the same shape on ``[1, Z]``
+    and predicts ``Y − shift`` (None unless asked for). ``sound (sets, ridge)`` tells where they can
+    be believed: the condition of the moments bounds what rounding has done to them.
+    """
+
+    W: np.ndarray
+    sound: np.ndarray
+    v: Any = None
+
+    @property
+    def trusted(self) -> np.ndarray:
+        """The sets of which all readouts are sound."""
+        return np.asarray(self.sound.all(axis=1))
+
+
+def solve(
+    M: np.ndarray,
+    white: Whitening,
+    shift: np.ndarray,
+    ridge: np.ndarray,
+    penalised: bool,
+    whitened: bool = True,
+) -> MomentReadouts:
+    """Readouts from the moments ``M (sets, a, a)`` of training sets; targets were shifted.
+
+    ``whitened`` tells whether ``v`` is wanted too.
+    """
+    alone = _alone(white, ridge)
+    if not alone.all():
+        found = _by_root(M, white, shift, ridge[~alone], penalised, whitened)
+        if not alone.any():
+            return found
+    at = white.places
+    narrow = M
+    if len(at) <= len(white.mean):
+        kept = np.append(at, np.arange(1 + len(white.mean), M.shape[1]))
+        narrow = M[:, kept[:, None], kept]
+    W, inner, sound = solve_path(narrow, white.coordinates, shift, ridge[alone], penalised)
+    v = inner
+    if whitened and len(at) <= len(white.mean):
+        v = np.zeros_like(W)
+        v[:, :, at] = inner
+    if alone.all():
+        return MomentReadouts(W, sound, v if whitened else None)
+    order = np.argsort(np.append(np.flatnonzero(alone), np.flatnonzero(~alone)))
+
+    def merged(one, other):
+        return np.concatenate([one, other], axis=1)[:, order]
+
+    return MomentReadouts(
+        merged(W, found.W), merged(sound, found.sound), merged(v, found.v) if whitened else None
+    )
+
+
+def _alone(white: Whitening, ridge: np.ndarray) -> np.ndarray:
+    """The ridge values that are solved for each by itself.
+
+    At 0 that is right only if no direction is left out; the sizes of columns must be alike.
+    """
+    if (white.size != 1).any() or len(ridge) > MANY_RIDGES or not white.held.any():
+        return np.zeros(len(ridge), dtype=bool)
+    sigma = white.sigma[white.held]
+    return (ridge > 0) | (sigma.min() > FULL_RANK * negligible(sigma.max(), len(white.mean)))
+
+
+def _by_root(M, white: Whitening, shift, ridge, penalised: bool, whitened: bool) -> MomentReadouts:
+    """The same by a root of the moments.
+
+    With ``M_zz = LLᵀ`` and ``[1, X] = [1, Z] S``, the R factor of the rows is ``F = LᵀS`` and
+    ``g = L⁻¹ M_zy``. An unpenalised bias means the same on centred moments, without the ones.
+    """
+    at, Z = white.places, slice(1 + len(white.mean))
+    gram, cross = M[:, Z, Z], M[:, Z, Z.stop :]
+    if len(at) < Z.stop:  # the others are zero
+        gram, cross = gram[:, at[:, None], at], cross[:, at]
+    if penalised:
+        cross = cross + gram[:, :, :1] * shift  # the penalty acts on the bias of unshifted targets
+        root = _root(gram, _diagonal(gram), cross)
+        f = _solved(np.swapaxes(root.L, 1, 2) @ white.frame[at], root.g, ridge)
+        W, inner = f.W, root.back(f.fitted) if whitened else None
+    else:
+        weight = gram[:, :1, :1]
+        z, b = gram[:, 1:, :1] / weight, cross[:, :1] / weight
+        centred = gram[:, 1:, 1:] - weight * z @ np.swapaxes(z, 1, 2)
+        root = _root(centred, _diagonal(gram)[:, 1:], cross[:, 1:] - weight * z @ b)
+        S = white.there[white.held]
+        f = _solved(np.swapaxes(root.L, 1, 2) @ S, root.g, ridge)
+        mean = white.mean + z[:, :, 0] @ S
+        W = np.concatenate([shift + b[:, None] - mean[:, None, None] @ f.W, f.W], axis=2)
+        if whitened:
+            inner = root.back(f.fitted)
+            bias = shift + b[:, None] - np.swapaxes(z, 1, 2)[:, None] @ inner
+            inner = np.concatenate([bias, inner], axis=2)
+    sound = np.repeat(root.trusted[:, None], len(ridge), axis=1)
+    if not whitened:
+        return MomentReadouts(W, sound)
+    v = np.zeros_like(W)
+    v[:, :, at] = inner
+    v[..., 0, :] -= shift
+    return MomentReadouts(W, sound, v)
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """Solutions ``W (sets, ridge, columns, outputs)`` and ``fitted = F W``."""
+
+    W: np.ndarray
+    F: np.ndarray
+    f: Factored | None
+    ridge: np.ndarray
+
+    @property
+    def fitted(self) -> np.ndarray:
+        """``F W``; by the SVD, going through ``W`` would lose as many digits as ``cond(X)`` has."""
+        if self.f is None:
+            return self.F[:, None] @ self.W
+        scaled = (self.f.filters(self.ridge) * self.f.s[:, None] ** 2)[..., None]
+        return self.f.U[:, None] @ (scaled * self.f.c[:, None])
+
+
+def _solved(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> _Solved:
+    """Minimisers of ``‖F w − g‖² + β ‖w‖²`` for every set; see `_folds.ridge` for the two ways."""
+    if len(ridge) > FEW_RIDGES and is_balanced(F):
+        f = factor(F, g)
+        return _Solved(f.solve(ridge), F, f, ridge)
+    p = F.shape[2]
+    R = triangle_of(np.concatenate([F, g], axis=2))
+    W = np.stack([solve_each(r[:p, :p], r[:p, p:], ridge) for r in R])
+    return _Solved(W, F, None, ridge)
+
+
+@dataclass(frozen=True)
+class _Root:
+    """``L`` with ``LLᵀ`` a stack of Gram matrices, ``g = L⁻¹ B``, and which can be trusted."""
+
+    L: np.ndarray
+    g: np.ndarray
+    trusted: np.ndarray
+
+    def back(self, fitted: np.ndarray) -> np.ndarray:
+        """Solutions in whitened coordinates, ``L⁻ᵀ F w``."""
+        sets, ridges, p, outputs = fitted.shape
+        flat = np.moveaxis(fitted, 1, 2).reshape(sets, p, ridges * outputs)
+        solutions = np.linalg.solve(np.swapaxes(self.L, 1, 2), flat)
+        return np.moveaxis(solutions.reshape(sets, p, ridges, outputs), 2, 1)
+
+
+def _diagonal(gram: np.ndarray) -> np.ndarray:
+    """Diagonals ``(sets, a)`` of ``(sets, a, a)``."""
+    return np.einsum("...ii->...i", gram)
+
+
+def _root(gram: np.ndarray, size: np.ndarray, B: np.ndarray) -> _Root:
+    """Factor Gram matrices after scaling by ``size``, the diagonal before anything was subtracted.
+
+    That is what rounding is proportional to, so the condition of the scaled matrix bounds what
+    rounding does to a solution. The trace of its inverse, estimated by the growth of two random
+    vectors under ``L⁻¹``, is that condition, but for the number of columns.
+    """
+    d = np.sqrt(np.maximum(size, np.finfo(float).tiny))[:, :, None]
+    L, trusted = _cholesky(gram / (d * np.swapaxes(d, 1, 2)))
+    probe = np.random.RandomState(0).standard_normal((gram.shape[1], 2))
+    probe = np.broadcast_to(probe, (len(L), *probe.shape))
+    grown = np.linalg.solve(L, np.concatenate([B / d, probe], axis=2))
+    with np.errstate(over="ignore"):
+        trusted &= (grown[:, :, -2:] ** 2).sum(axis=(1, 2)) / 2 < POOR + 10 * gram.shape[1]
+    return _Root(d * L, grown[:, :, :-2], trusted)
+
+
+def _cholesky(scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cholesky factors of a stack, the identity where there is none, and where there is one."""
+    try:
+        return np.linalg.cholesky(scaled), np.ones(len(scaled), dtype=bool)
+    except np.linalg.LinAlgError:  # one of them stops the whole stack
+        pass
+    L, there = np.empty_like(scaled), np.zeros(len(scaled), dtype=bool)
+    for i, one in enumerate(scaled):
+        try:
+            L[i], there[i] = np.linalg.cholesky(one), True
+        except np.linalg.LinAlgError:
+            L[i] = np.eye(len(one))
+    return L, there
