@@ -10,7 +10,6 @@ from echofold._engine.drive import (
     block_length,
     drive,
     drive_blocks,
-    drive_draws,
     drive_sequences,
 )
 from echofold._engine.generate import Course, begin, generate, proceed
@@ -74,17 +73,6 @@ def test_drive_starts_from_a_given_state():
     states, _ = drive(batch, u, x)
     for c, network in enumerate(plain):
         assert np.allclose(states[:, :, c], reference.run(*network, u, x[:, c]), atol=1e-10)
-
-
-def test_several_draws_run_in_one_call():
-    pairs = [candidates(1.0, 1, seed) for seed in (0, 1)]
-    u = series(1)
-    states, last = drive_draws([batch for batch, _ in pairs], u)
-    assert states.shape == (2, STEPS, UNITS, 3)
-    assert last.shape == (2, UNITS, 3)
-    for d, (_, plain) in enumerate(pairs):
-        for c, network in enumerate(plain):
-            assert np.allclose(states[d, :, :, c], reference.run(*network, u), atol=1e-10)
 
 
 @pytest.mark.parametrize("size", [None, 7, 30, 64])

@@ -6,9 +6,8 @@ hold `_machine.device.engine`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -54,13 +53,6 @@ def drive(r: Reservoirs, inputs, x=None):
     return _drive(r, inputs, np.zeros(r.shape) if x is None else x, len(inputs))
 
 
-def drive_draws(draws: Sequence[Reservoirs], inputs):
-    """As `drive` from rest, for several draws of equal shapes at once: results gain an axis."""
-    stacked = jax.tree.map(lambda *arrays: np.stack(arrays), *draws)
-    x = np.zeros((len(draws), *draws[0].shape))
-    return jax.vmap(_drive, in_axes=(0, None, 0, None))(stacked, inputs, x, len(inputs))
-
-
 def advance(r: Reservoirs, inputs, x=None):
     """The state after driving with ``inputs``, in memory that does not grow with their length."""
     x = np.zeros(r.shape) if x is None else x
@@ -92,8 +84,7 @@ def block_length(shape: tuple[int, int], steps: int) -> int:
     return min(even, -(-most // 64) * 64)
 
 
-@program
-def drive_sequences(r: Reservoirs, inputs, take):
+def sums_of_sequences(r: Reservoirs, inputs, take):
     """Drive every candidate with every sequence at once, keeping weighted sums of states.
 
     ``inputs`` is ``(sequences, steps, inputs)``, padded at the end; ``take`` is
@@ -117,3 +108,9 @@ def drive_sequences(r: Reservoirs, inputs, take):
     rest = jnp.zeros((units, count)), jnp.zeros((take.shape[0], r.seen, count))
     (_, total), _ = scan(step, rest, rows)
     return total.reshape(take.shape[0], r.seen, candidates, sequences)
+
+
+@program
+def drive_sequences(r: Reservoirs, inputs, take):
+    """`sums_of_sequences`, compiled."""
+    return sums_of_sequences(r, inputs, take)

@@ -138,10 +138,15 @@ def _brought_back(way: Way, unit, y, past, step):
     return y, jnp.where(way.log, jnp.exp(kept), kept), past
 
 
-@program
-def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, absolute):
+def first_output(r: Reservoirs, readout, inputs, x, course: Course, past, absolute: bool):
+    """Columns after their first output, from true inputs and states."""
     y = _readout(r, readout, inputs, x)
     return Trajectories(x, *_output(course, y, past, 0, absolute))
+
+
+@program
+def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, absolute):
+    return first_output(r, readout, inputs, x, course, past, absolute)
 
 
 def begin(
@@ -155,7 +160,7 @@ def begin(
     return _begin(r, readout, inputs, x, course, past, absolute=absolute)
 
 
-def _closed_step(r: Reservoirs, readout, course: Course, absolute: bool, n, going):
+def closed_step(r: Reservoirs, readout, course: Course, absolute: bool, n, going):
     """One step of every column on its own output."""
     row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
     u = jnp.concatenate([going.y, course.known[row].T])
@@ -167,7 +172,7 @@ def _closed_step(r: Reservoirs, readout, course: Course, absolute: bool, n, goin
 @program
 def _proceed(r: Reservoirs, readout, going, course, first, stop, *, absolute, steps):
     """The trajectories before step ``stop``; ``steps``, if not None, are compiled in."""
-    step = partial(_closed_step, r, readout, course, absolute)
+    step = partial(closed_step, r, readout, course, absolute)
     count = stop - first if steps is None else steps
     return loop(0, count, lambda n, going: step(first + n, going), going)
 
@@ -175,7 +180,7 @@ def _proceed(r: Reservoirs, readout, going, course, first, stop, *, absolute, st
 @program
 def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
     """The trajectories after ``steps`` more, and their outputs."""
-    one = partial(_closed_step, r, readout, course, False)
+    one = partial(closed_step, r, readout, course, False)
 
     def step(going, n):
         going = one(n, going)

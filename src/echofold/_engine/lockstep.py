@@ -82,15 +82,24 @@ def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
         yield part, min(widest, max(narrowest, wide))
 
 
-def course(problem: Problem, runs: Runs) -> Course:
-    """What these columns run along."""
+def course(problem: Problem, start, horizon) -> Course:
+    """What runs of such starts and horizons go along."""
     rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
     known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
     way = None
     if problem.brought_back:
         way = way_of(problem.form, problem.offset, problem.limits)
     present = None if problem.present is None else pad_rows(problem.present, rows)
-    return Course(known, targets, runs.start, runs.horizon, problem.unit, way, present)
+    return Course(known, targets, start, horizon, problem.unit, way, present)
+
+
+def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:
+    """Levels ``(room, outputs, runs)`` before the rows ``start (runs,)``; none if none are used."""
+    outputs = problem.targets.shape[1]
+    before = np.zeros((room_of(problem), outputs, len(start)))
+    if problem.brought_back and problem.form.lags:
+        before[-problem.form.lost :] = np.moveaxis(problem.before(start), 0, 2)
+    return before
 
 
 def room_of(problem: Problem) -> int:
@@ -103,11 +112,7 @@ def first_outputs(
 ) -> Trajectories:
     """Columns after their first output, from the true rows that they start from."""
     rows, inputs = runs.rows.T, runs.rows.shape[1] - r.seen
-    states, before = rows[inputs : inputs + r.shape[0]], None
-    if along.way is not None:
-        before = np.zeros((room_of(problem), *readout.shape[1:]))
-        if problem.form.lags:
-            before[-problem.form.lost :] = np.moveaxis(problem.before(runs.start), 0, 2)
+    states, before = rows[inputs : inputs + r.shape[0]], levels_before(problem, runs.start)
     return begin(r, readout, rows[:inputs], states, along, absolute, before)
 
 
@@ -116,9 +121,9 @@ def _start(source: States, runs: Runs, width: int, absolute: bool):
     index = np.zeros(width, dtype=int)
     index[: len(runs.candidate)] = np.arange(len(runs.candidate))
     runs = runs.part(index)
-    r, along = source.reservoirs.columns(runs.candidate), course(source.problem, runs)
-    readout = np.moveaxis(runs.readout, 0, 2)
-    return r, readout, first_outputs(source.problem, r, runs, readout, along, absolute), along
+    problem, r = source.problem, source.reservoirs.columns(runs.candidate)
+    along, readout = course(problem, runs.start, runs.horizon), np.moveaxis(runs.readout, 0, 2)
+    return r, readout, first_outputs(problem, r, runs, readout, along, absolute), along
 
 
 def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:

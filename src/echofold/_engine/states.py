@@ -16,7 +16,8 @@ from echofold._data.segments import Segments, Sequences, Series
 from echofold._engine.drive import advance, drive, drive_blocks
 from echofold._engine.features import sequence_features
 from echofold._engine.kind import Reservoir, Reservoirs, together
-from echofold._machine.device import engine, resolve
+from echofold._machine.device import engine
+from echofold._machine.where import Work, resolve
 
 PILOT_SEGMENTS = 16
 SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
@@ -227,4 +228,5 @@ def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
     reservoirs = together([kind], problem.segments.inputs, seed)
-    return states_of(problem, reservoirs, resolve(device, 1))
+    steps = len(problem.washout) + problem.rows
+    return states_of(problem, reservoirs, resolve(device, Work(steps, 1, kind.size)))

@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dposv
 
 from echofold._data.rows import runs
 from echofold._folds.algorithm import Algorithm, Readouts, Residuals, Size
+from echofold._folds.leaving import leave_one, leave_several
 from echofold._folds.naive import naive
 from echofold._folds.ridge import (
     Centre,
@@ -44,9 +44,8 @@ from echofold._folds.ridge import (
     with_penalty,
 )
 from echofold._folds.splits import RowSplits
-from echofold._folds.tolerances import ALIKE, EPS, GROWTH, GROWTH_OF_ROOT, negligible
+from echofold._folds.tolerances import ALIKE, EPS, GROWTH_OF_ROOT, negligible
 
-LARGE = 32  # rows from which systems are solved one by one, as what they are: positive definite
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW_RIDGES = 2  # ridge values up to which a QR for each is cheaper than one SVD
 
@@ -197,13 +196,9 @@ def _single(T, residual, d, share, shared, rows):
     """One row left out of each split: ``C`` is a number."""
     rows = rows[:, 0]
     C = (T[rows] ** 2) @ share.T + shared  # (splits, ridge)
-    d = d[rows][:, None]
-    left = 1 - d * C * d
-    bad = ~(left > 1 / GROWTH)
     r = residual[:, rows].swapaxes(0, 1)  # (splits, ridge, outputs)
-    p = d[..., None] * r / np.where(bad, 1.0, left)[..., None]
-    e = r + (C * d)[..., None] * p
-    return e[:, :, None], d[..., None, None] * p[:, :, None], bad
+    e, p, bad = leave_one(C, r, np.broadcast_to(d[rows][:, None], C.shape))
+    return e[:, :, None], p[:, :, None], bad
 
 
 def _several(T, residual, d, share, shared, rows):
@@ -213,48 +208,19 @@ def _several(T, residual, d, share, shared, rows):
     e = np.empty((splits, ridges, longest, outputs))
     p = np.empty_like(e)
     bad = np.zeros((splits, ridges), dtype=bool)
-    eye = np.eye(longest)
     roots = np.sqrt(share)
-    probe = np.random.RandomState(0).standard_normal((longest, 2))
     size = max(1, CHUNK // (longest * max(longest, T.shape[1])))
     for start in range(0, splits, size):
         part = slice(start, start + size)
         t, dd = T[rows[part]], d[rows[part]]
-        real = (dd > 0)[:, :, None]
         for j in range(ridges):
             root = t * roots[j]
             C = root @ root.swapaxes(1, 2)
             if shared:
                 C += shared * (rows[part] < len(d) - 1)[:, :, None]
             r = residual[j, rows[part]]
-            right = np.concatenate(
-                [dd[:, :, None] * r, np.broadcast_to(probe, (len(t), *probe.shape)) * real], axis=2
-            )
-            solutions, bad[part, j] = _solve(eye - dd[:, :, None] * C * dd[:, None, :], right)
-            p[part, j] = dd[:, :, None] * solutions[:, :, :outputs]
-            e[part, j] = r + C @ p[part, j]
+            e[part, j], p[part, j], bad[part, j] = leave_several(C, r, dd)
     return e, p, bad
-
-
-def _solve(systems: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Solve, and tell which systems are near singular from the growth of the last two columns."""
-    if systems.shape[1] >= LARGE:
-        solutions = np.full(right.shape, np.nan)
-        for i, (system, columns) in enumerate(zip(systems, right, strict=True)):
-            _, found, failed = dposv(system.T, columns, overwrite_a=True)
-            if not failed:
-                solutions[i] = found
-        return solutions, ~(np.abs(solutions[:, :, -2:]).max(axis=(1, 2)) < GROWTH)
-    try:
-        solutions = np.linalg.solve(systems, right)
-    except np.linalg.LinAlgError:  # one exactly singular system stops the whole stack
-        solutions = np.full(right.shape, np.nan)
-        for i in range(len(systems)):
-            try:
-                solutions[i] = np.linalg.solve(systems[i], right[i])
-            except np.linalg.LinAlgError:
-                continue
-    return solutions, ~(np.abs(solutions[:, :, -2:]).max(axis=(1, 2)) < GROWTH)
 
 
 def _dual(A, B, d, centre: Centre, ridge, left_out: LeftOut) -> None:
@@ -352,7 +318,7 @@ class LeaveOut(Algorithm):
     def residuals(self, splits: RowSplits) -> Residuals:
         """Residuals of every split, without its readouts."""
         left_out = self._found(splits, readouts=False)
-        return Residuals(_only_valid(left_out.rows, splits), left_out.residuals, left_out.direct)
+        return Residuals(only_valid(left_out.rows, splits), left_out.residuals, left_out.direct)
 
     def _found(self, splits: RowSplits, readouts: bool) -> LeftOut:
         rows = self.rows
@@ -379,7 +345,7 @@ class LeaveOut(Algorithm):
         }
 
 
-def _only_valid(rows: np.ndarray, splits: RowSplits) -> np.ndarray:
+def only_valid(rows: np.ndarray, splits: RowSplits) -> np.ndarray:
     """Rows left out, with ``n`` in place of those that are in a gap."""
     if rows.shape == splits.valid_rows.shape and (rows == splits.valid_rows).all():
         return rows

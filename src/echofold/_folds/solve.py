@@ -14,14 +14,13 @@ import numpy as np
 
 from echofold._folds.moments import Whitening
 from echofold._folds.ridge import Factored, factor, is_balanced, solve_each, triangle_of
-from echofold._folds.tolerances import POOR, negligible
+from echofold._folds.tolerances import ALIKE_COLUMNS, BALANCED, FULL_RANK, POOR, negligible
 from echofold._folds.whitened import solve_path
 
 MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
+FAR = 1e4  # from what is negligible, a direction is surely kept
+POWERS = 30
 FEW_RIDGES = 4  # up to which a QR for each is cheaper than one SVD
-FULL_RANK = (
-    100.0  # times what is negligible, down to which no direction is left out at a ridge of 0
-)
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def solve(
 
     ``whitened`` tells whether ``v`` is wanted too.
     """
-    alone = _alone(white, ridge)
+    alone = full_rank(white, ridge) & (white.size == 1).all() & (len(ridge) <= MANY_RIDGES)
     if not alone.all():
         found = _by_root(M, white, shift, ridge[~alone], penalised, whitened)
         if not alone.any():
@@ -82,15 +81,11 @@ def solve(
     )
 
 
-def _alone(white: Whitening, ridge: np.ndarray) -> np.ndarray:
-    """The ridge values that are solved for each by itself.
-
-    At 0 that is right only if no direction is left out; the sizes of columns must be alike.
-    """
-    if (white.size != 1).any() or len(ridge) > MANY_RIDGES or not white.held.any():
-        return np.zeros(len(ridge), dtype=bool)
+def full_rank(white: Whitening, ridge: np.ndarray) -> np.ndarray:
+    """The ridge values at which no direction is left out: all, but perhaps zero."""
     sigma = white.sigma[white.held]
-    return (ridge > 0) | (sigma.min() > FULL_RANK * negligible(sigma.max(), len(white.mean)))
+    least, most = sigma.min(initial=np.inf), sigma.max(initial=0.0)
+    return (ridge > 0) | bool(least > FULL_RANK * negligible(most, len(white.mean)))
 
 
 def _by_root(M, white: Whitening, shift, ridge, penalised: bool, whitened: bool) -> MomentReadouts:
@@ -107,18 +102,23 @@ def _by_root(M, white: Whitening, shift, ridge, penalised: bool, whitened: bool)
         cross = cross + gram[:, :, :1] * shift  # the penalty acts on the bias of unshifted targets
         root = _root(gram, _diagonal(gram), cross)
         f = _solved(np.swapaxes(root.L, 1, 2) @ white.frame[at], root.g, ridge)
-        W, inner = f.W, root.back(f.fitted) if whitened else None
+        W, inner = f.W, root.back(f.fitted) if whitened else f.W
     else:
         weight = gram[:, :1, :1]
         z, b = gram[:, 1:, :1] / weight, cross[:, :1] / weight
         centred = gram[:, 1:, 1:] - weight * z @ np.swapaxes(z, 1, 2)
         root = _root(centred, _diagonal(gram)[:, 1:], cross[:, 1:] - weight * z @ b)
         S = white.there[white.held]
-        f = _solved(np.swapaxes(root.L, 1, 2) @ S, root.g, ridge)
+        if not ridge.any() and (white.size == 1).all():
+            inner = np.stack([_least_norm(*one, white) for one in zip(root.L, root.g, strict=True)])
+            inner = inner[:, None]
+            w = white.back[:, white.held] @ inner
+        else:
+            f = _solved(np.swapaxes(root.L, 1, 2) @ S, root.g, ridge)
+            w, inner = f.W, root.back(f.fitted) if whitened else f.W
         mean = white.mean + z[:, :, 0] @ S
-        W = np.concatenate([shift + b[:, None] - mean[:, None, None] @ f.W, f.W], axis=2)
+        W = np.concatenate([shift + b[:, None] - mean[:, None, None] @ w, w], axis=2)
         if whitened:
-            inner = root.back(f.fitted)
             bias = shift + b[:, None] - np.swapaxes(z, 1, 2)[:, None] @ inner
             inner = np.concatenate([bias, inner], axis=2)
     sound = np.repeat(root.trusted[:, None], len(ridge), axis=1)
@@ -128,6 +128,32 @@ def _by_root(M, white: Whitening, shift, ridge, penalised: bool, whitened: bool)
     v[:, :, at] = inner
     v[..., 0, :] -= shift
     return MomentReadouts(W, sound, v)
+
+
+def _least_norm(L: np.ndarray, g: np.ndarray, white: Whitening) -> np.ndarray:
+    """The solution ``v`` at a ridge of 0, without directions that are negligible in this set.
+
+    The columns of ``F = Lᵀ diag(σ)`` get ever smaller, so whatever is negligible lies in the last
+    ones alone, but for a rotation by less than ``1 / FAR``: only these take an SVD.
+    """
+    sigma = white.sigma[white.held]
+    least = negligible(_norm(L.T * sigma), len(white.mean))
+    lead = int(np.argmin(np.append(sigma * np.abs(np.diag(L)) > FAR * least, False)))
+    U, s, Qt = np.linalg.svd(L[lead:, lead:].T * sigma[lead:])
+    kept = s > least
+    last = sigma[lead:, None] * (Qt[kept].T @ ((U[:, kept].T @ g[lead:]) / s[kept, None]))
+    first = g[:lead] - L[lead:, :lead].T @ last
+    first = np.linalg.solve(L[:lead, :lead].T, first)  # not SciPy's, which lets no thread beside it
+    return np.concatenate([first, last])
+
+
+def _norm(F: np.ndarray) -> float:
+    """The largest singular value, by power iteration."""
+    x: np.ndarray = np.random.RandomState(0).standard_normal((F.shape[1], 1))
+    for _ in range(POWERS):
+        x = F.T @ (F @ x)
+        x = x / np.linalg.norm(x)
+    return float(np.linalg.norm(F @ x))
 
 
 @dataclass(frozen=True)
@@ -150,7 +176,9 @@ class _Solved:
 
 def _solved(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> _Solved:
     """Minimisers of ``‖F w − g‖² + β ‖w‖²`` for every set; see `_folds.ridge` for the two ways."""
-    if len(ridge) > FEW_RIDGES and is_balanced(F):
+    # At 0, directions are left out by their singular values anyway.
+    few, most = len(ridge) <= FEW_RIDGES and ridge.any(), BALANCED if ridge.any() else ALIKE_COLUMNS
+    if not few and is_balanced(F, most):
         f = factor(F, g)
         return _Solved(f.solve(ridge), F, f, ridge)
     p = F.shape[2]

@@ -15,6 +15,8 @@ BALANCED = 100.0  # largest ratio of column norms that an SVD is used for: it sp
 # The same for coordinates, which need not be exact. Units of a reservoir differ by up to 4,000.
 ALIKE_COLUMNS = 1e4
 
+FULL_RANK = 100.0  # times what is negligible: above it no direction is left out at a ridge of 0
+
 # Whitened moments
 POOR = 1e3  # condition from which a pilot, or a training set, is not trusted
 NOISE = 1e3  # mean square up to which a direction at the floor of sigma holds rounding only

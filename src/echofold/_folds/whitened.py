@@ -4,7 +4,8 @@ One text for two machines: arrays are NumPy's on the host and JAX's on a device;
 ``(…)`` are candidates. In coordinates ``Z = (X − μ) V Σ⁻¹`` a ridge ``β`` means
 ``(M_zz + β diag(σ⁻²)) v = M_zy``, and the readout is ``V Σ⁻¹ v``. A Cholesky factorisation is as
 accurate as an SVD here, because it is indifferent to the units of rows and columns and the penalty
-has no other entries than the diagonal. A penalised bias adds ``β q qᵀ`` (see `solve_path`).
+has no other entries than the diagonal. A free bias means the same on centred moments; a penalised
+one adds ``β q qᵀ`` (see `systems`).
 """
 
 from __future__ import annotations
@@ -48,89 +49,141 @@ class Path(NamedTuple):
     sound: Any
 
 
-def solve_path(M, at: Coordinates, shift, ridge, penalised: bool) -> Path:
-    """Readouts from moments ``M (…, sets, 1 + r + outputs, same)`` of shifted targets.
+class Systems(NamedTuple):
+    """What is solved for a ridge path: ``gram + β (diag(penalty) + q qᵀ)``, on the right ``right``.
 
-    A free bias is the same problem on centred moments. A penalised one is part of it: with
-    ``a = Σ⁻¹ Vᵀ μ`` and ``τ = 1 + ‖rest‖²``, the least squared norm of a readout that does what
-    ``[b; v]`` does on ``[1, Z]`` is ``vᵀ diag(σ⁻²) v + (b − aᵀv)² / τ``.
+    ``size`` is the diagonal of ``gram`` before anything was subtracted, which rounding is
+    proportional to. For a free bias rows are centred by ``z (…, sets, r, 1)`` and targets by
+    ``b (…, sets, 1, outputs)``; for a penalised one the column of ones is part of the system.
+    """
+
+    gram: Any
+    size: Any
+    right: Any
+    penalty: Any
+    empty: Any
+    q: Any
+    z: Any
+    b: Any
+
+
+def systems(M, at: Coordinates, shift, penalised: bool) -> Systems:
+    """From moments ``M (…, sets, 1 + r + outputs, same)`` of shifted targets.
+
+    A penalised bias is part of the problem: with ``a = Σ⁻¹ Vᵀ μ`` and ``τ = 1 + ‖rest‖²``, the
+    least squared norm of a readout that does what ``[b; v]`` does on ``[1, Z]`` is
+    ``vᵀ diag(σ⁻²) v + (b − aᵀv)² / τ``.
     """
     xp, p = namespace(M), 1 + at.penalty.shape[-1]
     gram, cross = M[..., :p, :p], M[..., :p, p:]
     size = xp.einsum("...ii->...i", gram)
-    a = (xp.swapaxes(at.back, -1, -2) @ at.mean[..., None])[..., None, None, :, :]
-    back = at.back[..., None, None, :, :]
     if penalised:
-        cross = cross + gram[..., :, :1] * shift  # the penalty acts on a bias of unshifted targets
-        tau = 1 + (at.rest * at.rest).sum(axis=-1)[..., None]
+        right = cross + gram[..., :, :1] * shift  # the penalty acts on a bias of unshifted targets
+        a, tau = _mean_inside(at)
         first = xp.ones_like(tau)
-        q = xp.concatenate([first, -a[..., 0, 0, :, 0]], axis=-1) / xp.sqrt(tau)
+        q = xp.concatenate([first, -a], axis=-1) / xp.sqrt(tau)
         penalty = xp.concatenate([0 * first, at.penalty], axis=-1)
         empty = xp.concatenate([0 * first, at.empty], axis=-1)
-        v, sound = _solve_each(gram, size, cross, ridge, penalty, empty, q)
-        free = v[..., :1, :] - (a * v[..., 1:, :]).sum(axis=-2, keepdims=True)
-        free = free / tau[..., None, None, None]
-        w = back @ v[..., 1:, :] + at.rest[..., None, None, :, None] * free
-        v = xp.concatenate([v[..., :1, :] - shift, v[..., 1:, :]], axis=-2)
-        return Path(xp.concatenate([free, w], axis=-2), v, sound)
+        return Systems(gram, size, right, penalty, empty, q, None, None)
     weight = gram[..., :1, :1]
     z, b = gram[..., 1:, :1] / weight, cross[..., :1, :] / weight
     centred = gram[..., 1:, 1:] - weight * z * xp.swapaxes(z, -1, -2)
     right = cross[..., 1:, :] - weight * z * b
-    inner, sound = _solve_each(centred, size[..., 1:], right, ridge, at.penalty, at.empty)
-    bias = b[..., None, :, :] - xp.swapaxes(z, -1, -2)[..., None, :, :] @ inner
-    w = back @ inner
-    # By the readout itself, so that what rounding has done to it is undone at the mean.
-    first = shift + bias - at.mean[..., None, None, None, :] @ w
-    v = xp.concatenate([bias, inner], axis=-2)
-    return Path(xp.concatenate([first, w], axis=-2), v, sound)
+    return Systems(centred, size[..., 1:], right, at.penalty, at.empty, None, z, b)
 
 
-def _solve_each(gram, size, right, ridge, penalty, empty, q=None):
-    """Solutions ``(…, sets, ridge, p, outputs)`` of ``gram + β (diag(penalty) + q qᵀ)``.
+def _mean_inside(at: Coordinates):
+    """``a = Σ⁻¹ Vᵀ μ (…, r)`` and ``τ = 1 + ‖rest‖² (…, 1)``."""
+    xp = namespace(at.mean)
+    a = (xp.swapaxes(at.back, -1, -2) @ at.mean[..., None])[..., 0]
+    return a, 1 + (at.rest * at.rest).sum(axis=-1)[..., None]
 
-    Rounding is proportional to the diagonal before anything was subtracted from it, ``size``. In
-    units of that, the trace of the inverse is the condition of a system but for the number of
-    columns; the growth of random vectors estimates it. Also returns where it is small.
+
+def lead_back(v, at: Coordinates, shift, penalised: bool):
+    """Readouts of ``[1, X]`` from those of ``[1, Z]``, ``v (…, sets, ridge, 1 + r, outputs)``.
+
+    With a free bias, ``v`` predicts shifted targets.
     """
-    xp, p = namespace(gram), gram.shape[-1]
+    xp = namespace(v)
+    first, w = v[..., :1, :], at.back[..., None, None, :, :] @ v[..., 1:, :]
+    if penalised:
+        a, tau = _mean_inside(at)
+        inside = (a[..., None, None, :, None] * v[..., 1:, :]).sum(axis=-2, keepdims=True)
+        first = (first - inside) / tau[..., None, None, None]
+        w = w + at.rest[..., None, None, :, None] * first
+    else:
+        # By the readout itself, so that what rounding has done to it is undone at the mean.
+        first = shift + first - at.mean[..., None, None, None, :] @ w
+    return xp.concatenate([first, w], axis=-2)
+
+
+def solve_path(M, at: Coordinates, shift, ridge, penalised: bool) -> Path:
+    """Readouts from moments ``M (…, sets, 1 + r + outputs, same)`` of shifted targets."""
+    xp, given = namespace(M), systems(M, at, shift, penalised)
+    v, sound = _solve_each(given, ridge)
+    if penalised:
+        W = lead_back(v, at, shift, True)
+        return Path(W, xp.concatenate([v[..., :1, :] - shift, v[..., 1:, :]], axis=-2), sound)
+    bias = given.b[..., None, :, :] - xp.swapaxes(given.z, -1, -2)[..., None, :, :] @ v
+    v = xp.concatenate([bias, v], axis=-2)
+    return Path(lead_back(v, at, shift, False), v, sound)
+
+
+def _solve_each(given: Systems, ridge):
+    """Solutions ``(…, sets, ridge, p, outputs)``, and where they are sound.
+
+    In units of ``size``, the trace of the inverse is the condition of a system but for the number
+    of columns; the growth of random vectors estimates it.
+    """
+    xp, p = namespace(given.gram), given.gram.shape[-1]
     probe = np.random.RandomState(0).standard_normal((p, PROBES))
+    probes = units(given, ridge)[..., None] * probe
     most = PROBES * (POOR + 10 * p)
-    added = penalty if q is None else penalty + q * q
-    # (…, sets, ridge, p): the diagonals, and the units of the columns
-    units = (
-        size[..., None, :]
-        + (ridge[:, None] * added[..., None, :] + empty[..., None, :])[..., None, :, :]
-    )
-    units = xp.sqrt(xp.maximum(units, np.finfo(float).tiny))
-    probes = units[..., None] * probe
     if xp is np:
-        return _one_by_one(gram, right, ridge, penalty, q, probes, most)
-    diagonal = ridge[:, None] * penalty[..., None, :] + empty[..., None, :]
-    H = gram[..., None, :, :] + (diagonal[..., None] * xp.eye(p))[..., None, :, :, :]
-    if q is not None:
-        outer = q[..., :, None] * q[..., None, :]
-        H = H + (ridge[:, None, None] * outer[..., None, :, :])[..., None, :, :, :]
-    wide = xp.broadcast_to(right[..., None, :, :], (*probes.shape[:-1], right.shape[-1]))
-    solutions = solve_positive(H, xp.concatenate([wide, probes], axis=-1))
-    grown = (probes * solutions[..., right.shape[-1] :]).sum(axis=(-1, -2))
-    return solutions[..., : right.shape[-1]], grown < most
+        return _one_by_one(given, ridge, probes, most)
+    outputs = given.right.shape[-1]
+    wide = xp.broadcast_to(given.right[..., None, :, :], (*probes.shape[:-1], outputs))
+    L = cholesky(with_penalty(given, ridge))
+    solutions = solve_twice(L, xp.concatenate([wide, probes], axis=-1))
+    grown = (probes * solutions[..., outputs:]).sum(axis=(-1, -2))
+    return solutions[..., :outputs], grown < most
 
 
-def _one_by_one(gram, right, ridge, penalty, q, probes, most):
-    """`_solve_each` by LAPACK, for ``gram (sets, p, p)``: no more than one system in memory."""
-    sets, p, outputs = right.shape
+def units(given: Systems, ridge):
+    """Roots of the diagonals ``(…, sets, ridge, p)`` before anything was subtracted from them."""
+    xp, added = namespace(given.gram), given.penalty
+    if given.q is not None:
+        added = added + given.q * given.q
+    filled = ridge[:, None] * added[..., None, :] + given.empty[..., None, :]
+    diagonal = given.size[..., None, :] + filled[..., None, :, :]
+    return xp.sqrt(xp.maximum(diagonal, np.finfo(float).tiny))
+
+
+def with_penalty(given: Systems, ridge):
+    """All systems ``(…, sets, ridge, p, p)``."""
+    xp = namespace(given.gram)
+    diagonal = ridge[:, None] * given.penalty[..., None, :] + given.empty[..., None, :]
+    added = diagonal[..., None] * xp.eye(given.gram.shape[-1])
+    if given.q is not None:
+        outer = given.q[..., :, None] * given.q[..., None, :]
+        added = added + ridge[:, None, None] * outer[..., None, :, :]
+    return given.gram[..., None, :, :] + added[..., None, :, :, :]
+
+
+def _one_by_one(given: Systems, ridge, probes, most):
+    """`_solve_each` by LAPACK, for one candidate: no more than one system in memory."""
+    sets, p, outputs = given.right.shape
     solutions = np.zeros((sets, len(ridge), p, outputs))
     sound = np.zeros((sets, len(ridge)), dtype=bool)
-    outer = None if q is None else np.outer(q, q)
+    outer = None if given.q is None else np.outer(given.q, given.q)
     system, both = np.empty((p, p)), np.empty((outputs + PROBES, p))
     for one in range(sets):
         for place, beta in enumerate(ridge):
-            np.copyto(system, gram[one])
+            np.copyto(system, given.gram[one])
             if outer is not None:
                 system += beta * outer
-            system.flat[:: p + 1] += beta * penalty
-            both[:outputs], both[outputs:] = right[one].T, probes[one, place].T
+            system.flat[:: p + 1] += beta * given.penalty
+            both[:outputs], both[outputs:] = given.right[one].T, probes[one, place].T
             # A symmetric matrix, and columns as rows, lie as LAPACK wants them.
             _, found, failed = dposv(system.T, both.T, overwrite_a=True, overwrite_b=True)
             grown = np.vdot(probes[one, place], found[:, outputs:])
@@ -139,13 +192,23 @@ def _one_by_one(gram, right, ridge, penalty, q, probes, most):
     return solutions, sound
 
 
-def solve_positive(H, B):
-    """Solutions of symmetric systems on a device; NaN where one is not positive definite."""
+def cholesky(H):
+    """Lower factors on a device; NaN where a matrix is not positive definite."""
     from jax import lax
 
-    L = lax.linalg.cholesky(H, symmetrize_input=False)
-    half = lax.linalg.triangular_solve(L, B, left_side=True, lower=True)
-    return lax.linalg.triangular_solve(L, half, left_side=True, lower=True, transpose_a=True)
+    return lax.linalg.cholesky(H, symmetrize_input=False)
+
+
+def solve_lower(L, B, transposed: bool = False):
+    """``L⁻¹ B`` or ``L⁻ᵀ B`` on a device."""
+    from jax import lax
+
+    return lax.linalg.triangular_solve(L, B, left_side=True, lower=True, transpose_a=transposed)
+
+
+def solve_twice(L, B):
+    """``(L Lᵀ)⁻¹ B`` on a device."""
+    return solve_lower(L, solve_lower(L, B), transposed=True)
 
 
 def squared_errors(M, v):

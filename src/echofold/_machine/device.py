@@ -6,7 +6,7 @@ from contextlib import contextmanager, nullcontext
 from functools import cache
 from threading import Lock
 
-GPU_WORTHWHILE = 2_000  # columns advanced together before an accelerator beats the CPU
+from echofold._machine.available import available
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def engine(device: str = "cpu"):
     """
     import jax
 
-    with jax.enable_x64(True), jax.default_device(_find(device)), one_blas_thread():
+    with jax.enable_x64(True), jax.default_device(find(device)), one_blas_thread():
         yield
 
 
@@ -28,6 +28,19 @@ def accelerated() -> bool:
 
     device = getattr(jax.config, "jax_default_device", None)
     return getattr(device, "platform", "cpu") != "cpu"
+
+
+def is_accelerator(device: str) -> bool:
+    """Whether a device by this name is none of the host's processors."""
+    return device.partition(":")[0] != "cpu"
+
+
+def memory_of(device: str) -> int:
+    """Bytes of a device that are free, as far as it tells; those of the host for a processor."""
+    tells = find(device).memory_stats() if is_accelerator(device) else None
+    if not tells or "bytes_limit" not in tells:
+        return available()
+    return int(tells["bytes_limit"] - tells.get("bytes_in_use", 0))
 
 
 class _Counted:
@@ -73,22 +86,8 @@ def one_blas_thread():
         yield
 
 
-def resolve(device: str, columns: int) -> str:
-    """Decide where to run ``columns`` reservoirs side by side; check that the device exists.
-
-    ``"auto"`` takes an accelerator only for work wide enough to fill it: a step costs 4 to 8 µs
-    there however narrow it is.
-    """
-    if device == "auto":
-        import jax
-
-        return jax.default_backend() if columns >= GPU_WORTHWHILE else "cpu"
-    _find(device)
-    return device
-
-
 @cache
-def _find(device: str):
+def find(device: str):
     """Look a device up by name, as ``"cpu"``, ``"gpu"`` or ``"gpu:1"``."""
     import jax
 

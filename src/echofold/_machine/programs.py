@@ -91,21 +91,43 @@ def loop(first, stop, body: Callable, carry):
         )[1]
 
 
-def scan(step: Callable, carry, rows):
-    """``carry, out = step(carry, row)`` for each row of ``rows``; the last carry, and every out."""
+def scan(step: Callable, carry, rows, unroll: int = 1):
+    """``carry, out = step(carry, row)`` for each row of ``rows``; the last carry, and every out.
+
+    ``unroll`` steps are written out for each turn of the loop, which an accelerator pays for.
+    """
     count = jax.tree.leaves(rows)[0].shape[0]
 
     def row(n):
         return jax.tree.map(lambda array: lax.dynamic_index_in_dim(array, n, keepdims=False), rows)
 
-    def body(n, state):
+    def several(first, state, times: int):
         carry, kept = state
-        carry, out = step(carry, row(n))
+        outs = []
+        for n in range(times):
+            carry, out = step(carry, row(first + n))
+            outs.append(jax.tree.map(lambda one: lax.expand_dims(one, (0,)), out))
+        together = jax.tree.map(lambda *parts: lax.concatenate(parts, 0), *outs)
         return carry, jax.tree.map(
-            lambda array, one: lax.dynamic_update_index_in_dim(array, one, n, 0), kept, out
+            lambda array, new: lax.dynamic_update_slice_in_dim(array, new, first, 0), kept, together
         )
 
     with jax.disable_jit(False):
         _, shapes = jax.eval_shape(_inlined(lambda carry: step(carry, row(0))), carry)
     kept = jax.tree.map(lambda one: lax.full((count, *one.shape), 0, one.dtype), shapes)
-    return loop(0, count, body, (carry, kept))
+    whole, rest = divmod(count, unroll)
+    state = loop(0, whole, lambda n, state: several(n * unroll, state, unroll), (carry, kept))
+    return several(whole * unroll, state, rest) if rest else state
+
+
+def turns(first: int, stop: int, body: Callable, carry, unroll: int):
+    """`loop` between two known steps, with ``unroll`` of them written out for each turn."""
+    whole, rest = divmod(stop - first, unroll)
+
+    def several(begin, carry, times: int):
+        for n in range(times):
+            carry = body(begin + n, carry)
+        return carry
+
+    carry = loop(0, whole, lambda n, carry: several(first + n * unroll, carry, unroll), carry)
+    return several(first + whole * unroll, carry, rest)

@@ -7,17 +7,18 @@ import numpy as np
 SHORTEST = 8  # lengths up to this many steps run as one shape
 
 
-def few_lengths(steps: int, shortest: int = SHORTEST) -> int:
+def few_lengths(steps: int, shortest: int = SHORTEST, bits: int = 3) -> int:
     """``steps`` rounded up to one of few numbers, because each is compiled once.
 
-    The work grows by a quarter at most, beyond the shortest.
+    The first ``bits`` of it are kept: the work grows by a quarter at most, beyond the shortest, or
+    by a sixteenth with five.
 
     Examples
     --------
     >>> [few_lengths(n) for n in (1, 8, 33, 100, 1000)]
     [8, 8, 40, 112, 1024]
     """
-    grain = max(shortest, 1 << max(steps.bit_length() - 3, 0))
+    grain = max(shortest, 1 << max(steps.bit_length() - bits, 0))
     return -(-steps // grain) * grain
 
 

@@ -16,8 +16,9 @@ from echofold._data.problem import Problem
 from echofold._data.tasks import Task
 from echofold._engine.kind import Reservoir, Reservoirs, alone
 from echofold._engine.states import States, single
-from echofold._machine.device import engine, resolve
+from echofold._machine.device import engine
 from echofold._machine.fork import check_process
+from echofold._machine.where import Work, resolve
 from echofold._models.stored import Stored
 from echofold._models.train import Network, fit_all, network
 from echofold._validation.dataset import warn_of
@@ -119,7 +120,7 @@ class ESN(BaseEstimator):
         """Raise for a parameter that is not allowed, or a device that is not there."""
         check_process()
         self._check_values(self.get_params(deep=False))
-        resolve(self.device, 1)
+        resolve(self.device)
 
     def _states(self, problem: Problem, seed: int) -> States:
         """The states that this network has on a problem."""
@@ -169,6 +170,6 @@ class ESN(BaseEstimator):
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Raise a ValueError for stored values that do not belong together."""
 
-    def _engine(self, columns: int = 1):
-        """The engine's context, on the device for ``columns`` states side by side."""
-        return engine(resolve(self.device, columns))
+    def _engine(self, steps: int = 1, columns: int = 1):
+        """The engine's context, on the device for so many steps of ``columns`` side by side."""
+        return engine(resolve(self.device, Work(steps, columns, len(self.state_))))

@@ -165,7 +165,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         """Outputs ``(n, classes)`` of the readout."""
         r = self._reservoirs()
         scaled = [self.X_scaler_.scaled(s) for s in self._sequences(sequences, reset=False)]
-        with self._engine(len(scaled)):
+        with self._engine(max(map(len, scaled)), len(scaled)):
             features = sequence_features(r, Sequences(scaled, self.states_))[0]
             return self.readout_[0] + features @ self.readout_[1:]
 

@@ -179,7 +179,7 @@ class ESNRegressor(RegressorMixin, ESN):
         state = self.state_ if start == "last" else np.zeros_like(self.state_)
         readout, width = self.readout_, 1 + inputs.shape[1]
         outputs = readout[0] + inputs @ readout[1:width]
-        with self._engine():
+        with self._engine(len(inputs)):
             for row, states, _ in drive_blocks(r, inputs, state[:, None]):
                 block = np.asarray(states)[:, :, 0]
                 outputs[row : row + len(block)] += block @ readout[width:]

@@ -11,13 +11,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._engine.kind import Reservoir, together
+from echofold._engine.kind import Reservoir, Reservoirs, together
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import one_blas_thread, resolve
+from echofold._machine.device import one_blas_thread
 from echofold._machine.fork import check_executor, check_process
+from echofold._machine.where import resolve
+from echofold._validation.estimate import work_of
+from echofold._validation.on_device import suits, validate_draws
 from echofold._validation.outcome import Validated
 from echofold._validation.record import Record, gathered
+from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
 from echofold._validation.validate import close_the_loop, validate
 from echofold._validation.verify import verify, with_checkable_metrics
@@ -49,7 +53,7 @@ def run_block(block: Block) -> Record:
     check_process()
     began = time.perf_counter()
     with one_blas_thread():
-        draws = [_one_draw(block, seed) for seed in block.seeds]
+        draws = _all_draws(block)
         pruned, ran = {}, 0
         if block.prune:
             from echofold._search.prune import close_and_prune
@@ -67,6 +71,7 @@ def run_block(block: Block) -> Record:
                 for one in results.values():
                     if one.starts is not None:
                         close_the_loop(source, one, block.settings)
+                    if runs_closed_loop(block.problem, one.splits):
                         runs = one.splits.sizes.sum() - len(one.splits)
                         ran += int(runs) * len(block.kinds) * len(block.settings.ridge)
     return gathered(
@@ -79,25 +84,54 @@ def run_block(block: Block) -> Record:
     )
 
 
-def _one_draw(block: Block, seed: int) -> tuple[States, dict[str, Validated]]:
-    """Readouts (closed loop) or scores (open loop) of every candidate with one draw's weights."""
-    reservoirs = together(block.kinds, block.problem.segments.inputs, seed)
-    columns = len(block.kinds) * len(block.settings.ridge) * max(map(len, block.schemes.values()))
-    device = resolve(block.device, columns)
-    whole = states_of(block.problem, reservoirs, device)
-    settings = block.settings
+def _all_draws(block: Block) -> list[tuple[States, dict[str, Validated]]]:
+    """Readouts (closed loop) or scores (open loop) of every candidate, for every draw.
+
+    On a device, all draws run side by side, and closed loops are run too unless they are pruned.
+    """
+    problem, settings = block.problem, block.settings
+    draws = _drawn(block)
+    networks = len(block.kinds) * len(draws)
+    work = work_of(problem, block.schemes, block.kinds[0], networks, settings)
+    device = resolve(block.device, *work)
+    wholes = [states_of(problem, reservoirs, device) for reservoirs in draws]
     if settings.verify:
         settings = with_checkable_metrics(settings)
+    if not suits(device, problem, wholes[0].columns, settings):
+        return [
+            (whole, _one_draw(block, whole, settings, seed))
+            for whole, seed in zip(wholes, block.seeds, strict=True)
+        ]
+    asked = replace(settings, readouts=settings.readouts or settings.verify)
+    results = validate_draws(problem, draws, block.schemes, asked, device, close=not block.prune)
+    for whole, found, seed in zip(wholes, results, block.seeds, strict=True):
+        whole.steps += len(problem.washout) + problem.rows
+        if settings.verify:
+            verify(whole, found, settings, seed)
+    return list(zip(wholes, results, strict=True))
+
+
+def _drawn(block: Block) -> list[Reservoirs]:
+    """The reservoirs of every draw; their radii are found in threads."""
+    inputs = block.problem.segments.inputs
+    if len(block.seeds) == 1:
+        return [together(block.kinds, inputs, block.seeds[0])]
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda seed: together(block.kinds, inputs, seed), block.seeds))
+
+
+def _one_draw(block: Block, whole: States, settings: Settings, seed: int) -> dict[str, Validated]:
+    """The same for one draw, by the host, some candidates at a time."""
     width = max(1, STATE_BYTES // (8 * block.problem.rows * whole.columns))
     parts = []
     for first in range(0, len(block.kinds), width):
         index = np.arange(first, min(first + width, len(block.kinds)))
-        source = states_of(block.problem, reservoirs.columns(index), device)
+        source = states_of(block.problem, whole.reservoirs.columns(index), whole.device)
         parts.append(validate(source, block.schemes, settings, close=False))
         if settings.verify:
             verify(source, parts[-1], settings, seed + first)
         whole.steps += source.steps
-    return whole, {name: _join([part[name] for part in parts]) for name in block.schemes}
+    return {name: _join([part[name] for part in parts]) for name in block.schemes}
 
 
 def _join(parts: list[Validated]) -> Validated:

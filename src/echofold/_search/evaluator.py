@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import candidate_seed
-from echofold._machine.device import one_blas_thread
+from echofold._machine.device import is_accelerator, one_blas_thread
+from echofold._machine.where import resolve
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.progress import Progress
 from echofold._search.reader import Reader
 from echofold._search.stored_block import expected
+from echofold._validation.estimate import work_of
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings
 from echofold.reservoirs import reservoir_of
 
 WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
+NETWORKS = 4096  # in a block on an accelerator: candidates times draws
 
 
 @dataclass
@@ -66,9 +69,13 @@ class Evaluator:
         params = [self.reader.params(candidates[place]) for place in places]
         settings = replace(self.settings, penalised=bool(params[0]["penalize_bias"]))
         seed = candidate_seed(first, self.seeds[0])
-        width = len(places) if self.prune else WIDEST
+        width, together = WIDEST, self.together
+        if self._on_device(params[0]["device"], problem, schemes, settings, first, len(places)):
+            together = True
+            width = max(1, NETWORKS // len(self.seeds))
+        width = len(places) if self.prune else width
         numbers = range(len(self.seeds))
-        for draws in [tuple(numbers)] if self.together else [(draw,) for draw in numbers]:
+        for draws in [tuple(numbers)] if together else [(draw,) for draw in numbers]:
             for start in range(0, len(places), width):
                 chosen = slice(start, start + width)
                 yield Block(
@@ -82,6 +89,13 @@ class Evaluator:
                     settings,
                     self.prune,
                 )
+
+    def _on_device(self, device: str, problem, schemes, settings, first, count: int) -> bool:
+        """Whether candidates are validated on an accelerator, as far as can be told from here."""
+        if self.executor is not None:  # its workers may be other machines, and decide themselves
+            return device not in ("auto", "cpu")
+        kind, networks = reservoir_of(self.reader.params(first)), count * len(self.seeds)
+        return is_accelerator(resolve(device, *work_of(problem, schemes, kind, networks, settings)))
 
     def run(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> Record:
         """Evaluate candidates, on some of the splits if ``only`` names them."""

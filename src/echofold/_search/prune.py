@@ -7,11 +7,13 @@ that leads is run to its end; whoever's bound is above its score is dropped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
 
+from echofold._engine.draws import Held
 from echofold._engine.generate import Trajectories, proceed
 from echofold._engine.lockstep import Runs, blocks, course, first_outputs, flatten, room_of
 from echofold._engine.states import States
@@ -24,54 +26,90 @@ SEGMENTS = 12  # looks at the bounds in the course of a run
 
 
 @dataclass
-class _Part:
-    """Trajectories of one draw, held on the host between segments.
-
-    ``x (columns, units)``, ``y (columns, outputs)``, ``error (columns,)``, ``done (columns,)``.
-    """
+class _Part(ABC):
+    """Trajectories of one draw: how far each was run, and its errors so far."""
 
     source: States
+    horizon: np.ndarray
+    done: np.ndarray
+    steps: int = field(default=0, kw_only=True)
+
+    @property
+    @abstractmethod
+    def error(self) -> np.ndarray:
+        """Sum of errors of each column."""
+
+    @abstractmethod
+    def run(self, columns: np.ndarray, first: int, to: int) -> None:
+        """Run columns, all before step ``first``, up to step ``to``."""
+
+    def advance(self, columns: np.ndarray, to: int) -> None:
+        """Run these columns up to step ``to``."""
+        columns = columns[self.done[columns] < to]
+        for first in np.unique(self.done[columns]):
+            some = columns[self.done[columns] == first]
+            with engine(self.source.device):
+                self.run(some, int(first), to)
+            run = np.minimum(to, self.horizon[some]) - max(first, 1)
+            self.steps += int(np.maximum(run, 0).sum())
+            self.done[some] = to
+
+
+@dataclass
+class _OnHost(_Part):
+    """Held on the host between segments.
+
+    ``x (columns, units)``, ``y (columns, outputs)``, ``errors (columns,)``, ``past``.
+    """
+
     runs: Runs
     absolute: bool
     x: np.ndarray
     y: np.ndarray
-    error: np.ndarray
+    errors: np.ndarray
     past: np.ndarray
-    done: np.ndarray
-    steps: int = 0
 
-    def advance(self, columns: np.ndarray, to: int) -> None:
-        """Run these columns, all equally far, up to step ``to``."""
-        columns = columns[self.done[columns] < to]
-        for first in np.unique(self.done[columns]):
-            self._advance(columns[self.done[columns] == first], int(first), to)
+    @property
+    def error(self) -> np.ndarray:
+        return self.errors
 
-    def _advance(self, columns: np.ndarray, first: int, to: int) -> None:
-        some = self.runs.part(columns)
-        with engine(self.source.device):
-            for part, width in blocks(some, self.source.device):
-                index = np.full(width, columns[part][0])
-                index[: part.stop - part.start] = columns[part]
-                runs = self.runs.part(index)
-                readout = np.moveaxis(runs.readout, 0, 2)
-                r = self.source.reservoirs.columns(runs.candidate)
-                along = course(self.source.problem, runs)
-                if first == 0:
-                    problem = self.source.problem
-                    going = first_outputs(problem, r, runs, readout, along, self.absolute)
-                else:
-                    past = np.moveaxis(self.past[index], 0, 2)
-                    going = Trajectories(self.x[index].T, self.y[index].T, self.error[index], past)
-                start = max(first, 1)
-                if to > start:
-                    going, _ = proceed(r, readout, going, along, start, to - start, self.absolute)
-                at, count = columns[part], part.stop - part.start
-                self.x[at] = np.asarray(going.x).T[:count]
-                self.y[at] = np.asarray(going.y).T[:count]
-                self.error[at] = np.asarray(going.error)[:count]
-                self.past[at] = np.moveaxis(np.asarray(going.past), 2, 0)[:count]
-        self.steps += int(np.maximum(np.minimum(to, some.horizon) - max(first, 1), 0).sum())
-        self.done[columns] = to
+    def run(self, columns: np.ndarray, first: int, to: int) -> None:
+        problem = self.source.problem
+        for part, width in blocks(self.runs.part(columns), self.source.device):
+            index = np.full(width, columns[part][0])
+            index[: part.stop - part.start] = columns[part]
+            runs = self.runs.part(index)
+            readout = np.moveaxis(runs.readout, 0, 2)
+            r = self.source.reservoirs.columns(runs.candidate)
+            along = course(problem, runs.start, runs.horizon)
+            if first == 0:
+                going = first_outputs(problem, r, runs, readout, along, self.absolute)
+            else:
+                past = np.moveaxis(self.past[index], 0, 2)
+                going = Trajectories(self.x[index].T, self.y[index].T, self.errors[index], past)
+            start = max(first, 1)
+            if to > start:
+                going, _ = proceed(r, readout, going, along, start, to - start, self.absolute)
+            at, count = columns[part], part.stop - part.start
+            self.x[at] = np.asarray(going.x).T[:count]
+            self.y[at] = np.asarray(going.y).T[:count]
+            self.errors[at] = np.asarray(going.error)[:count]
+            self.past[at] = np.moveaxis(np.asarray(going.past), 2, 0)[:count]
+
+
+@dataclass
+class _OnDevice(_Part):
+    """Held where their readouts are, all after their first output."""
+
+    held: Held
+
+    @property
+    def error(self) -> np.ndarray:
+        return self.held.error
+
+    def run(self, columns: np.ndarray, first: int, to: int) -> None:
+        if to > 1:
+            self.held.advance(columns, max(first, 1), to)
 
 
 def close_and_prune(
@@ -115,13 +153,18 @@ def close_and_prune(
 
 def _part(source: States, one: Validated, absolute: bool) -> _Part:
     valid = np.array([runs[0] for runs in one.splits.valid])
-    runs = flatten(one.W, one.starts, valid)
-    count, units = len(runs.candidate), source.reservoirs.shape[0]
-    return _Part(
-        source, runs, absolute,
-        np.zeros((count, units)), np.zeros((count, one.W.shape[-1])), np.zeros(count),
-        np.zeros((count, room_of(source.problem), one.W.shape[-1])),
-        np.zeros(count, dtype=int),
+    shape, outputs, problem = one.W.shape[:3], one.W.shape[-1], source.problem
+    count, units = int(np.prod(shape)), source.reservoirs.shape[0]
+    horizon = np.broadcast_to((valid[:, 1] - valid[:, 0])[:, None], shape).ravel()
+    done = np.zeros(count, dtype=int)
+    if not isinstance(one.W, np.ndarray):
+        with engine(source.device):
+            held = Held(source.reservoirs, problem, one.W, one.starts, valid, absolute)
+        return _OnDevice(source, horizon, done, held=held)
+    return _OnHost(
+        source, horizon, done, runs=flatten(one.W, one.starts, valid), absolute=absolute,
+        x=np.zeros((count, units)), y=np.zeros((count, outputs)), errors=np.zeros(count),
+        past=np.zeros((count, room_of(problem), outputs)),
     )  # fmt: skip
 
 

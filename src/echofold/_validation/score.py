@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
+from echofold._machine.arrays import namespace
 from echofold.metrics import Metric, denominators, interval_denominators
 
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
@@ -25,24 +28,57 @@ def error_sums(
     ``(splits, longest, ridge, outputs)`` are target minus output, in scaled units. Rows without a
     value are left out.
     """
-    real = problem.counts(rows)
-    if problem.output_range is not None or "labels" in needs:
-        targets = problem.targets[np.minimum(rows, problem.rows - 1)][:, :, None]
-        outputs = problem.clip(targets - residuals)
-        residuals = targets - outputs
-    sums = {}
-    e = np.where(real[:, :, None, None], residuals, 0.0) * problem.unit
     with np.errstate(over="ignore", invalid="ignore"):
-        if "squared" in needs:
-            sums["squared"] = np.einsum("slro,slro->sr", e, e)
-        if "absolute" in needs:
-            sums["absolute"] = np.abs(e).sum(axis=(1, 3))
+        return sums_of_errors(residuals, compared(problem, rows, needs), needs)
+
+
+class Compared(NamedTuple):
+    """What residuals of ``rows (splits, longest)`` are compared with, and in what units.
+
+    ``real (splits, longest)`` tells which rows count. ``targets (splits, longest, 1, outputs)`` and
+    ``limits`` are there where outputs are clipped or labels counted, ``labels`` for the latter.
+    """
+
+    real: Any
+    unit: Any
+    targets: Any = None
+    limits: Any = None
+    labels: Any = None
+
+
+def compared(problem: Problem, rows: np.ndarray, needs: tuple[str, ...]) -> Compared:
+    """What sums of errors of these rows are made with."""
+    real, at = problem.counts(rows), np.minimum(rows, problem.rows - 1)
+    targets = labels = None
+    if problem.output_range is not None or "labels" in needs:
+        targets = problem.targets[at][:, :, None]
     if "labels" in needs:
         assert problem.labels is not None
-        labels = problem.labels[np.minimum(rows, problem.rows - 1)]
-        wrong = outputs.argmax(axis=3) != labels[:, :, None]
-        sums["labels"] = (wrong & real[:, :, None]).sum(axis=1).astype(float)
-    return {kind: np.where(np.isnan(total), np.inf, total) for kind, total in sums.items()}
+        labels = problem.labels[at][:, :, None]
+    return Compared(real, problem.unit, targets, problem.output_range, labels)
+
+
+def sums_of_errors(residuals, c: Compared, needs: tuple[str, ...]) -> dict[str, Any]:
+    """Sums ``(…, splits, ridge)`` of residuals ``(…, splits, longest, ridge, outputs)``.
+
+    Arrays are those of the host or of a device.
+    """
+    xp = namespace(residuals)
+    if c.targets is not None:
+        outputs = c.targets - residuals
+        if c.limits is not None:
+            outputs = xp.clip(outputs, *c.limits)
+        residuals = c.targets - outputs
+    sums = {}
+    e = xp.where(c.real[:, :, None, None], residuals, 0.0) * c.unit
+    if "squared" in needs:
+        sums["squared"] = xp.einsum("...slro,...slro->...sr", e, e)
+    if "absolute" in needs:
+        sums["absolute"] = xp.abs(e).sum(axis=(-3, -1))
+    if "labels" in needs:
+        wrong = (outputs.argmax(axis=-1) != c.labels) & c.real[:, :, None]
+        sums["labels"] = wrong.sum(axis=-2).astype(float)
+    return {kind: xp.where(xp.isnan(total), xp.inf, total) for kind, total in sums.items()}
 
 
 def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -> np.ndarray:

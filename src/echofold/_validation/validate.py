@@ -17,6 +17,7 @@ from echofold._folds.splits import RowSplits
 from echofold._machine.device import one_blas_thread
 from echofold._validation.frugal import fold_by_fold
 from echofold._validation.memory import choose_way
+from echofold._validation.on_device import suits, validate_draws
 from echofold._validation.outcome import Validated
 from echofold._validation.score import finish_sums, kinds, runs_closed_loop, score_residuals
 from echofold._validation.settings import Settings
@@ -33,6 +34,12 @@ def validate(
 
     With ``close=False`` a generative task stops at the readouts, and `close_the_loop` may follow.
     """
+    if isinstance(source, States) and suits(
+        source.device, source.problem, source.columns, settings
+    ):
+        source.steps += len(source.problem.washout) + source.problem.rows
+        draws = [source.reservoirs]
+        return validate_draws(source.problem, draws, schemes, settings, source.device, close)[0]
     plan = _plan(source, schemes, settings)
     validated = {name: Validated(splits, plan.choices[name]) for name, splits in schemes.items()}
     with one_blas_thread():

@@ -1,0 +1,250 @@
+"""Several draws side by side on a device: their rows, and closed loops from their readouts.
+
+A step of an accelerator takes 4 to 8 µs however narrow it is, so all candidates of all draws take
+it together. ``r`` are `Reservoirs` whose arrays have the draws as their first axis (`stacked`).
+Callers hold `_machine.device.engine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from echofold._data.problem import Problem
+from echofold._data.segments import Sequences
+from echofold._engine.drive import sums_of_sequences
+from echofold._engine.generate import (
+    ACCELERATOR_COLUMNS,
+    Course,
+    Trajectories,
+    closed_step,
+    first_output,
+)
+from echofold._engine.kind import Reservoirs
+from echofold._engine.lockstep import course, levels_before
+from echofold._machine.programs import loop, program, scan, turns
+from echofold._machine.shapes import few_lengths, pad_rows
+
+FEW_COLUMNS = 2**12  # of those that are run alone: a program for these, and one for many
+UNROLLED = 8  # steps written out for each turn of a loop
+FINE = 5  # bits of a length that are kept: the device steps through padding too
+
+
+def stacked(draws: Sequence[Reservoirs]) -> Reservoirs:
+    """Reservoirs of equal shapes as one, with an axis more."""
+    return jax.tree.map(lambda *arrays: np.stack(arrays), *draws)
+
+
+def some(r: Reservoirs, draws: slice, candidates: slice) -> Reservoirs:
+    """Some candidates of some draws."""
+    chosen = jax.tree.map(lambda array: array[draws], r)
+    return chosen.columns(np.arange(r.shape[1])[candidates])
+
+
+def room_of_rows(rows: int) -> int:
+    """Rows that are made room for, because each number of them is compiled once."""
+    return few_lengths(rows, 64, FINE)
+
+
+def rows_of(r: Reservoirs, problem: Problem) -> Any:
+    """Rows ``[u, x]`` of every candidate of every draw, ``(draws · candidates, room, m)``."""
+    segments, room = problem.segments, room_of_rows(problem.rows)
+    if isinstance(segments, Sequences):
+        steps = few_lengths(int(segments.lengths.max()))
+        most = min(steps, segments.steps.shape[1])
+        sequences = np.zeros((room, steps, segments.inputs))
+        take = np.zeros((segments.positions, steps, room))
+        sequences[: problem.rows, :most] = segments.steps[:, :most]
+        take[:, :most, : problem.rows] = segments.take[:, :most]
+        return _rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room))
+    washout = few_lengths(len(problem.washout), 64, FINE) if len(problem.washout) else 0
+    inputs = np.concatenate([problem.washout, problem.inputs])
+    inputs = pad_rows(inputs, washout + room)
+    return _rows_of_series(r, inputs, len(problem.washout), problem.rows, room=room)
+
+
+@program
+def _rows_of_series(r: Reservoirs, inputs, washout, n, *, room: int):
+    def drive(r: Reservoirs):
+        def step(x, u):
+            x = r.step(x, u[:, None])
+            return x, r.look(x, u[:, None])
+
+        return scan(step, jnp.zeros(r.shape), inputs, UNROLLED)[1]
+
+    states = jax.vmap(drive)(r)  # (draws, steps, seen, candidates)
+    states = lax.dynamic_slice_in_dim(states, washout, room, axis=1)
+    states = jnp.transpose(states, (0, 3, 1, 2)).reshape(-1, room, states.shape[2])
+    beside = lax.dynamic_slice_in_dim(inputs, washout, room, axis=0)
+    beside = jnp.broadcast_to(beside, (len(states), *beside.shape))
+    there = (jnp.arange(room) < n)[:, None]
+    return jnp.where(there, jnp.concatenate([beside, states], axis=2), 0.0)
+
+
+@program
+def _rows_of_sequences(r: Reservoirs, sequences, take, beside):
+    sums = jax.vmap(lambda one: sums_of_sequences(one, sequences, take))(r)
+    draws, _, _, candidates, rows = sums.shape  # (draws, positions, seen, candidates, rows)
+    states = jnp.transpose(sums, (0, 3, 4, 1, 2)).reshape(draws * candidates, rows, -1)
+    beside = jnp.broadcast_to(beside, (len(states), *beside.shape))
+    return jnp.concatenate([beside, states], axis=2)
+
+
+def closed_sums(
+    r: Reservoirs, problem: Problem, W, starts, first: int, valid: np.ndarray, absolute: bool
+):
+    """Sums of squared (or absolute) errors ``(networks, splits, ridge)`` over intervals ``valid``.
+
+    ``W (networks, splits, ridge, p, outputs)`` are readouts, ``starts (networks, splits, m)`` the
+    true rows that each interval starts from; those of the networks ``r``, draws times candidates,
+    begin at ``first``.
+    """
+    options = {"steps": _steps(valid), "absolute": absolute}
+    return _sums(r, W, starts, first, *_along(problem, valid), **options)
+
+
+def closed_outputs(r: Reservoirs, problem: Problem, W, starts, first: int, valid: np.ndarray):
+    """Outputs ``(networks, splits, ridge, steps, outputs)`` of the same runs."""
+    return _outputs(r, W, starts, first, *_along(problem, valid), steps=_steps(valid))
+
+
+def _steps(valid: np.ndarray) -> int:
+    return int((valid[:, 1] - valid[:, 0]).max())
+
+
+def _along(problem: Problem, valid: np.ndarray) -> tuple[Course, Any]:
+    """What runs of all intervals go along, and the levels before each."""
+    along = course(problem, valid[:, 0], valid[:, 1] - valid[:, 0])
+    return along, levels_before(problem, valid[:, 0])
+
+
+class _Columns(NamedTuple):
+    """Every (candidate, split, ridge) of one draw, ready to run."""
+
+    r: Reservoirs
+    readout: Any
+    rows: Any
+    along: Course
+    split: Any
+
+    def begin(self, before, absolute: bool) -> Trajectories:
+        """After their first output."""
+        inputs, size = self.rows.shape[0] - self.r.seen, self.r.shape[0]
+        true = self.rows[:inputs], self.rows[inputs : inputs + size]
+        before = before[..., self.split]
+        return first_output(self.r, self.readout, *true, self.along, before, absolute)
+
+    def step(self, absolute: bool):
+        """One step of a loop: of its number, and the trajectories."""
+        return partial(closed_step, self.r, self.readout, self.along, absolute)
+
+
+def _of_columns(r: Reservoirs, along: Course, column, shape) -> tuple[Reservoirs, Course]:
+    """Reservoirs and course of columns of ``shape`` (candidates, splits, ridge)."""
+    split = (column // shape[2]) % shape[1]
+    along = along._replace(start=along.start[split], horizon=along.horizon[split])
+    return r.columns(column // (shape[1] * shape[2])), along
+
+
+def _columns(r: Reservoirs, W, starts, along: Course) -> _Columns:
+    candidates, splits, ridges = W.shape[:3]
+    column = jnp.arange(candidates * splits * ridges)
+    readout = jnp.moveaxis(W.reshape(len(column), *W.shape[3:]), 0, 2)
+    rows = jnp.repeat(starts.reshape(candidates * splits, -1), ridges, axis=0).T
+    r, along = _of_columns(r, along, column, W.shape)
+    return _Columns(r, readout, rows, along, (column // ridges) % splits)
+
+
+def _for_each_draw(r: Reservoirs, W, starts, first, run):
+    """``run`` on every draw; what it gives for each column, as ``(networks, splits, ridge, …)``."""
+    draws = jax.tree.leaves(r)[0].shape[0]
+    count = draws * r.shape[1]
+
+    def apart(array):
+        array = lax.dynamic_slice_in_dim(array, first, count)
+        return array.reshape(draws, -1, *array.shape[1:])
+
+    found = jax.vmap(run)(r, apart(W), apart(starts))  # (draws, columns, …)
+    return found.reshape(count, *W.shape[1:3], *found.shape[2:])
+
+
+@program
+def _sums(r: Reservoirs, W, starts, first, along: Course, before, *, steps: int, absolute: bool):
+    def run(r, W, starts):
+        columns = _columns(r, W, starts, along)
+        going = columns.begin(before, absolute)
+        return turns(1, steps, columns.step(absolute), going, UNROLLED).error
+
+    return _for_each_draw(r, W, starts, first, run)
+
+
+@program
+def _outputs(r: Reservoirs, W, starts, first, along: Course, before, *, steps: int):
+    def run(r, W, starts):
+        columns = _columns(r, W, starts, along)
+        step = columns.step(False)
+
+        def keep(going: Trajectories, n):
+            return step(n, going), going.y
+
+        # The output before each step
+        outputs = scan(keep, columns.begin(before, False), 1 + jnp.arange(steps))[1]
+        return jnp.moveaxis(outputs, 2, 0)
+
+    return _for_each_draw(r, W, starts, first, run)
+
+
+class Held:
+    """Columns of one draw that stay on the device, to be run some at a time.
+
+    ``W (candidates, splits, ridge, p, outputs)`` and ``starts (candidates, splits, m)`` are as in
+    `closed_sums`; ``error (columns,)`` are the errors so far, on the host. Every column has made
+    its first output.
+    """
+
+    def __init__(self, r: Reservoirs, problem: Problem, W, starts, valid, absolute: bool):
+        self.r, self.absolute = r, absolute
+        self.shape = W.shape[:3]
+        self.along, before = _along(problem, valid)
+        self.readout, self.going = _begun(r, W, starts, self.along, before, absolute=absolute)
+        self.error = np.array(self.going.error)
+
+    def advance(self, columns: np.ndarray, first: int, to: int) -> None:
+        """Run some columns, which are before step ``first``, up to step ``to``."""
+        count = len(self.error)
+        for begin in range(0, len(columns), ACCELERATOR_COLUMNS):
+            part = columns[begin : begin + ACCELERATOR_COLUMNS]
+            width = FEW_COLUMNS if len(part) <= FEW_COLUMNS else ACCELERATOR_COLUMNS
+            index = np.full(width, count)  # beyond the end: is dropped
+            index[: len(part)] = part
+            self.going = _advanced(
+                self.r, self.readout, self.going, self.along, index, first, to,
+                shape=self.shape, absolute=self.absolute,
+            )  # fmt: skip
+        self.error = np.array(self.going.error)
+
+
+@program
+def _begun(r: Reservoirs, W, starts, along: Course, before, *, absolute: bool):
+    """Readouts with the columns last, and all columns after their first output."""
+    columns = _columns(r, W, starts, along)
+    return columns.readout, columns.begin(before, absolute)
+
+
+@program
+def _advanced(
+    r: Reservoirs, readout, going: Trajectories, along: Course, index, first, to, *, shape, absolute
+) -> Trajectories:
+    """The columns at ``index`` from step ``first`` up to ``to``; the others as they were."""
+    at = jnp.minimum(index, readout.shape[-1] - 1)
+    r, along = _of_columns(r, along, at, shape)
+    some = jax.tree.map(lambda array: array[..., at], going)
+    step = partial(closed_step, r, readout[..., at], along, absolute)
+    some = loop(first, to, step, some)
+    return jax.tree.map(lambda all_, new: all_.at[..., index].set(new, mode="drop"), going, some)

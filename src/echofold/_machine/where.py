@@ -1,0 +1,50 @@
+"""Where work is done: on the processor or on an accelerator, by what it would take there.
+
+Seconds are of one thread of a processor and of a data-centre GPU, after compilation, as measured by
+``benchmarks/device.py``. They need to be right to a factor of a few only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from echofold._machine.device import find
+
+WORTH_IT = 2.0  # seconds that an accelerator must save: loading its programs takes about as long
+STEP = 7e-6  # seconds for a step of an accelerator, however narrow
+UNIT, SQUARE = 2e-9, 4e-11  # seconds for a unit, and for its square, of a step on a processor
+FASTER = 500.0  # times that an accelerator does large products faster than one thread
+
+
+class Work(NamedTuple):
+    """Steps of reservoirs side by side, in a row, and seconds of algebra on a processor."""
+
+    steps: int = 1
+    columns: int = 1
+    units: int = 1
+    algebra: float = 0.0
+
+    @property
+    def on_processor(self) -> float:
+        """Estimated seconds on one thread."""
+        each = UNIT * self.units + SQUARE * self.units**2
+        return self.steps * self.columns * each + self.algebra
+
+    @property
+    def on_accelerator(self) -> float:
+        """Estimated seconds on an accelerator."""
+        return self.steps * STEP + self.on_processor / FASTER
+
+
+def resolve(device: str, *work: Work) -> str:
+    """The device that ``"auto"`` stands for, or ``device`` itself, checked to be there."""
+    if device != "auto":
+        find(device)
+        return device
+    import jax
+
+    there = jax.default_backend()
+    if there == "cpu":
+        return "cpu"
+    saved = sum(one.on_processor - one.on_accelerator for one in work)
+    return there if saved > WORTH_IT else "cpu"

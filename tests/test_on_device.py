@@ -1,0 +1,246 @@
+"""What an accelerator does from end to end gives the host's numbers, and the plain definition's.
+
+The processor stands in for the accelerator here; ``pytest -m gpu`` does the same on a real one.
+"""
+
+import cases
+import numpy as np
+import pytest
+from cases import COLUMNS, RIDGE, ROWS, SCHEMES, VARIANTS, splits_of
+
+from echofold import (
+    Accumulative,
+    ESNClassifier,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+    LeaveOneOut,
+    WalkForward,
+    cross_validate,
+)
+from echofold._folds.many_rows import ManyRows
+from echofold._folds.naive import naive
+from echofold._folds.pieces import cut
+from echofold._machine.device import engine
+from echofold._machine.shapes import pad_rows
+from echofold._machine.where import Work, resolve
+from echofold._search import evaluator
+from echofold._validation import on_device
+
+RNG = np.random.default_rng(0)
+SERIES = np.sin(np.arange(260) / 5) + 0.1 * RNG.normal(size=260)
+INPUTS = RNG.random((260, 2))
+TARGETS = np.convolve(INPUTS[:, 0], [0.5, 0.3, 0.2])[:260]
+PATH = [0, 1e-8, 1e-4, 1.0]
+
+
+@pytest.fixture
+def accelerated(monkeypatch):
+    """Let the processor be taken for an accelerator, or not."""
+
+    def switch(on: bool) -> None:
+        for module in (on_device, evaluator):
+            monkeypatch.setattr(module, "is_accelerator", lambda device: on)
+
+    return switch
+
+
+def on_both(accelerated, work):
+    """What the host and the device make of the same work."""
+    found = []
+    for on in (False, True):
+        accelerated(on)
+        found.append(work())
+    return found
+
+
+def matrices():
+    """States of candidates: plain, graded, one tiny column, and two columns that are the same."""
+    X = cases.X
+    tiny = X * np.append(np.ones(COLUMNS - 1), 1e-7)
+    return [X, X * 10.0 ** -np.arange(COLUMNS), tiny, np.hstack([X[:, :-1], X[:, :1]])]
+
+
+EVERY = ("k-step, no gap", "leave one out, gaps")
+TABLE = [
+    (scheme, *variant)
+    for scheme in SCHEMES
+    for variant in (VARIANTS if scheme in EVERY else (VARIANTS[0], VARIANTS[-1]))
+]
+
+
+@pytest.mark.parametrize(("scheme", "outputs", "penalised", "weighted"), TABLE)
+def test_readouts_and_residuals_equal_the_definition(scheme, outputs, penalised, weighted):
+    splits = splits_of(SCHEMES[scheme])
+    Y = np.random.default_rng(1).normal(size=(ROWS, outputs))
+    weights = np.random.default_rng(2).uniform(0.2, 2, ROWS) if weighted else None
+    if weighted:
+        weights[5] = 0.0
+    many, pieces = matrices(), cut(ROWS, {"cv": splits})
+    with engine("cpu"):
+        X = np.stack([pad_rows(one, ROWS + 4) for one in many])
+        rows = ManyRows(X, Y, weights, RIDGE, penalised, pieces, 2**30)
+        W, _ = rows.readouts("cv", splits)
+        at, residuals = rows.residuals(splits, W)
+        left_at, left, left_W, _ = rows.left_out(splits, True)
+        little = ManyRows(X, Y, weights, RIDGE, penalised, pieces, 2**15)
+        in_groups, _ = little.readouts("cv", splits)
+    for one, states in enumerate(many):
+        plain = naive(states, Y, weights, splits.train, RIDGE, penalised)
+        extended = np.hstack([np.ones((ROWS, 1)), states])
+        expected = extended @ plain  # (splits, ridge, rows, outputs)
+        close = {"atol": 1e-11 * np.abs(expected).max(), "rtol": 0}
+        for found in (W, left_W, in_groups):
+            np.testing.assert_allclose(extended @ np.asarray(found[one]), expected, **close)
+        for rows_, found in ((at, residuals), (left_at, left)):
+            for split, numbers in enumerate(rows_):
+                real = numbers < ROWS
+                errors = np.moveaxis(Y[numbers[real]] - expected[split][:, numbers[real]], 1, 0)
+                np.testing.assert_allclose(np.asarray(found[one])[split][real], errors, **close)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [KFold(5), KFold(4, valid=20, gap=3), Accumulative(3), WalkForward(3), LeaveOneOut()],
+    ids=["k-fold", "k-step", "accumulative", "walk forward", "leave one out"],
+)
+@pytest.mark.parametrize("options", [{}, {"penalize_bias": True, "difference": 1}])
+def test_forecasts(accelerated, cv, options):
+    def work():
+        network = ESNForecaster(20, random_state=0, device="cpu", **options)
+        return cross_validate(network, SERIES, cv=cv, ridge=PATH, metric=["nrmse"])
+
+    host, device = on_both(accelerated, work)
+    np.testing.assert_allclose(device.nrmse, host.nrmse, rtol=1e-8)
+    if not options:  # leaving rows out, the host counts a penalised bias in
+        assert float(device.condition) == pytest.approx(float(host.condition), rel=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["mae", ["nrmse", "mae"], [lambda t, p: np.abs(t - p).max()]])
+def test_metrics_of_forecasts(accelerated, metric):
+    def work():
+        network = ESNForecaster(20, random_state=0, device="cpu", output_range=(-2, 2))
+        return cross_validate(network, SERIES, cv=KFold(4), ridge=PATH, metric=metric)
+
+    host, device = on_both(accelerated, work)
+    for name in host.data_vars:
+        np.testing.assert_allclose(device[name], host[name], rtol=1e-6)
+
+
+@pytest.mark.parametrize("cv", [KFold(4), KFold(4, shuffle=True, random_state=0), LeaveOneOut()])
+@pytest.mark.parametrize("metric", [["nrmse", "mae"], [lambda t, p: np.abs(t - p).max()]])
+def test_regression(accelerated, cv, metric):
+    weights = RNG.random(260)
+    y = np.column_stack([TARGETS, TARGETS**2])
+    y[50:60] = np.nan
+
+    def work():
+        network = ESNRegressor(15, random_state=0, device="cpu", output_range=(0.1, 0.9))
+        options = {"cv": cv, "ridge": PATH, "metric": metric, "readouts": True}
+        with pytest.warns(UserWarning, match="missing"):
+            return cross_validate(network, INPUTS, y, sample_weight=weights, **options)
+
+    host, device = on_both(accelerated, work)
+    for name in host.data_vars:
+        if name != "condition":
+            np.testing.assert_allclose(device[name], host[name], rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("states", ["last", "mean", 3])
+def test_classification_with_several_draws(accelerated, states):
+    rng = np.random.default_rng(3)
+    sequences = [rng.random((rng.integers(5, 20), 2)) + 0.1 * (i % 3) for i in range(45)]
+
+    def work():
+        network = ESNClassifier(12, random_state=0, states=states, device="cpu")
+        space = {"leak_rate": [0.3, 1.0], "ridge": PATH}
+        options = {"cv": 4, "n_draws": 3, "metric": ["error_rate", "rmse"], "progress": False}
+        return ESNSearchCV(network, space, **options).fit(sequences, np.arange(45) % 3)
+
+    host, device = on_both(accelerated, work)
+    np.testing.assert_array_equal(device.results_.error_rate, host.results_.error_rate)
+    np.testing.assert_allclose(device.results_.rmse, host.results_.rmse, rtol=1e-9)
+
+
+SPACE = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9, 1.4], "ridge": PATH}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_draws": 3},
+        {"prune": True, "n_draws": 2},
+        {"verify": True},
+        {"cv": {"CV": KFold(4), "AV": Accumulative(3)}},
+        {"strategy": "halving", "n_draws": 2},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_searches(accelerated, options):
+    def work():
+        network = ESNForecaster(15, random_state=0, device="cpu")
+        options_ = {"cv": KFold(4), "progress": False, **options}
+        return ESNSearchCV(network, SPACE, **options_).fit(SERIES)
+
+    host, device = on_both(accelerated, work)
+    assert device.best_params_ == host.best_params_
+    assert device.best_score_ == pytest.approx(host.best_score_, rel=1e-9)
+    results = [one.results_ for one in (host, device)]
+    if isinstance(results[0], dict):
+        results = [one["AV"] for one in results]
+    if "pruned" in results[0]:
+        np.testing.assert_array_equal(results[1].pruned, results[0].pruned)
+        assert results[1].attrs["column_steps"] == results[0].attrs["column_steps"]
+    else:
+        np.testing.assert_allclose(results[1].nrmse, results[0].nrmse, rtol=1e-7)
+
+
+def test_draws_share_a_block_and_memory_cuts_it(accelerated, monkeypatch):
+    """One call to the device for all draws; several where its memory is small."""
+    accelerated(True)
+    calls = []
+    rows_of = on_device.rows_of
+    monkeypatch.setattr(
+        on_device, "rows_of", lambda r, problem: calls.append(r.shape) or rows_of(r, problem)
+    )
+
+    def scores():
+        network = ESNForecaster(15, random_state=0, device="cpu")
+        search = ESNSearchCV(
+            network, SPACE, cv=KFold(4), n_draws=3, progress=False, final="average"
+        )
+        return search.fit(SERIES).results_.nrmse.values
+
+    whole = scores()
+    together = len(calls)
+    calls.clear()
+    monkeypatch.setattr(on_device, "memory_of", lambda device: 2**21)
+    parts = scores()
+    assert len(calls) > together
+    np.testing.assert_allclose(parts, whole, rtol=1e-9)
+
+
+@pytest.mark.parametrize("most", range(1, 14))
+@pytest.mark.parametrize("shape", [(1, 1), (1, 12), (3, 4), (5, 1), (4, 3)])
+def test_groups_cover_every_network(shape, most):
+    draws, candidates = shape
+    seen = np.zeros(shape, dtype=int)
+    sizes = set()
+    for first, of_draws, of_candidates in on_device.network_groups(*shape, most):
+        seen[of_draws, of_candidates] += 1
+        size = seen[of_draws, of_candidates].size
+        assert size <= max(most, 1)
+        assert first == of_draws.start * candidates + of_candidates.start
+        sizes.add(size)
+    assert (seen > 0).all()
+    assert len(sizes) == 1
+
+
+def test_what_an_accelerator_is_worth():
+    small, wide = Work(1000, 1, 50), Work(4000, 10_000, 50, algebra=100.0)
+    assert small.on_processor < small.on_accelerator
+    assert wide.on_accelerator < wide.on_processor / 100
+    assert resolve("auto", small) == "cpu"
+    with pytest.raises(ValueError, match="device='tpu:9' is not available"):
+        resolve("tpu:9", small)
