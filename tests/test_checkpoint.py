@@ -31,8 +31,8 @@ from echofold import (
     ESNSearchCV,
     KFold,
 )
+from echofold._machine.progress import Progress
 from echofold._search.checkpoint import Checkpoint
-from echofold._search.progress import Progress
 from echofold._search.stored_block import Expected
 from echofold._validation.record import Record
 

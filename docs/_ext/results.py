@@ -198,6 +198,21 @@ def trust(found: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
 
 
+def longer(found: dict[str, Any]) -> Iterator[str]:
+    """Memory and time of series that are read in blocks, beside those of arrays."""
+    yield table(
+        ["job", "rows", "memory, in blocks", "memory, from an array", "time, in blocks",
+         "time, from an array"],
+        [
+            [row["job"], f"{row['rows']:,}", f"{row['blocks']['megabytes']:,.0f} MB",
+             f"{row['array']['megabytes']:,.0f} MB" if row["array"] else "–",
+             seconds(row["blocks"]["seconds"]),
+             seconds(row["array"]["seconds"]) if row["array"] else "–"]
+            for row in found["longer"]
+        ],
+    )  # fmt: skip
+
+
 def compare(found: dict[str, Any]) -> Iterator[str]:
     """Times of two versions side by side."""
     yield table(
@@ -272,6 +287,11 @@ WORDS = {
         "Representations",
         "A search over eight representations of a series, against one over the series as it is.",
     ),
+    "longer": (
+        "Series longer than memory",
+        "Peak memory of the process and time, by a series read in blocks and by the same as an "
+        "array; 100 units, ten folds and three ridge values. The array is in memory before.",
+    ),
     "coverage": (
         "Coverage of prediction intervals",
         "Not a speed: see [Prediction intervals](explanation/intervals.md).",
@@ -297,6 +317,7 @@ TABLES = {
     "trust": trust,
     "accuracy": accuracy,
     "compare": compare,
+    "longer": longer,
 }
 
 

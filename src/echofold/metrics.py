@@ -369,10 +369,15 @@ def interval_denominators(
 
 def _variation_in_blocks(t: np.ndarray, unit: np.ndarray) -> float:
     """`_variation` of ``t * unit`` in memory that does not grow with its rows."""
-    blocks = [t[row : row + _BLOCK] for row in range(0, len(t), _BLOCK)]
-    mean = sum(((block - t[0]) * unit).sum(axis=0) for block in blocks) / len(t)
-    each = sum((((block - t[0]) * unit - mean) ** 2).sum(axis=0) for block in blocks)
-    size = sum(((block * unit) ** 2).sum(axis=0) for block in blocks)
+    starts, first = range(0, len(t), _BLOCK), t[0]
+    mean = each = size = np.zeros(t.shape[1])
+    for row in starts:
+        mean = mean + ((np.asarray(t[row : row + _BLOCK]) - first) * unit).sum(axis=0)
+    mean = mean / len(t)
+    for row in starts:
+        block = np.asarray(t[row : row + _BLOCK])
+        each = each + (((block - first) * unit - mean) ** 2).sum(axis=0)
+        size = size + ((block * unit) ** 2).sum(axis=0)
     return 0.0 if (each <= _CONSTANT * size).all() else float(each.sum())
 
 

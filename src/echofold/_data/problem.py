@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from echofold._data.lazy import Lazy, beside, mapped
 from echofold._data.missing import require_two
 from echofold._data.represent import Form
 from echofold._data.segments import Segments, Sequences, Series
@@ -22,6 +23,9 @@ from echofold._data.tasks import CLASSIFICATION, FORECASTING, REGRESSION, Task
 @dataclass(frozen=True)
 class Problem:
     """Rows to learn from: what is kept of ``segments`` should map to ``targets``.
+
+    Of a series longer than memory, ``targets``, ``known``, ``levels`` and the inputs of
+    ``segments`` are `Lazy`: rows that are read when they are asked for.
 
     Attributes
     ----------
@@ -79,6 +83,11 @@ class Problem:
         return len(self.targets)
 
     @property
+    def lazy(self) -> bool:
+        """Whether rows are not in memory, but read when they are asked for."""
+        return isinstance(self.targets, Lazy)
+
+    @property
     def inputs(self) -> np.ndarray:
         """Inputs ``(n, …)`` that stand beside the states."""
         return self.segments.beside
@@ -123,7 +132,7 @@ class Problem:
             return self
         first = self.skipped + self.task.ahead
         ones = np.ones_like(self.unit)
-        values = self.form.values(self.levels[first : first + self.rows])
+        values = mapped(self.form.values, self.levels[first : first + self.rows])
         return replace(
             self, targets=values, unit=ones, offset=0 * ones, form=Form(),
             levels=np.zeros((0, 0)), limits=None,
@@ -179,7 +188,7 @@ def forecasting(
             f"{form.lost}: {max(pairs - first, 0)} are left, at least 2 are needed. Give a longer "
             "series or smaller lags."
         )
-    inputs = np.hstack([y[:-1], known[form.lost :]])
+    inputs = beside(y[:-1], known[form.lost :])
     return Problem(
         task=FORECASTING,
         targets=y[1 + first - form.lost :],

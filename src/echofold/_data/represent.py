@@ -47,15 +47,15 @@ class Form:
     def __bool__(self) -> bool:
         return self.log or bool(self.lags)
 
-    def levels(self, y: np.ndarray, argument: str) -> np.ndarray:
-        """``z (T, outputs)``: the values, or their logarithms."""
+    def levels(self, y: np.ndarray, argument: str, first: int = 0) -> np.ndarray:
+        """``z (T, outputs)``: the values, or their logarithms; ``y`` begins with row ``first``."""
         if not self.log:
             return y
         if (y <= 0).any():  # what is missing is neither
             row, column = np.argwhere(y <= 0)[0]
             raise ValueError(
                 f"log=True needs positive values, but {argument} holds {y[row, column]:.6g} in row "
-                f"{row}. Use log=False, or add a constant to all values first."
+                f"{first + row}. Use log=False, or add a constant to all values first."
             )
         return np.log(y)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -65,3 +66,12 @@ def padded(sets: Sequence[Intervals], n: int) -> np.ndarray:
     for one, at in zip(numbers, members, strict=True):
         one[: len(at)] = at
     return numbers
+
+
+def inside(intervals: Intervals, start: int, stop: int) -> np.ndarray:
+    """Return the row indices of ordered, disjoint intervals from ``start`` to before ``stop``."""
+    low = bisect_right(intervals, start, key=lambda interval: interval[1])
+    high = bisect_left(intervals, stop, key=lambda interval: interval[0])
+    if low >= high:
+        return np.zeros(0, dtype=np.intp)
+    return rows((max(a, start), min(b, stop)) for a, b in intervals[low:high])

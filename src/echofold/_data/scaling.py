@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+
+from echofold._data.lazy import Lazy, Values
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,7 @@ class Scaler:
     unit: np.ndarray
 
     @classmethod
-    def learned(cls, values: np.ndarray, scale: str | None, argument: str) -> Scaler:
+    def learned(cls, values: Values, scale: str | None, argument: str) -> Scaler:
         """Learn from rows ``(n, columns)``, NaN left out; a constant column keeps its unit.
 
         ``"standard"`` takes the mean and the standard deviation, ``"minmax"`` the smallest value
@@ -30,19 +33,12 @@ class Scaler:
         columns = values.shape[1]
         if scale is None:
             return cls(np.zeros(columns), np.ones(columns))
-        least, most, mean, std = np.min, np.max, np.mean, np.std
-        if np.isnan(values).any():
-            least, most, mean, std = np.nanmin, np.nanmax, np.nanmean, np.nanstd
-        low, high = least(values, axis=0), most(values, axis=0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if scale == "minmax":
-                center, unit = low, high - low
-            else:
-                center, unit = mean(values, axis=0), std(values, axis=0)
+        low, high, center, unit = _measured(values, scale)
         bad = np.flatnonzero(~(np.isfinite(center) & np.isfinite(unit)))
         if bad.size:
+            largest = np.maximum(np.abs(low), np.abs(high))[bad[0]]
             raise ValueError(
-                f"{argument} holds values up to {np.nanmax(np.abs(values[:, bad[0]])):.3g} in "
+                f"{argument} holds values up to {largest:.3g} in "
                 f"column {bad[0]}, too large for scale={scale!r}: their spread overflows. Divide "
                 "that column by a constant first."
             )
@@ -57,3 +53,50 @@ class Scaler:
     def original(self, values: np.ndarray) -> np.ndarray:
         """Scaled values (last axis: columns) in original units."""
         return self.center + self.unit * values
+
+
+def _measured(values: Values, scale: str) -> tuple[np.ndarray, ...]:
+    """The lowest and the highest value of each column, its center and its unit."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if isinstance(values, Lazy):
+            low, high, middle, deviation = spread_of(values)
+            return (
+                (low, high, low, high - low)
+                if scale == "minmax"
+                else (low, high, middle, deviation)
+            )
+        least, most, mean, std = np.min, np.max, np.mean, np.std
+        if np.isnan(values).any():
+            least, most, mean, std = np.nanmin, np.nanmax, np.nanmean, np.nanstd
+        low, high = least(values, axis=0), most(values, axis=0)
+        if scale == "minmax":
+            return low, high, low, high - low
+        return low, high, mean(values, axis=0), std(values, axis=0)
+
+
+class Spread(NamedTuple):
+    """The lowest and the highest value of each column, their mean and standard deviation."""
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    std: np.ndarray
+
+
+def spread_of(values: Lazy) -> Spread:
+    """Measure rows in one pass, in memory that does not grow with them.
+
+    Means and squared deviations of blocks are merged (Chan, Golub and LeVeque 1983): with ``δ``
+    between the mean of ``n`` rows and that of ``k`` more, their squares add up with
+    ``δ² n k / (n + k)``. What is not finite leaves a mean that is not.
+    """
+    low, high = np.full((2, values.shape[1]), np.nan)
+    mean, squares = np.zeros((2, values.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for n, block in values.blocks():
+            k, here = len(block), block.mean(axis=0)
+            apart = here - mean
+            mean = mean + apart * (k / (n + k))
+            squares = squares + ((block - here) ** 2).sum(axis=0) + apart**2 * (n * k / (n + k))
+            low, high = np.fmin(low, block.min(axis=0)), np.fmax(high, block.max(axis=0))
+        return Spread(low, high, mean, np.sqrt(squares / len(values)))

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from echofold._data.sources import loaded
+
 HOLDS = {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}  # by NumPy kind
 
 
@@ -50,9 +52,12 @@ class Schema:
 
 
 class Table(NamedTuple):
-    """Values ``(rows, columns)``, their schema, and the pandas index where there is one."""
+    """Values ``(rows, columns)``, their schema, and the pandas index where there is one.
 
-    values: np.ndarray
+    Values are an array, or `Lazy` of a series longer than memory.
+    """
+
+    values: Any
     schema: Schema
     index: Any
 
@@ -60,7 +65,8 @@ class Table(NamedTuple):
 def read(data: Any, argument: str, missing: bool = False) -> Table:
     """Read a series ``(T,)`` or a table ``(T, columns)`` of finite numbers, or say what is wrong.
 
-    With ``missing``, NaN is allowed too.
+    With ``missing``, NaN is allowed too. Stored data, as a Zarr array, are read if they are small;
+    long ones are refused.
 
     Examples
     --------
@@ -69,7 +75,7 @@ def read(data: Any, argument: str, missing: bool = False) -> Table:
     """
     kind = kind_of(data)
     if kind == "numpy":
-        table = _read_array(data, argument)
+        table = _read_array(loaded(data, argument), argument)
     else:
         table = _read_frame(data, kind, argument)
     if table.values.size == 0:

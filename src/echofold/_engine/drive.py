@@ -58,7 +58,7 @@ def advance(r: Reservoirs, inputs, x=None):
     x = np.zeros(r.shape) if x is None else x
     size = max(1, min(few_lengths(len(inputs), LEAST_SILENT), SILENT_STEPS))
     for start in range(0, len(inputs), size):
-        part = inputs[start : start + size]
+        part = np.asarray(inputs[start : start + size])
         x = _drive_silent(r, pad_rows(part, size), x, len(part), whole=accelerated())
     return x
 
@@ -71,7 +71,7 @@ def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iter
     x = np.zeros(r.shape) if x is None else x
     size = size or block_length((r.seen, r.shape[1]), len(inputs))
     for start in range(0, len(inputs), size):
-        part = inputs[start : start + size]
+        part = np.asarray(inputs[start : start + size])
         states, x = _drive(r, pad_rows(part, size), x, len(part))
         yield start, np.asarray(states)[: len(part)], x
 

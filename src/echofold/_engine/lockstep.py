@@ -19,6 +19,7 @@ from echofold._engine.generate import (
 )
 from echofold._engine.kind import Reservoirs
 from echofold._engine.states import States
+from echofold._engine.stretches import steps_together, stretch, stretches
 from echofold._machine.device import engine
 from echofold._machine.shapes import few_lengths, pad_rows
 
@@ -82,13 +83,18 @@ def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
         yield part, min(widest, max(narrowest, wide))
 
 
-def course(problem: Problem, start, horizon) -> Course:
-    """What runs of such starts and horizons go along."""
-    rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
-    known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
+def course(problem: Problem, start, horizon, steps: int | None = None) -> Course:
+    """What runs of such starts and horizons go along.
+
+    Of a series that is not in memory it is the first ``steps``.
+    """
     way = None
     if problem.brought_back:
         way = way_of(problem.form, problem.offset, problem.limits)
+    if problem.lazy:
+        return stretch(problem, start, horizon, way, 0, steps or int(horizon.max()))
+    rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
+    known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
     present = None if problem.present is None else pad_rows(problem.present, rows)
     return Course(known, targets, start, horizon, problem.unit, way, present)
 
@@ -116,14 +122,18 @@ def first_outputs(
     return begin(r, readout, rows[:inputs], states, along, absolute, before)
 
 
-def _start(source: States, runs: Runs, width: int, absolute: bool):
-    """Columns on the device, padded to ``width`` by repeating the first, after one output."""
+def _start(source: States, runs: Runs, width: int, absolute: bool, longest: int):
+    """Columns on the device, padded to ``width`` by repeating the first, after one output.
+
+    And the stretches that follow it, up to step ``longest``.
+    """
     index = np.zeros(width, dtype=int)
     index[: len(runs.candidate)] = np.arange(len(runs.candidate))
-    runs = runs.part(index)
-    problem, r = source.problem, source.reservoirs.columns(runs.candidate)
-    along, readout = course(problem, runs.start, runs.horizon), np.moveaxis(runs.readout, 0, 2)
-    return r, readout, first_outputs(problem, r, runs, readout, along, absolute), along
+    runs, problem = runs.part(index), source.problem
+    along = course(problem, runs.start, runs.horizon, steps_together(runs.start, longest))
+    r, readout = source.reservoirs.columns(runs.candidate), np.moveaxis(runs.readout, 0, 2)
+    going = first_outputs(problem, r, runs, readout, along, absolute)
+    return r, readout, going, stretches(problem, runs.start, runs.horizon, along, longest)
 
 
 def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
@@ -132,9 +142,9 @@ def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
     longest = int(runs.horizon.max())
     with engine(source.device):
         for part, width in blocks(runs, source.device):
-            r, readout, going, along = _start(source, runs.part(part), width, absolute)
-            if longest > 1:
-                going, _ = proceed(r, readout, going, along, 1, longest - 1, absolute)
+            r, readout, going, ahead = _start(source, runs.part(part), width, absolute, longest)
+            for first, steps, along in ahead:
+                going, _ = proceed(r, readout, going, along, first, steps, absolute)
             total[part] = np.asarray(going.error)[: part.stop - part.start]
     return total
 
@@ -145,11 +155,12 @@ def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
     all_outputs = np.empty((len(runs.candidate), longest, source.problem.targets.shape[1]))
     with engine(source.device):
         for part, width in blocks(runs, source.device):
-            r, readout, going, along = _start(source, runs.part(part), width, False)
-            outputs = np.asarray(going.y)[None]
-            if longest > 1:
-                _, rest = proceed(r, readout, going, along, 1, longest - 1, keep=True)
-                outputs = np.concatenate([outputs, rest])
-            all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
+            r, readout, going, ahead = _start(source, runs.part(part), width, False, longest)
+            outputs = [np.asarray(going.y)[None]]
+            for first, steps, along in ahead:
+                going, rest = proceed(r, readout, going, along, first, steps, keep=True)
+                outputs.append(rest)
+            whole = np.concatenate(outputs)
+            all_outputs[part] = np.moveaxis(whole[:, :, : part.stop - part.start], 2, 0)
     problem = source.problem
     return problem.values(all_outputs, runs.start) if problem.brought_back else all_outputs

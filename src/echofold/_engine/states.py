@@ -17,6 +17,7 @@ from echofold._engine.drive import advance, drive, drive_blocks
 from echofold._engine.features import sequence_features
 from echofold._engine.kind import Reservoir, Reservoirs, together
 from echofold._machine.device import engine
+from echofold._machine.progress import passing
 from echofold._machine.where import Work, resolve
 
 PILOT_SEGMENTS = 16
@@ -96,6 +97,7 @@ class States:
                 span = slice(start + at, start + at + len(states))
                 parts = None if into is None else [kept[span] for kept in into]
                 yield start + at, self._rows(inputs[span], states, parts)
+                passing(span.stop, self.problem.rows)
                 x = last
             self._save(stop, x)
 
@@ -128,7 +130,7 @@ class States:
                 _, x = self._state_before(0)
             with engine(self.device):
                 x = advance(self.reservoirs, self.problem.inputs[begin:first], x)
-                inputs = self.problem.inputs[first : first + length]
+                inputs = np.asarray(self.problem.inputs[first : first + length])
                 states, _ = drive(self.reservoirs, inputs, x)
             segments.append(self._rows(inputs, states))
             self.pilot_steps += first + length - begin

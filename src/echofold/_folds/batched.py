@@ -180,18 +180,18 @@ class Parts:
 
 def cut_parts(pieces: Pieces) -> Parts:
     """Parts of about the length of a typical piece."""
-    n = len(pieces.label)
-    typical = n // max(pieces.count, 1)
+    label = np.asarray(pieces.label)
+    typical = len(label) // max(pieces.count, 1)
     length = max(SHORTEST, 1 << max(typical.bit_length() - 1, 0))
-    order = np.argsort(pieces.label, kind="stable")
-    bounds = np.flatnonzero(np.diff(pieces.label[order], prepend=-1, append=pieces.count))
+    order = np.argsort(label, kind="stable")
+    bounds = np.flatnonzero(np.diff(label[order], prepend=-1, append=pieces.count))
     rows, owners = [], []
     for a, b in zip(bounds[:-1], bounds[1:], strict=True):
         for first in range(a, b, length):
             one = np.full(length, -1)
             one[: min(length, b - first)] = order[first : min(first + length, b)]
             rows.append(one)
-            owners.append(pieces.label[order[a]])
+            owners.append(label[order[a]])
     count = few_lengths(len(rows))
     padding = [np.full(length, -1)] * (count - len(rows))
     return Parts(np.stack(rows + padding), np.array(owners + [-1] * len(padding)))

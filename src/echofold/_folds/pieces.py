@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,36 @@ from echofold._folds.splits import RowSplits
 
 
 @dataclass(frozen=True)
+class Labels:
+    """Labels of rows, of which no array is made: ``numbers[i]`` from row ``starts[i]`` to the next.
+
+    ``starts`` is longer by one, the number of rows.
+    """
+
+    starts: np.ndarray
+    numbers: np.ndarray
+
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if not isinstance(rows, slice):
+            return self.numbers[np.searchsorted(self.starts, rows, side="right") - 1]
+        a, b, _ = rows.indices(int(self.starts[-1]))
+        first = int(np.searchsorted(self.starts, a, side="right")) - 1
+        last = int(np.searchsorted(self.starts, b, side="left"))
+        bounds = np.clip(self.starts[first : last + 1], a, b)
+        return np.repeat(self.numbers[first:last], np.diff(bounds))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self[:].astype(dtype or int, copy=False)
+
+
+@dataclass(frozen=True)
 class Pieces:
-    """``label[i]`` is the piece of row ``i``.
+    """``label[a:b]`` are the pieces of some rows.
 
     ``train[scheme][s]`` and ``valid[scheme][s]`` list the pieces of a split as runs.
     """
 
-    label: np.ndarray
+    label: np.ndarray | Labels
     count: int
     train: dict[str, list[Intervals]] = field(default_factory=dict)
     valid: dict[str, list[Intervals]] = field(default_factory=dict)
@@ -57,8 +81,8 @@ def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
     edges = {edge for runs in sets.values() for run in runs for edge in run}
     starts = np.array(sorted({0, n, *edges}))
     spans = [[_span(starts, run) for run in runs] for runs in sets.values()]
-    label = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     count = len(starts) - 1
+    numbers = np.arange(count)
     if count * len(sets) > 10**8:
         piece_runs = [tuple(one) for one in spans]
     else:
@@ -68,9 +92,10 @@ def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
                 member[a:b, column] = True
         _, first, joined = np.unique(member, axis=0, return_index=True, return_inverse=True)
         rank = np.argsort(np.argsort(first))  # pieces in the order of time
-        label, count = rank[joined.ravel()][label], len(first)
+        numbers, count = rank[joined.ravel()], len(first)
         kept = member[np.sort(first)]
         piece_runs = [_runs(kept[:, column]) for column in range(len(sets))]
+    label = Labels(starts, numbers)
     pieces = Pieces(label, count, {name: [] for name in schemes}, {name: [] for name in schemes})
     for (scheme, part, _), runs in zip(sets, piece_runs, strict=True):
         getattr(pieces, part)[scheme].append(runs)

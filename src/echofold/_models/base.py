@@ -18,6 +18,7 @@ from echofold._engine.kind import Reservoir, Reservoirs, alone
 from echofold._engine.states import States, single
 from echofold._machine.device import engine
 from echofold._machine.fork import check_process
+from echofold._machine.progress import one_piece
 from echofold._machine.where import Work, resolve
 from echofold._models.stored import Stored
 from echofold._models.train import Network, fit_all, network
@@ -130,7 +131,8 @@ class ESN(BaseEstimator):
         """Train on a problem that was read, and install the network."""
         seed = seed_of(self.random_state)
         source = self._states(problem, seed)
-        readout, condition = fit_all(source, float(self.ridge), bool(self.penalize_bias))
+        with one_piece("fitting"):
+            readout, condition = fit_all(source, float(self.ridge), bool(self.penalize_bias))
         warn_of(problem.missing)
         return self._install(network(source, readout, seed, condition), problem)
 

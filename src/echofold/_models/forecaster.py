@@ -13,6 +13,7 @@ from echofold._data.missing import (
 )
 from echofold._data.problem import Problem
 from echofold._data.rows import runs
+from echofold._data.sources import is_long
 from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate, room_for, way_of
@@ -133,10 +134,13 @@ class ESNForecaster(SeriesESN):
             The series, in time order, with a row for every step. Missing values are NaN: a row
             with one is neither trained on nor scored, and as an input it is taken to be the last
             known value (with ``season``, or a lag above 1 in ``difference``, the last known one of
-            the same time of the season). A warning says how many there are, and where.
+            the same time of the season). A warning says how many there are, and where. A long
+            series that is stored, as a `numpy.memmap`, a Zarr array or `ParquetColumns`, is read in
+            blocks and never held in memory; nothing of it may be missing.
         X : array or frame of shape (T, known inputs), optional
             Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. It must then be
-            given to `forecast` as well. Missing ones are filled as those of ``y`` are.
+            given to `forecast` as well. Missing ones are filled as those of ``y`` are. May be
+            stored as ``y`` may.
         sample_weight : array of shape (T,), optional
             Weight of each row of ``y`` as a training target.
 
@@ -244,6 +248,10 @@ class ESNForecaster(SeriesESN):
     def _update(self, y, X) -> tuple[str, ...]:
         """`update`, and what is to be said of missing values."""
         self._reservoirs()
+        if is_long(y, X):
+            for rows, known in self._in_blocks(y, X):
+                self._update(rows, known)
+            return ()
         table = read(y, "y", missing=True)
         self.y_schema_.check(table.schema, "y")
         if self.timeline_ is not None:

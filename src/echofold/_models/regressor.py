@@ -10,6 +10,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from echofold._data.arguments import read_range
+from echofold._data.lazy import Lazy
+from echofold._data.long_series import check_complete, read_long
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -20,6 +22,7 @@ from echofold._data.missing import (
 )
 from echofold._data.problem import Problem, regression
 from echofold._data.scaling import Scaler
+from echofold._data.sources import is_long, loaded
 from echofold._data.tables import (
     Schema,
     Table,
@@ -141,10 +144,12 @@ class ESNRegressor(RegressorMixin, ESN):
         ----------
         X : array or frame of shape (T, inputs)
             Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
-            column; a warning says how many there are, and where.
+            column; a warning says how many there are, and where. A long series that is stored, as a
+            `numpy.memmap`, a Zarr array or `ParquetColumns`, is read in blocks and never held in
+            memory; nothing of it may be missing.
         y : array, series or frame of shape (T,) or (T, outputs)
             Outputs at the same times. A row with a missing one (NaN) is neither trained on nor
-            scored.
+            scored. May be stored as ``X`` may.
         sample_weight : array of shape (T,), optional
             Weight of each row in training.
 
@@ -161,7 +166,7 @@ class ESNRegressor(RegressorMixin, ESN):
         ----------
         X : array or frame of shape (T, inputs)
             Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
-            column in ``X``, or the first one.
+            column in ``X``, or the first one. A long series that is stored is read in blocks.
         start : {"zero", "last"}, default="zero"
             State to start from: zero, or the one at the end of the data given to `fit`, for
             inputs that come right after it. The estimator itself never changes.
@@ -173,12 +178,20 @@ class ESNRegressor(RegressorMixin, ESN):
         r = self._reservoirs()
         if start not in ("zero", "last"):
             raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
-        given = self._inputs(X, reset=False)
-        warn_of(self._words(given, X))
-        inputs = self.X_scaler_.scaled(filled(given))
+        if is_long(X):
+            inputs: Any = self._long_inputs(X).mapped(self.X_scaler_.scaled)
+        else:
+            given = self._inputs(X, reset=False)
+            warn_of(self._words(given, X))
+            inputs = self.X_scaler_.scaled(filled(given))
         state = self.state_ if start == "last" else np.zeros_like(self.state_)
         readout, width = self.readout_, 1 + inputs.shape[1]
-        outputs = readout[0] + inputs @ readout[1:width]
+        if isinstance(inputs, Lazy):
+            outputs = np.empty((len(inputs), readout.shape[1]))
+            for row, part in inputs.blocks():
+                outputs[row : row + len(part)] = readout[0] + part @ readout[1:width]
+        else:
+            outputs = readout[0] + inputs @ readout[1:width]
         with self._engine(len(inputs)):
             for row, states, _ in drive_blocks(r, inputs, state[:, None]):
                 block = np.asarray(states)[:, :, 0]
@@ -218,6 +231,8 @@ class ESNRegressor(RegressorMixin, ESN):
     def _read(self, X, y, sample_weight=None) -> Problem:
         """Check parameters and data, learn the scaling, and set the problem up."""
         self._check_parameters()
+        if is_long(X, y):
+            return self._read_long(X, y, sample_weight)
         target = None if y is None else read(y, "y", missing=True)
         present = None
         if target is not None:
@@ -243,6 +258,56 @@ class ESNRegressor(RegressorMixin, ESN):
         words = words_of_table(target, "y", AS_TARGETS) + self._words(inputs, X)
         return replace(problem, missing=words) if words else problem
 
+    def _read_long(self, X, y, sample_weight) -> Problem:
+        """`_read` for series longer than memory: rows are read when they are asked for."""
+        if y is None:
+            raise ValueError("y is None; a regressor needs the outputs at the times of X.")
+        target = read_long(y, "y")
+        inputs = self._long_inputs(X, reset=True)
+        if len(inputs) != len(target.values):
+            raise ValueError(
+                f"X has {len(inputs)} rows and y has {len(target.values)}; give one row of y for "
+                "each of X."
+            )
+        check_complete(target.values, y, "y")
+        self.y_schema_ = target.schema
+        self.output_range_ = limits = read_range(self.output_range, target.values.shape[1])
+        self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
+        self.y_scaler_ = Scaler.learned(target.values, self.scale, "y")
+        return regression(
+            inputs.mapped(self.X_scaler_.scaled),
+            target.values.mapped(self.y_scaler_.scaled),
+            self.washout,
+            self.y_scaler_.unit,
+            self.y_scaler_.center,
+            read_weights(sample_weight, len(inputs)),
+            None if limits is None else tuple(self.y_scaler_.scaled(limits)),
+        )
+
+    def _long_inputs(self, X, *, reset: bool = False) -> Lazy:
+        """Check ``X (T, inputs)``, which is longer than memory or stands beside what is."""
+        table = read_long(X, "X")
+        if table.schema.flat:
+            raise ValueError(
+                f"X has shape {tuple(X.shape)}, expected 2D, (T, inputs). Give one input as a "
+                "table of one column."
+            )
+        columns = table.values.shape[1]
+        if reset:
+            for name in {"feature_names_in_"} & vars(self).keys():
+                delattr(self, name)  # of an earlier fit
+            names = table.schema.names
+            if names is not None and all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = columns
+        elif columns != self.n_features_in_:
+            raise ValueError(
+                f"X has {columns} inputs, but this network was trained on {self.n_features_in_}. "
+                "Give the same ones, in the same order."
+            )
+        check_complete(table.values, X, "X")
+        return table.values
+
     def _words(self, inputs: np.ndarray, X) -> tuple[str, ...]:
         """What is said of missing inputs; ``X`` is what they were read from."""
         index = X.index if kind_of(X) == "pandas" else None
@@ -252,6 +317,7 @@ class ESNRegressor(RegressorMixin, ESN):
     def _inputs(self, X, *, reset: bool, target: Table | None = None) -> np.ndarray:
         """Check ``X (T, inputs)`` as scikit-learn does, and say where a value is missing."""
         check_columns(X, "X")
+        X = loaded(X, "X")
         options: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
         if reset:
             options |= {"multi_output": True, "ensure_min_samples": 2}

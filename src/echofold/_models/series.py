@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from echofold._data.arguments import read_range
+from echofold._data.lazy import Lazy, beside
+from echofold._data.long_series import check_complete, read_long
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -26,6 +30,7 @@ from echofold._data.represent import (
     seasons_of,
 )
 from echofold._data.scaling import Scaler
+from echofold._data.sources import is_long
 from echofold._data.tables import Schema, Table, read, read_weights, require_some, write
 from echofold._data.tasks import FORECASTING
 from echofold._data.timeline import Timeline, check_aligned, timeline
@@ -81,6 +86,8 @@ class SeriesESN(ESN):
     def _read(self, y, X=None, sample_weight=None) -> Problem:
         """Check parameters and data, learn the scaling, and set the problem up."""
         self._check_parameters()
+        if is_long(y, X):
+            return self._read_long(y, X, sample_weight)
         table = read(y, "y", missing=True)
         self.y_schema_ = table.schema
         self.timeline_ = None if table.index is None else timeline(table.index, "y")
@@ -94,7 +101,8 @@ class SeriesESN(ESN):
         values = self.y_scaler_.scaled(form.differences(levels))
         self.last_ = values[-1]
         self._represent(form, seasons, levels)
-        self._limit(table.values)
+        self._limit(np.nanmin(table.values, axis=0), np.nanmax(table.values, axis=0))
+        self._check_inside(table.values)
         known = harmonics_of(seasons, 0, len(table.values))
         self.X_schema_ = self.X_scaler_ = None
         if X is not None:
@@ -114,50 +122,99 @@ class SeriesESN(ESN):
         words += (f"After row {rows - 1} of y the network runs on its own forecasts.",)
         return replace(problem, missing=words, later=(table.values[rows:], known[rows:]))
 
+    def _read_long(self, y, X, sample_weight) -> Problem:
+        """`_read` for series longer than memory: rows are read when they are asked for."""
+        form, seasons = form_of(self.get_params()), seasons_of(self.get_params())
+        table = read_long(y, "y")
+        spread = check_complete(table.values, y, "y")
+        self.y_schema_ = table.schema
+        self.timeline_ = None if table.index is None else timeline(table.index, "y")
+        self._limit(spread.low, spread.high)
+        for start, block in table.values.blocks() if self._limits is not None or form.log else ():
+            self._check_inside(block, start)
+            form.levels(block, "y", start)
+        levels = table.values.mapped(partial(form.levels, argument="y"))
+        values = self._learned(levels, form)
+        self.last_ = values[-1]
+        self._represent(form, seasons, levels)
+        known, rows = [], len(levels)
+        self.X_schema_ = self.X_scaler_ = None
+        if X is not None:
+            given = read_long(X, "X")
+            self._check_known(given, table)
+            check_complete(given.values, X, "X")
+            self.X_schema_ = given.schema
+            self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
+            known.append(given.values.mapped(self.X_scaler_.scaled))
+        if seasons:
+            known.append(Lazy(partial(_waves, seasons), rows, len(_waves(seasons, 0, 1)[0])))
+        scaler, limits = self.y_scaler_, self._limits
+        return forecasting(
+            values, beside(*known) if known else None, self.washout, scaler.unit, scaler.center,
+            read_weights(sample_weight, rows), form, levels,
+            None if limits is None else form.limits(limits),
+        )  # fmt: skip
+
     def _learn(self, y: np.ndarray, present, form: Form, season: int | None) -> np.ndarray:
         """Learn the scaling from what is known of ``y``, and give its levels, filled."""
-        rows, levels = len(y), form.levels(y, "y")
-        if form.lost and rows < form.lost + 3:
-            raise ValueError(
-                f"y has {rows} values, of which difference={self.difference!r} loses {form.lost}; "
-                "at least 3 must be left. Give a longer series or smaller lags."
-            )
+        levels = form.levels(y, "y")
+        self._check_length(len(y), form)
         if present is not None:
             require_two(form.whole(present), "y", "rows")
         self.y_scaler_ = Scaler.learned(form.differences(levels), self.scale, "y")
         return levels if present is None else form.levels(filled(y, season), "y")
 
+    def _check_length(self, rows: int, form: Form) -> None:
+        """Raise for a series that is too short for its differences."""
+        if form.lost and rows < form.lost + 3:
+            raise ValueError(
+                f"y has {rows} values, of which difference={self.difference!r} loses {form.lost}; "
+                "at least 3 must be left. Give a longer series or smaller lags."
+            )
+
+    def _learned(self, levels: Lazy, form: Form) -> Lazy:
+        """Learn the scaling of levels that are not in memory, and give them represented."""
+        self._check_length(len(levels), form)
+        differences = levels.mapped(form.differences, form.lost) if form.lost else levels
+        self.y_scaler_ = Scaler.learned(differences, self.scale, "y")
+        return differences.mapped(self.y_scaler_.scaled)
+
     def _learn_known(self, X, y: Table, season: int | None) -> np.ndarray:
         """Read known inputs for the rows of ``y`` and learn their scaling; scaled, and filled."""
-        given, rows = read(X, "X", missing=True), len(y.values)
+        given = read(X, "X", missing=True)
+        self._check_known(given, y)
+        require_some(given.values, "X", given.schema.names)
+        self.X_schema_ = given.schema
+        self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
+        return self.X_scaler_.scaled(filled(given.values, season))
+
+    @staticmethod
+    def _check_known(given: Table, y: Table) -> None:
+        """Raise unless known inputs belong to the rows of ``y``."""
+        rows = len(y.values)
         if len(given.values) != rows:
             raise ValueError(
                 f"X has {len(given.values)} rows and y has {rows}; row t of X belongs "
                 "to y(t). Give X for the times of y here, and its future rows to forecast."
             )
         check_aligned(y.index, given.index, "X")
-        require_some(given.values, "X", given.schema.names)
-        self.X_schema_ = given.schema
-        self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
-        return self.X_scaler_.scaled(filled(given.values, season))
 
-    def _limit(self, values: np.ndarray) -> None:
+    def _limit(self, low: np.ndarray, high: np.ndarray) -> None:
         """Remember the range of the data, and the one that they, and outputs, must lie in."""
-        self.range_ = np.array([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
+        self.range_ = np.array([low, high])
         if hasattr(self, "output_range_"):
             del self.output_range_  # of an earlier fit
-        limits = read_range(self.output_range, values.shape[1])
+        limits = read_range(self.output_range, len(low))
         if limits is not None:
             self.output_range_ = limits
-        self._check_inside(values)
 
     @property
     def _limits(self) -> np.ndarray | None:
         """The output range ``(2, outputs)`` of what was fitted, if there is one."""
         return getattr(self, "output_range_", None)
 
-    def _check_inside(self, values: np.ndarray) -> None:
-        """Raise for values outside of the output range, if there is one."""
+    def _check_inside(self, values: np.ndarray, first: int = 0) -> None:
+        """Raise for values, from row ``first`` on, outside of the output range, if there is one."""
         limits = self._limits
         if limits is None:
             return
@@ -165,7 +222,7 @@ class SeriesESN(ESN):
         if outside.any():
             row, column = np.argwhere(outside)[0]
             raise ValueError(
-                f"y holds {values[row, column]:.6g} in row {row}, outside of "
+                f"y holds {values[row, column]:.6g} in row {first + row}, outside of "
                 f"output_range={self.output_range!r}. Give a range that holds all values."
             )
 
@@ -177,7 +234,7 @@ class SeriesESN(ESN):
             self.represented_ = (form.log, form.lags, seasons)
             self.steps_ = len(levels)
         if form.lost:
-            self.levels_ = levels[-form.lost :]
+            self.levels_ = np.asarray(levels[-form.lost :])
 
     def _representation(self) -> tuple[Form, tuple]:
         """The form of the series that was fitted, and its seasons."""
@@ -249,7 +306,33 @@ class SeriesESN(ESN):
         whole = filled(table.values, season_of(form, seasons))
         return np.hstack([self.X_scaler_.scaled(whole), waves])
 
+    def _in_blocks(self, y, X) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        """New data longer than memory, checked in whole and then given a few rows at a time."""
+        table, given = read_long(y, "y"), None if X is None else read_long(X, "X")
+        form, _ = self._representation()
+        self.y_schema_.check(table.schema, "y")
+        if self.timeline_ is not None:
+            self.timeline_.check_follows(table.index, "y")
+        check_complete(table.values, y, "y")
+        if given is not None:
+            self._check_known(given, table)
+            check_complete(given.values, X, "X")
+        for start, block in table.values.blocks():
+            self._check_inside(block, start)
+            form.levels(block, "y", start)
+        for start, block in table.values.blocks():
+            known = None if given is None else given.values[start : start + len(block)]
+            yield (
+                block[:, 0] if table.schema.flat else block,
+                None if known is None else np.asarray(known),
+            )
+
     def _write(self, values: np.ndarray):
         """Give a forecast in the kind of ``y``."""
         index = None if self.timeline_ is None else self.timeline_.following(len(values))
         return write(values, self.y_schema_, index)
+
+
+def _waves(seasons: tuple, start: int, stop: int) -> np.ndarray:
+    """Known inputs of the rows ``start … stop`` that are made of seasons."""
+    return harmonics_of(seasons, start, stop - start)

@@ -11,10 +11,10 @@ import numpy as np
 
 from echofold._data.arguments import candidate_seed
 from echofold._machine.device import is_accelerator, one_blas_thread
+from echofold._machine.progress import Progress
 from echofold._machine.where import resolve
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint
-from echofold._search.progress import Progress
 from echofold._search.reader import Reader
 from echofold._search.stored_block import expected
 from echofold._validation.estimate import work_of

@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.lazy import Lazy, Values
 
-def fingerprint(*arrays: np.ndarray | None) -> str:
-    """A hash of data."""
+
+def fingerprint(*arrays: Values | None) -> str:
+    """A hash of data; of those that are not in memory, block by block."""
     digest = hashlib.sha256()
     for array in arrays:
         if array is None:
             digest.update(b"none")
         else:
             digest.update(repr((array.dtype.str, array.shape)).encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
+            parts = (rows for _, rows in array.blocks()) if isinstance(array, Lazy) else [array]
+            for part in parts:
+                digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()[:32]
 
 

@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_count, seed_of
 from echofold._folds.choose import check_algorithm
+from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
 from echofold._search import tables
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.evaluator import Evaluator
 from echofold._search.finals import FINALS, check_forecasts
 from echofold._search.identity import identity_of
-from echofold._search.progress import progress
 from echofold._search.reader import Reader
 from echofold._search.select import Winner, named
 from echofold._search.space import check_space, split_ridge, values_of
@@ -32,7 +32,13 @@ from echofold._search.strategies import (
 from echofold._search.winner import Winners, describe_winner
 from echofold._validation.dataset import datasets, warn_once
 from echofold._validation.memory import budget
-from echofold._validation.settings import Settings, check_metrics, describe_missing
+from echofold._validation.settings import (
+    Settings,
+    check_metrics,
+    check_prunable,
+    describe_missing,
+)
+from echofold._validation.verify import check_verifiable
 from echofold.metrics import OF_GROWING_SUMS
 
 
@@ -90,7 +96,8 @@ class ESNSearchCV(BaseEstimator):
         given as ``metric`` are compared by their code and what it refers to; one that holds what
         has no lasting description, as a generator of random numbers, is refused.
     progress : {"auto", True, False}
-        A bar in a terminal or notebook, or always, or never.
+        A bar in a terminal or notebook, or always, or never. Long work on one candidate tells how
+        many rows were driven.
     verify : bool
         Whether in every block some splits of one candidate are refitted plainly and compared; an
         error is raised if results differ by more than rounding explains.
@@ -180,7 +187,7 @@ class ESNSearchCV(BaseEstimator):
         Parameters
         ----------
         *data, **fit_params
-            What ``estimator.fit`` takes.
+            What ``estimator.fit`` takes: arrays, tables, or long series that are read in blocks.
         groups : array, optional
             Handed to splitters that ask for groups.
 
@@ -222,7 +229,8 @@ class ESNSearchCV(BaseEstimator):
         notes += describe_winner(winner, self._results[next(iter(schemes))])
         warn_once(self._results.values(), settings, notes)
         self.best_index_, self.best_score_ = winner.candidate, winner.score
-        self.best_estimator_ = self.finalize(self.final)
+        with one_piece("making the final model", self.progress):
+            self.best_estimator_ = self.finalize(self.final)
         self.best_params_ = {
             **self.candidates_[winner.candidate], "ridge": float(self.best_estimator_.ridge),
         }  # fmt: skip
@@ -267,7 +275,10 @@ class ESNSearchCV(BaseEstimator):
         """Check what ensembles, pruning and halving can do with this task."""
         if FINALS[self.final].several:
             check_forecasts(problem.task)
+        if self.verify:
+            check_verifiable(problem)
         if self.prune:
+            check_prunable(problem, schemes)
             needs = {metric.needs for metric in settings.metrics}
             if not problem.task.fed_back or len(needs) > 1 or needs & {"predictions", "labels"}:
                 raise ValueError(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from echofold import metrics
 from echofold._data.problem import Problem
-from echofold._engine.lockstep import closed_loop_outputs, flatten
+from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums, flatten
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
 from echofold._models.train import fit_all
 from echofold._search.finals import FINALS, mean_ridge
-from echofold._validation.score import score_residuals
+from echofold._validation.score import finish_sums, score_residuals
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
+
+KEPT_OUTPUTS = 2**20  # numbers: validation outputs of a series longer than memory
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,9 @@ class SplitReadouts:
     ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits,)`` belong to the
     splits; ``residuals (splits, steps, outputs)``, in original units, are those of closed-loop
     validation (None for other tasks), NaN past the end of a shorter interval and where there is no
-    value; ``outputs`` are what they belong to. If logarithms are learned, there are
-    ``log_residuals`` too. ``runs`` is how many of the splits do not overlap.
+    value; ``outputs`` are what they belong to. Of a series longer than memory they are those of the
+    first steps of every split. If logarithms are learned, there are ``log_residuals`` too. ``runs``
+    is how many of the splits do not overlap.
     """
 
     W: np.ndarray
@@ -55,21 +59,33 @@ def validate_winner(
         return SplitReadouts(W, one.scores["rmse"][at], ridge, train_rows)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
-        starts = source.kept()[0][splits.valid_rows[:, 0]][None]
-    problem, rows = source.problem, splits.valid_rows
-    runs = flatten(W[None, :, None], starts, np.array([valid[0] for valid in splits.valid]))
+        starts = _rows_at(source, [valid[0][0] for valid in splits.valid])[None]
+    problem, scored, kept = source.problem, source.problem.scored, _kept(source.problem, splits)
+    rows = kept.valid_rows
+    runs = flatten(W[None, :, None], starts, np.array([valid[0] for valid in kept.valid]))
     outputs = closed_loop_outputs(source, runs)
-    scored = problem.scored
     residuals = scored.targets[np.minimum(rows, problem.rows - 1)] - outputs
-    errors = score_residuals(scored, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
+    if kept is splits:
+        errors = score_residuals(scored, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
+    else:  # all steps count, but not all are kept
+        whole = flatten(W[None, :, None], starts, np.array([valid[0] for valid in splits.valid]))
+        sums = {"squared": closed_loop_sums(source, whole, absolute=False)[:, None]}
+        errors = finish_sums(scored, splits, sums, rmse)["rmse"][:, 0]
     residuals = residuals * scored.unit
     outputs = _targets(problem, rows) - residuals
     residuals[~problem.counts(rows)] = np.nan
     logs = None
     if problem.form.log:
         logs = log_errors(validation_truth(problem, splits), residuals)
-    apart = max(1, round(len(np.unique(rows[rows < problem.rows])) / splits.sizes.max()))
-    return SplitReadouts(W, errors, ridge, train_rows, residuals, outputs, logs, apart)
+    return SplitReadouts(W, errors, ridge, train_rows, residuals, outputs, logs, _apart(splits))
+
+
+def _apart(splits: RowSplits) -> int:
+    """How many validation intervals do not overlap: rows in any of them, by the longest."""
+    covered, end = 0, 0
+    for a, b in sorted(valid[0] for valid in splits.valid):
+        covered, end = covered + max(0, b - max(a, end)), max(b, end)
+    return max(1, round(covered / int(splits.sizes.max())))
 
 
 def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
@@ -80,14 +96,35 @@ def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
 
 def validation_truth(problem: Problem, splits: RowSplits) -> np.ndarray:
     """True values ``(splits, steps, outputs)`` of the validation rows, NaN where there is none."""
-    truth = _targets(problem, splits.valid_rows)
-    truth[~problem.counts(splits.valid_rows)] = np.nan
+    rows = _kept(problem, splits).valid_rows
+    truth = _targets(problem, rows)
+    truth[~problem.counts(rows)] = np.nan
     return truth
+
+
+def _kept(problem: Problem, splits: RowSplits) -> RowSplits:
+    """Splits of which outputs are kept: of a series longer than memory, the first steps of each."""
+    most = max(1, KEPT_OUTPUTS // (len(splits) * problem.targets.shape[1]))
+    if not problem.lazy or splits.sizes.max() <= most:
+        return splits
+    return replace(splits, valid=[((a, min(b, a + most)),) for ((a, b),) in splits.valid])
+
+
+def _rows_at(source: States, at: Sequence[int]) -> np.ndarray:
+    """The rows ``(count, m)`` of the first candidate at some places."""
+    if not source.problem.lazy:
+        return source.kept()[0][np.array(at)]
+    found = np.empty((len(at), source.columns))
+    for place in np.argsort(at):
+        for _, (rows,) in source.blocks(at[place], at[place] + 1):
+            found[place] = rows[0]
+    return found
 
 
 def _targets(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """Targets of ``rows (splits, steps)`` in original units, NaN past the end."""
-    truth = problem.scored.original(problem.scored.targets)[np.minimum(rows, problem.rows - 1)]
+    scored = problem.scored
+    truth = scored.original(scored.targets[np.minimum(rows, problem.rows - 1)])
     truth[rows >= problem.rows] = np.nan
     return truth
 
@@ -128,7 +165,7 @@ def validation_outputs(
     source: States, splits: RowSplits, readouts: SplitReadouts
 ) -> ValidationOutputs:
     """Forecasts or predictions of every split for its validation rows, in original units."""
-    problem, rows = source.problem, splits.valid_rows
+    problem, rows = source.problem, _kept(source.problem, splits).valid_rows
     past, truth = rows >= problem.rows, validation_truth(problem, splits)
     if readouts.outputs is not None:
         outputs = readouts.outputs

@@ -13,6 +13,7 @@ from echofold._data.tasks import REGRESSION
 from echofold._engine.states import GivenStates
 from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
+from echofold._machine.progress import one_piece
 from echofold._validation.dataset import datasets_of_one, warn_once
 from echofold._validation.record import gathered
 from echofold._validation.settings import (
@@ -22,7 +23,7 @@ from echofold._validation.settings import (
     resolve_schemes,
 )
 from echofold._validation.validate import validate
-from echofold._validation.verify import verify, with_checkable_metrics
+from echofold._validation.verify import check_verifiable, verify, with_checkable_metrics
 
 
 def cross_validate(
@@ -45,7 +46,7 @@ def cross_validate(
     estimator : ESNForecaster, ESNRegressor or ESNClassifier
         Not changed.
     *data, **fit_params
-        What ``estimator.fit`` takes.
+        What ``estimator.fit`` takes: arrays, tables, or long series that are read in blocks.
     cv : scheme, splitter, int, list of index pairs, or dict of these, default KFold(10)
         How the rows after the washout (for a classifier, the sequences) are split.
     ridge : float or sequence of float, optional
@@ -158,7 +159,10 @@ def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
     check_algorithm(settings.algorithm)
     schemes = resolve_schemes(cv, source.problem, groups, settings.metrics)
     asked = with_checkable_metrics(settings) if settings.verify else settings
-    validated = validate(source, schemes, asked)
+    if settings.verify:
+        check_verifiable(source.problem)
+    with one_piece("validating"):
+        validated = validate(source, schemes, asked)
     if settings.verify:
         verify(source, validated, asked, attrs.get("seed", 0))
     names = [metric.name for metric in settings.metrics]

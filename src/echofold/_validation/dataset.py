@@ -114,7 +114,7 @@ def split_coordinates(splits: RowSplits) -> dict[str, Any]:
     """Where the splits of a scheme lie."""
     return {
         "split": np.arange(len(splits)),
-        "valid_start": ("split", splits.valid_rows[:, 0]),
+        "valid_start": ("split", np.array([valid[0][0] for valid in splits.valid])),
         "valid_stop": ("split", np.array([valid[-1][1] for valid in splits.valid])),
         "train_rows": ("split", splits.train_sizes),
         "train": ("split", splits.train_in_words),

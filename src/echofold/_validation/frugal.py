@@ -152,10 +152,11 @@ class _Training:
         sums = np.zeros_like(self.total)
         for first, block in self.source.blocks(a, b, save) if b > a else ():
             rows = slice(first, first + len(block[0]))
+            Y = np.asarray(problem.targets[rows])
             w = None if problem.weights is None else problem.weights[rows]
             for candidate, X in enumerate(block):
                 Z = self.whites[candidate].apply(X)
-                sums[candidate] += moments(Z, problem.targets[rows] - self.shift, w)
+                sums[candidate] += moments(Z, Y - self.shift, w)
             if fold is not None:
                 fold.append((first, block))
         return sums

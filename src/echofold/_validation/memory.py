@@ -48,12 +48,21 @@ def budget(memory: Any, workers: int = 1) -> int:
 
 
 def choose_way(
-    memory: Any, states: int, pieces: int, fold: int, wants_states: bool, workers: int = 1
+    memory: Any,
+    states: int,
+    pieces: int,
+    fold: int,
+    wants_states: bool,
+    workers: int = 1,
+    lazy: bool = False,
 ) -> str:
     """Pick a way of validating; ``states``, ``pieces`` and ``fold`` are bytes.
 
-    States are kept while they are small, or when an algorithm was asked for that needs them.
+    States are kept while they are small, or when an algorithm was asked for that needs them; never
+    those of a ``lazy`` series.
     """
+    if lazy:
+        return _way_of_lazy(memory, pieces, fold, wants_states, workers)
     if memory in WAYS:
         return memory
     if memory is None and states <= SURELY_FREE:
@@ -69,3 +78,18 @@ def choose_way(
     if pieces <= allowed:
         return "pieces"
     return "fold" if fold <= allowed else "frugal"
+
+
+def _way_of_lazy(memory: Any, pieces: int, fold: int, wants_states: bool, workers: int) -> str:
+    """The way of a series that is read in blocks, of which no states are kept."""
+    if memory == "states" or wants_states:
+        asked = "memory='states' keeps" if memory == "states" else "this algorithm keeps"
+        raise ValueError(
+            f"{asked} the states of all rows, but the series is so long that it is read in blocks. "
+            "Use algorithm='auto' or 'small_k' with memory=None, or 'pieces', 'fold' or 'frugal'; "
+            "or, if they fit into memory, give the data as np.asarray of what is stored."
+        )
+    if memory in WAYS:
+        return memory
+    allowed = budget(memory, workers)
+    return "pieces" if pieces <= allowed else "fold" if fold <= allowed else "frugal"

@@ -50,7 +50,7 @@ COPIES = 6  # of the rows of a network that are alive at a time
 
 def suits(device: str, problem: Problem, columns: int, settings: Settings) -> bool:
     """Whether a validation is done on ``device`` from end to end, all states being kept there."""
-    if not is_accelerator(device) or settings.algorithm == "naive":
+    if not is_accelerator(device) or settings.algorithm == "naive" or problem.lazy:
         return False
     if settings.memory in ("pieces", "fold", "frugal"):
         return False

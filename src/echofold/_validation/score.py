@@ -123,6 +123,7 @@ def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool =
     if problem.present is not None:
         targets, splits = targets[problem.present], splits.among(problem.present)
     if any(metric.per == "variation" for metric in metrics):
+        lean = lean or problem.lazy
         if lean or (splits.intervals and splits.n > LONG_INTERVAL * len(splits)):
             spans = [valid[0] for valid in splits.valid]
             below = interval_denominators(targets, problem.unit, spans)[:, None]

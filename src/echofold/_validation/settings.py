@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.lazy import AT_ONCE
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits, resolve_cv
 from echofold.metrics import OF_VALUES, Metric, resolve
@@ -81,12 +82,45 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
             "over one. Use a scheme such as KFold, Accumulative or WalkForward."
         )
     _check_weights(problem, splits)
+    if problem.lazy:
+        _check_lazy(splits, metrics)
     for metric in metrics:
         if metric.needs == "labels" and not problem.task.labels:
             raise ValueError(
                 f"metric={metric.name!r} counts wrong labels and needs a classifier; "
                 f"use one of {', '.join(OF_VALUES)}."
             )
+
+
+def _check_lazy(splits: RowSplits, metrics: list[Metric]) -> None:
+    """Raise for what would need all rows of a series that is read in blocks."""
+    if not splits.intervals:
+        raise ValueError(
+            f"cv={splits.name} has validation sets that are not one interval each; a series so "
+            "long that it is read in blocks is validated over intervals. Use a scheme such as "
+            "KFold, Accumulative or WalkForward, without shuffling."
+        )
+    rows = int(splits.sizes.sum())
+    for metric in metrics:
+        if metric.needs == "predictions" and 8 * rows > AT_ONCE:
+            raise ValueError(
+                f"metric={metric.name!r} needs all predictions at once, of {rows} validation rows, "
+                "but the series is so long that it is read in blocks. Use one of "
+                f"{', '.join(OF_VALUES)}, or shorter validation intervals, as "
+                "KFold(10, valid=1000)."
+            )
+
+
+def check_prunable(problem: Problem, schemes: dict[str, RowSplits]) -> None:
+    """Raise where runs that stop and go on would need too much memory."""
+    rows = max(int(splits.sizes.sum()) for splits in schemes.values())
+    columns = problem.targets.shape[1] + problem.known.shape[1]
+    if problem.lazy and 8 * rows * columns > AT_ONCE:
+        raise ValueError(
+            f"prune=True keeps all {rows} validation rows in memory, but the series is so long "
+            "that it is read in blocks. Use prune=False, or shorter validation intervals, as "
+            "KFold(10, valid=1000)."
+        )
 
 
 def describe_missing(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:

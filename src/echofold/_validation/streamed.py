@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from echofold._data.rows import inside
 from echofold._engine.states import States
 from echofold._folds.moments import (
     Whitening,
@@ -140,7 +141,7 @@ def _one_pass(source: States, pieces: Pieces, validated: dict[str, Validated], s
     starts: dict[int, np.ndarray] = {}
     for first, block in source.blocks():
         rows = slice(first, first + len(block[0]))
-        Y = problem.targets[rows] - shift
+        Y = np.asarray(problem.targets[rows]) - shift
         w = None if problem.weights is None else problem.weights[rows]
         there = None if problem.present is None else problem.present[rows]
         for candidate, X in enumerate(block):
@@ -187,11 +188,10 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
     for first, block in source.blocks():
         last = first + len(block[0])
         for one, total, residuals in zip(explicit, totals, kept, strict=True):
-            for split, at in enumerate(one.splits.valid_rows):
-                inside = (at >= first) & (at < last)
-                if not inside.any():
+            for split, valid in enumerate(one.splits.valid):
+                rows = inside(valid, first, last)
+                if not len(rows):
                     continue
-                rows = at[inside]
                 for candidate, X in enumerate(block):
                     W = one.W[candidate, split]
                     outputs = W[:, 0][:, None] + X[rows - first] @ W[:, 1:]
@@ -200,7 +200,8 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
                     for kind, value in sums.items():
                         total[kind][candidate, split] += value[0]
                     if residuals is not None:
-                        residuals[candidate, split, inside] = e
+                        at = one.splits.valid_rows[split]
+                        residuals[candidate, split, (at >= first) & (at < last)] = e
     for one, total, residuals in zip(explicit, totals, kept, strict=True):
         _set_scores(source, one, total, settings)
         for metric in settings.metrics:

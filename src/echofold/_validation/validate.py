@@ -87,7 +87,9 @@ def _plan(source, schemes: dict[str, RowSplits], settings: Settings) -> _Plan:
                 f"{settings.memory!r} does not. Use memory='states' or None, or algorithm='auto' "
                 "or 'small_k'."
             )
-        way = choose_way(settings.memory, states, pieces, fold, asked, settings.workers)
+        way = choose_way(
+            settings.memory, states, pieces, fold, asked, settings.workers, problem.lazy
+        )
     if way != "states":
         choices = {
             name: Choice(
@@ -146,9 +148,11 @@ def close_the_loop(source: States, one: Validated, settings: Settings) -> None:
     valid = np.array([runs[0] for runs in splits.valid])
     runs = flatten(one.W, one.starts, valid)
     needs = kinds(settings.metrics)
-    if len(needs) == 1 and needs[0] in ("squared", "absolute"):
-        total = closed_loop_sums(source, runs, needs[0] == "absolute")
-        sums = {needs[0]: total.reshape(shape)}
+    if set(needs) <= {"squared", "absolute"} and (len(needs) == 1 or problem.lazy):
+        sums = {
+            kind: closed_loop_sums(source, runs, kind == "absolute").reshape(shape)
+            for kind in needs
+        }
         one.scores = finish_sums(problem.scored, splits, sums, settings.metrics)
         return
     outputs = closed_loop_outputs(source, runs)

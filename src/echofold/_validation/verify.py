@@ -57,6 +57,15 @@ def with_checkable_metrics(settings: Settings) -> Settings:
     return replace(settings, metrics=[*settings.metrics, resolve("rmse")])
 
 
+def check_verifiable(problem: Problem) -> None:
+    """Raise where a self-check would need too much memory."""
+    if problem.lazy:
+        raise ValueError(
+            "verify=True compares all outputs of a split at once, but the series is so long that "
+            "it is read in blocks. Use verify=False, or verify a part of the series."
+        )
+
+
 def verify(
     source: States | GivenStates, validated: dict[str, Validated], settings: Settings, seed: int
 ) -> None:

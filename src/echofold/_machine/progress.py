@@ -1,0 +1,164 @@
+"""What is shown while work is done: candidates, the best score so far, the time left, rows driven.
+
+Whoever waits for long work enters a `Progress`; whoever drives rows tells how far they are by
+`passing`, and need not know whether anyone looks.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+WAIT = 2.0  # seconds between lines, and before a bar says anything of one piece of work
+SELDOM = 10.0  # seconds between lines about one piece of work
+_shown: list[Progress] = []  # the latest one that was entered is told of rows
+
+
+class Progress:
+    """Does nothing; also the interface of those that show something."""
+
+    def __enter__(self):
+        self.begin()
+        _shown.append(self)
+        return self
+
+    def __exit__(self, *_):
+        _shown.remove(self)
+        self.end()
+
+    def begin(self) -> None:
+        """Begin to show."""
+
+    def end(self) -> None:
+        """Leave nothing behind."""
+
+    def update(self, done: int, best: float) -> None:
+        """Show that ``done`` evaluations are finished, and the best score so far."""
+
+    def within(self, words: str) -> None:
+        """Show how far the evaluation is that is under way."""
+
+
+def passing(done: int, total: int, what: str = "rows driven") -> None:
+    """Tell whoever waits that ``done`` of ``total`` rows, or other steps, were passed."""
+    if _shown:
+        _shown[-1].within(f"{done / total:.0%} of {total:,} {what}")
+
+
+class _Bar(Progress):
+    """A bar by rich, in a terminal or a notebook; without a ``total`` only words."""
+
+    def __init__(self, total: int | None, name: str):
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        columns: list[Any] = [TextColumn("{task.description}")]
+        if total is not None:
+            columns += [
+                BarColumn(), MofNCompleteColumn(), TextColumn("best {task.fields[best]}"),
+                TimeRemainingColumn(),
+            ]  # fmt: skip
+        columns.append(TextColumn("{task.fields[within]}"))
+        from rich.console import Console
+
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.task = self.bar.add_task(name, total=total, best="–", within="")
+        self.last = time.monotonic()
+
+    def begin(self) -> None:
+        self.bar.start()
+
+    def end(self) -> None:
+        self.bar.stop()
+
+    def update(self, done: int, best: float) -> None:
+        self.bar.update(self.task, completed=done, best=f"{best:.4g}", within="")
+        self.last = time.monotonic()
+
+    def within(self, words: str) -> None:
+        now = time.monotonic()
+        if now - self.last >= WAIT:  # short passes would only flicker
+            self.last = now - WAIT + 0.2
+            self.bar.update(self.task, within=words)
+
+
+class _Lines(Progress):
+    """Plain lines, about one every two seconds."""
+
+    def __init__(self, total: int | None, name: str):
+        self.total, self.name = total, name
+        self.done, self.best = 0, float("inf")
+        self.began = self.last = time.monotonic()
+
+    def update(self, done: int, best: float) -> None:
+        self.done, self.best = done, best
+        assert self.total is not None
+        now = time.monotonic()
+        if now - self.last < WAIT and done < self.total:
+            return
+        self.last = now
+        left = (now - self.began) * (self.total / max(done, 1) - 1)
+        self._say(f"{done} of {self.total}, best {best:.4g}, {left:.0f} s left")
+
+    def within(self, words: str) -> None:
+        now = time.monotonic()
+        if now - self.last < SELDOM:
+            return
+        self.last = now
+        self._say(words if self.total is None else f"{self.done} of {self.total}, {words}")
+
+    def _say(self, words: str) -> None:
+        print(f"{self.name}: {words}", file=sys.stderr, flush=True)
+
+
+class _Late(Progress):
+    """Nothing at first: what ``make`` gives is shown once work has taken a while."""
+
+    def __init__(self, make: Callable[[], Progress]):
+        self.make, self.began = make, time.monotonic()
+        self.made: Progress | None = None
+
+    def end(self) -> None:
+        if self.made is not None:
+            self.made.end()
+
+    def within(self, words: str) -> None:
+        if self.made is None:
+            if time.monotonic() - self.began < WAIT:
+                return
+            self.made = self.make()
+            self.made.begin()
+        self.made.within(words)
+
+
+def progress(setting: Any, total: int, name: str) -> Progress:
+    """What to show: ``"auto"`` a bar in a terminal or notebook and nothing elsewhere."""
+    if setting not in ("auto", True, False, None):
+        raise ValueError(f"progress={setting!r} is not allowed: it must be 'auto', True or False.")
+    return _made(total, name) if setting and (setting is True or _seen()) else Progress()
+
+
+def one_piece(name: str, setting: Any = "auto") -> Progress:
+    """What to show of one piece of work, such as a fit; only if it takes long."""
+    if not setting or (setting == "auto" and not _seen()):
+        return Progress()
+    return _Late(lambda: _made(None, name))
+
+
+def _seen() -> bool:
+    """Whether someone looks: there is a terminal, or a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+def _made(total: int | None, name: str) -> Progress:
+    try:
+        return _Bar(total, name) if _seen() else _Lines(total, name)
+    except ImportError:  # rich comes with the extra "progress"
+        return _Lines(total, name)
