@@ -153,6 +153,12 @@ def taken(array, candidates):
 
 
 @program
+def sums(moments, candidates, members):
+    """Moments ``(candidates, sets, a, a)`` of some, for sets that are sums of parts."""
+    return jnp.einsum("sj,cjab->csab", members, moments[candidates])
+
+
+@program
 def replaced(array, candidates, values):
     """With other values for some candidates; those beyond the last are dropped."""
     return array.at[candidates].set(values, mode="drop")

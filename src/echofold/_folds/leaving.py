@@ -12,10 +12,10 @@ How much this magnifies rounding is seen from the growth of a random vector unde
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dpotrs
 
 from echofold._folds.tolerances import GROWTH
-from echofold._folds.whitened import cholesky, solve_twice
+from echofold._folds.whitened import cholesky, factored, solve_twice
 from echofold._machine.arrays import namespace
 
 LARGE = 32  # rows from which the host solves systems one by one, as positive definite ones
@@ -54,8 +54,7 @@ def _solve(systems: np.ndarray, right: np.ndarray) -> np.ndarray:
         except np.linalg.LinAlgError:  # one exactly singular system stops the whole stack
             pass
     solutions = np.full(right.shape, np.nan)
-    for i, (system, columns) in enumerate(zip(systems, right, strict=True)):
-        _, found, failed = dposv(system.T, columns, overwrite_a=True)
-        if not failed:
-            solutions[i] = found
+    factors, there = factored(systems)
+    for i in np.flatnonzero(there):
+        solutions[i] = dpotrs(factors[i].T, right[i])[0]
     return solutions

@@ -25,6 +25,7 @@ from echofold._folds.pieces import Pieces
 from echofold._folds.small_k import SmallK
 from echofold._folds.solve import solve
 from echofold._folds.splits import RowSplits
+from echofold._folds.tolerances import ALIKE_COLUMNS
 from echofold._folds.whitened import Coordinates
 from echofold._machine.shapes import few_lengths, pad_rows
 
@@ -112,10 +113,9 @@ class ManyRows:
         # Of few numbers of candidates, because each is compiled once.
         index = np.full(few_lengths(len(asked)), len(bad))
         index[: len(asked)] = asked
-        moments, whole = (
-            np.array(batched.taken(array, np.minimum(index, len(bad) - 1)))
-            for array in (self._moments, W)
-        )
+        some = np.minimum(index, len(bad) - 1)
+        whole = np.array(batched.taken(W, some))
+        M = np.asarray(batched.sums(self._moments, some, members))
 
         def mend(task: tuple[int, np.ndarray]) -> int:
             place, sets = task
@@ -125,9 +125,10 @@ class ManyRows:
                 whole[place], refitted = SmallK(rows, scheme).readouts(splits)
                 return refitted
             path = bad[one].any(axis=0)
-            M = np.einsum("sj,jab->sab", members[sets], moments[place], optimize=True)
             ridge, white = self.ridge[path], self.whites.one(one)
-            found = solve(M, white, self.shift, ridge, self.penalised, whitened=False)
+            found = solve(
+                M[place, sets], white, self.shift, ridge, self.penalised, False, ALIKE_COLUMNS
+            )
             again = np.flatnonzero(~found.trusted)
             if len(again):
                 train = [splits.train[split] for split in sets[again]]

@@ -14,10 +14,11 @@ import numpy as np
 
 from echofold._folds.moments import Whitening
 from echofold._folds.ridge import Factored, factor, is_balanced, solve_each, triangle_of
-from echofold._folds.tolerances import ALIKE_COLUMNS, BALANCED, FULL_RANK, POOR, negligible
-from echofold._folds.whitened import solve_path
+from echofold._folds.tolerances import BALANCED, FULL_RANK, POOR, negligible
+from echofold._folds.whitened import factored, solve_path
 
 MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
+LARGE = 128  # columns from which an SVD of all of them is worth avoiding
 FAR = 1e4  # from what is negligible, a direction is surely kept
 POWERS = 30
 FEW_RIDGES = 4  # up to which a QR for each is cheaper than one SVD
@@ -49,14 +50,16 @@ def solve(
     ridge: np.ndarray,
     penalised: bool,
     whitened: bool = True,
+    alike: float = BALANCED,
 ) -> MomentReadouts:
     """Readouts from the moments ``M (sets, a, a)`` of training sets; targets were shifted.
 
-    ``whitened`` tells whether ``v`` is wanted too.
+    ``whitened`` tells whether ``v`` is wanted too; columns whose sizes differ by a factor of up to
+    ``alike`` are solved by an SVD at a ridge of 0.
     """
     alone = full_rank(white, ridge) & (white.size == 1).all() & (len(ridge) <= MANY_RIDGES)
     if not alone.all():
-        found = _by_root(M, white, shift, ridge[~alone], penalised, whitened)
+        found = _by_root(M, white, shift, ridge[~alone], penalised, whitened, alike)
         if not alone.any():
             return found
     at = white.places
@@ -88,7 +91,9 @@ def full_rank(white: Whitening, ridge: np.ndarray) -> np.ndarray:
     return (ridge > 0) | bool(least > FULL_RANK * negligible(most, len(white.mean)))
 
 
-def _by_root(M, white: Whitening, shift, ridge, penalised: bool, whitened: bool) -> MomentReadouts:
+def _by_root(
+    M, white: Whitening, shift, ridge, penalised: bool, whitened: bool, alike: float
+) -> MomentReadouts:
     """The same by a root of the moments.
 
     With ``M_zz = LLᵀ`` and ``[1, X] = [1, Z] S``, the R factor of the rows is ``F = LᵀS`` and
@@ -101,7 +106,7 @@ def _by_root(M, white: Whitening, shift, ridge, penalised: bool, whitened: bool)
     if penalised:
         cross = cross + gram[:, :, :1] * shift  # the penalty acts on the bias of unshifted targets
         root = _root(gram, _diagonal(gram), cross)
-        f = _solved(np.swapaxes(root.L, 1, 2) @ white.frame[at], root.g, ridge)
+        f = _solved(np.swapaxes(root.L, 1, 2) @ white.frame[at], root.g, ridge, alike)
         W, inner = f.W, root.back(f.fitted) if whitened else f.W
     else:
         weight = gram[:, :1, :1]
@@ -109,12 +114,12 @@ def _by_root(M, white: Whitening, shift, ridge, penalised: bool, whitened: bool)
         centred = gram[:, 1:, 1:] - weight * z @ np.swapaxes(z, 1, 2)
         root = _root(centred, _diagonal(gram)[:, 1:], cross[:, 1:] - weight * z @ b)
         S = white.there[white.held]
-        if not ridge.any() and (white.size == 1).all():
+        if not ridge.any() and (white.size == 1).all() and len(at) > LARGE:
             inner = np.stack([_least_norm(*one, white) for one in zip(root.L, root.g, strict=True)])
             inner = inner[:, None]
             w = white.back[:, white.held] @ inner
         else:
-            f = _solved(np.swapaxes(root.L, 1, 2) @ S, root.g, ridge)
+            f = _solved(np.swapaxes(root.L, 1, 2) @ S, root.g, ridge, alike)
             w, inner = f.W, root.back(f.fitted) if whitened else f.W
         mean = white.mean + z[:, :, 0] @ S
         W = np.concatenate([shift + b[:, None] - mean[:, None, None] @ w, w], axis=2)
@@ -174,11 +179,11 @@ class _Solved:
         return self.f.U[:, None] @ (scaled * self.f.c[:, None])
 
 
-def _solved(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> _Solved:
+def _solved(F: np.ndarray, g: np.ndarray, ridge: np.ndarray, alike: float) -> _Solved:
     """Minimisers of ``‖F w − g‖² + β ‖w‖²`` for every set; see `_folds.ridge` for the two ways."""
     # At 0, directions are left out by their singular values anyway.
-    few, most = len(ridge) <= FEW_RIDGES and ridge.any(), BALANCED if ridge.any() else ALIKE_COLUMNS
-    if not few and is_balanced(F, most):
+    few = len(ridge) <= FEW_RIDGES and ridge.any()
+    if not few and is_balanced(F, BALANCED if ridge.any() else alike):
         f = factor(F, g)
         return _Solved(f.solve(ridge), F, f, ridge)
     p = F.shape[2]
@@ -216,25 +221,10 @@ def _root(gram: np.ndarray, size: np.ndarray, B: np.ndarray) -> _Root:
     vectors under ``L⁻¹``, is that condition, but for the number of columns.
     """
     d = np.sqrt(np.maximum(size, np.finfo(float).tiny))[:, :, None]
-    L, trusted = _cholesky(gram / (d * np.swapaxes(d, 1, 2)))
+    L, trusted = factored(gram / (d * np.swapaxes(d, 1, 2)))
     probe = np.random.RandomState(0).standard_normal((gram.shape[1], 2))
     probe = np.broadcast_to(probe, (len(L), *probe.shape))
     grown = np.linalg.solve(L, np.concatenate([B / d, probe], axis=2))
     with np.errstate(over="ignore"):
         trusted &= (grown[:, :, -2:] ** 2).sum(axis=(1, 2)) / 2 < POOR + 10 * gram.shape[1]
     return _Root(d * L, grown[:, :, :-2], trusted)
-
-
-def _cholesky(scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cholesky factors of a stack, the identity where there is none, and where there is one."""
-    try:
-        return np.linalg.cholesky(scaled), np.ones(len(scaled), dtype=bool)
-    except np.linalg.LinAlgError:  # one of them stops the whole stack
-        pass
-    L, there = np.empty_like(scaled), np.zeros(len(scaled), dtype=bool)
-    for i, one in enumerate(scaled):
-        try:
-            L[i], there[i] = np.linalg.cholesky(one), True
-        except np.linalg.LinAlgError:
-            L[i] = np.eye(len(one))
-    return L, there

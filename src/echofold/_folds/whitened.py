@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dpotrs
 
 from echofold._folds.tolerances import POOR
 from echofold._machine.arrays import namespace
@@ -171,25 +171,46 @@ def with_penalty(given: Systems, ridge):
 
 
 def _one_by_one(given: Systems, ridge, probes, most):
-    """`_solve_each` by LAPACK, for one candidate: no more than one system in memory."""
+    """`_solve_each` by LAPACK, for one candidate: the systems of one set in memory at a time."""
     sets, p, outputs = given.right.shape
     solutions = np.zeros((sets, len(ridge), p, outputs))
     sound = np.zeros((sets, len(ridge)), dtype=bool)
     outer = None if given.q is None else np.outer(given.q, given.q)
-    system, both = np.empty((p, p)), np.empty((outputs + PROBES, p))
+    systems, at = np.empty((len(ridge), p, p)), np.arange(p)
     for one in range(sets):
-        for place, beta in enumerate(ridge):
-            np.copyto(system, given.gram[one])
-            if outer is not None:
-                system += beta * outer
-            system.flat[:: p + 1] += beta * given.penalty
+        systems[:] = given.gram[one]
+        if outer is not None:
+            systems += ridge[:, None, None] * outer
+        systems[:, at, at] += ridge[:, None] * given.penalty
+        factors, there = factored(systems)
+        for place in np.flatnonzero(there):
+            both = np.empty((outputs + PROBES, p))
             both[:outputs], both[outputs:] = given.right[one].T, probes[one, place].T
-            # A symmetric matrix, and columns as rows, lie as LAPACK wants them.
-            _, found, failed = dposv(system.T, both.T, overwrite_a=True, overwrite_b=True)
+            # Columns as rows, and a lower factor as an upper one, lie as LAPACK wants them.
+            found, _ = dpotrs(factors[place].T, both.T, overwrite_b=True)
             grown = np.vdot(probes[one, place], found[:, outputs:])
-            sound[one, place] = not failed and grown < most
+            sound[one, place] = grown < most
             solutions[one, place] = found[:, :outputs]
     return solutions, sound
+
+
+def factored(systems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lower Cholesky factors of a stack on the host, and which there are.
+
+    By NumPy, which lets other threads run meanwhile, as SciPy does not.
+    """
+    there = np.ones(len(systems), dtype=bool)
+    try:
+        return np.linalg.cholesky(systems), there
+    except np.linalg.LinAlgError:  # one that has none stops the whole stack
+        pass
+    factors = np.broadcast_to(np.eye(systems.shape[-1]), systems.shape).copy()
+    for place, one in enumerate(systems):
+        try:
+            factors[place] = np.linalg.cholesky(one)
+        except np.linalg.LinAlgError:
+            there[place] = False
+    return factors, there
 
 
 def cholesky(H):

@@ -79,7 +79,8 @@ class Growing:
             self._add(part, slice(rows.start + start, rows.start + start + len(part)))
 
     def _add(self, X: np.ndarray, rows: slice) -> None:
-        m, Y, weights = self.columns, self.problem.targets[rows], self.problem.weights
+        m, weights = self.columns, self.problem.weights
+        Y = np.asarray(self.problem.targets[rows])
         if weights is not None:
             weights = weights[rows]
             X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
