@@ -4,21 +4,39 @@ import gc
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from echofold import ESNForecaster
+from echofold import ESNForecaster, ESNSearchCV, KFold
 from echofold._machine import programs as _programs
+from echofold._machine.device import engine
 from echofold._machine.programs import loop, program, scan
+from echofold.datasets import load_electricity
 
 
 @pytest.fixture
 def kept(monkeypatch):
     monkeypatch.setattr(_programs, "_kept", type(_programs._kept)())
     return _programs._kept
+
+
+@contextmanager
+def count_compilations(names):
+    """Every compilation of JAX inside, whether it is found on disk or not."""
+
+    def heard(event, seconds, **about):
+        if event.endswith("backend_compile_duration"):
+            names.append(about.get("fun_name", event))
+
+    jax.monitoring.register_event_duration_secs_listener(heard)
+    try:
+        yield
+    finally:
+        jax.monitoring.unregister_event_duration_listener(heard)
 
 
 def counted():
@@ -69,6 +87,32 @@ def test_fits_of_many_shapes_keep_few_programs(kept, monkeypatch):
     for units in range(3, 8):
         ESNForecaster(units, random_state=0).fit(y).forecast(3)
     assert len(kept) == 4
+
+
+def test_a_search_and_its_forecast_compile_few_programs(kept):
+    y = load_electricity().data
+    space = {
+        "leak_rate": [0.5, 1.0],
+        "spectral_radius": [0.5, 0.9],
+        "ridge": np.logspace(-8, 2, 12),
+    }
+    compiled = []
+    with count_compilations(compiled):
+        search = ESNSearchCV(ESNForecaster(50, random_state=0, device="cpu"), space, cv=KFold(10))
+        search.fit(y).forecast(24)
+    assert len(kept) == 5 and len(compiled) <= 8  # JAX's own small ones among them
+
+
+def test_rows_from_a_step_on_are_not_run(kept):
+    @program
+    def ran(rows, stop):
+        return scan(lambda x, row: (x + row, x + row), 0.0, rows, stop=stop)
+
+    with engine():
+        for stop in (0, 3, 5):
+            last, sums = ran(np.ones(5), stop)
+            assert last == stop and sums.tolist() == [*range(1, stop + 1), *[0] * (5 - stop)]
+    assert len(kept) == 1
 
 
 def test_threads_that_come_together_compile_once(kept):

@@ -23,11 +23,16 @@ BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again fr
 
 
 @program
-def _drive(r: Reservoirs, inputs, x, length):
+def _drive(r: Reservoirs, inputs, x, length, *, whole: bool):
+    """What is seen of states, and the last; rows from ``length`` on are run idly if ``whole``."""
+
     def step(x, u):
         x = r.step(x, u[:, None])
         return x, r.look(x, u[:, None])
 
+    if not whole:
+        x, states = scan(step, x, inputs, stop=length)
+        return states, x
     _, states = scan(step, x, inputs)
     return states, states[length - 1, : r.shape[0]]
 
@@ -50,12 +55,19 @@ def drive(r: Reservoirs, inputs, x=None):
     Returns what the readout sees of each state, ``(T, seen, columns)``, of which the first values
     are the state itself; and the last state ``(size, columns)``.
     """
-    return _drive(r, inputs, np.zeros(r.shape) if x is None else x, len(inputs))
-
-
-def advance(r: Reservoirs, inputs, x=None):
-    """The state after driving with ``inputs``, in memory that does not grow with their length."""
     x = np.zeros(r.shape) if x is None else x
+    return _drive(r, inputs, x, len(inputs), whole=accelerated())
+
+
+def advance(r: Reservoirs, inputs, x=None, rows: int = 0):
+    """The state after driving with ``inputs``, in memory that does not grow with their length.
+
+    If there are ``rows`` to drive over afterwards, few steps before them need no other program.
+    """
+    x = np.zeros(r.shape) if x is None else x
+    block = block_length((r.seen, r.shape[1]), rows) if rows else 0
+    if 0 < len(inputs) <= block and not accelerated():
+        return _drive(r, pad_rows(inputs, block), x, len(inputs), whole=False)[1]
     size = max(1, min(few_lengths(len(inputs), LEAST_SILENT), SILENT_STEPS))
     for start in range(0, len(inputs), size):
         part = np.asarray(inputs[start : start + size])
@@ -72,7 +84,7 @@ def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iter
     size = size or block_length((r.seen, r.shape[1]), len(inputs))
     for start in range(0, len(inputs), size):
         part = np.asarray(inputs[start : start + size])
-        states, x = _drive(r, pad_rows(part, size), x, len(part))
+        states, x = _drive(r, pad_rows(part, size), x, len(part), whole=accelerated())
         yield start, np.asarray(states)[: len(part)], x
 
 

@@ -214,10 +214,59 @@ def proceed(
     return _proceed(r, readout, going, course, first, stop, **options), None
 
 
-def generate(r: Reservoirs, readout, inputs, x, known, steps: int, unit=1.0, way=None, before=None):
+@program
+def _sums(r: Reservoirs, readout, inputs, x, course: Course, past, stop, *, absolute, steps):
+    """Sums of errors before step ``stop``; ``steps``, if not None, are compiled in."""
+    going = first_output(r, readout, inputs, x, course, past, absolute)
+    step = partial(closed_step, r, readout, course, absolute)
+    count = stop - 1 if steps is None else steps - 1
+    return loop(0, count, lambda n, going: step(1 + n, going), going).error
+
+
+def sums(r: Reservoirs, readout, inputs, x, course: Course, before, *, steps: int, absolute: bool):
+    """Errors ``(columns,)`` of ``steps`` steps from what `begin` takes, by one program."""
+    options = {"absolute": absolute, "steps": steps if accelerated() else None}
+    return _sums(r, readout, inputs, x, course, before, steps, **options)
+
+
+@program
+def outputs_of(
+    r: Reservoirs, readout, inputs, x, course: Course, past, *, steps: int, behind: bool = False
+):
+    """Outputs ``(steps, outputs, columns)`` from what `begin` takes, by one program.
+
+    If ``behind``, the state ``x`` is the one before the ``inputs``.
+    """
+    x = r.step(x, inputs) if behind else x
+    going = first_output(r, readout, inputs, x, course, past, False)
+    one = partial(closed_step, r, readout, course, False)
+
+    def step(going, n):
+        going = one(n, going)
+        return going, going.y
+
+    if steps == 1:
+        return going.y[None]
+    _, rest = scan(step, going, 1 + jnp.arange(steps - 1))
+    return jnp.concatenate([going.y[None], rest])
+
+
+def generate(
+    r: Reservoirs,
+    readout,
+    inputs,
+    x,
+    known,
+    steps: int,
+    unit=1.0,
+    way=None,
+    before=None,
+    behind: bool = False,
+) -> np.ndarray:
     """Outputs ``(steps, outputs, columns)`` of a closed loop.
 
-    ``x (units, columns)`` is the state after the true ``inputs (inputs, columns)``; ``readout`` is
+    ``x (units, columns)`` is the state after the true ``inputs (inputs, columns)``, or before them
+    if ``behind``; ``readout`` is
     ``(1 + inputs + seen, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
     beside the fed-back output at step ``j`` (row 0 is already part of ``inputs``). A diverging
     column turns infinite and disturbs no other. A ``way`` that has limits needs the ``unit`` of
@@ -232,9 +281,6 @@ def generate(r: Reservoirs, readout, inputs, x, known, steps: int, unit=1.0, way
         np.ones(outputs) * unit,
         way,
     )
-    going = begin(r, readout, inputs, x, course, before=before)
-    first = np.asarray(going.y)[None]
-    if steps == 1:
-        return first
-    _, rest = proceed(r, readout, going, course, 1, steps - 1, keep=True)
-    return np.concatenate([first, rest])
+    past = np.zeros((0, *readout.shape[1:])) if before is None else before
+    run = outputs_of(r, readout, inputs, x, course, past, steps=steps, behind=behind)
+    return np.asarray(run)

@@ -13,8 +13,10 @@ from echofold._engine.generate import (
     Trajectories,
     begin,
     columns_together,
+    outputs_of,
     proceed,
     room_for,
+    sums,
     way_of,
 )
 from echofold._engine.kind import Reservoirs
@@ -113,25 +115,40 @@ def room_of(problem: Problem) -> int:
     return room_for(problem.form) if problem.brought_back else 0
 
 
+def _from_rows(problem: Problem, r: Reservoirs, runs: Runs) -> tuple:
+    """Inputs, states and levels that columns start from."""
+    rows, inputs = runs.rows.T, runs.rows.shape[1] - r.seen
+    return rows[:inputs], rows[inputs : inputs + r.shape[0]], levels_before(problem, runs.start)
+
+
 def first_outputs(
     problem: Problem, r: Reservoirs, runs: Runs, readout, along: Course, absolute: bool
 ) -> Trajectories:
     """Columns after their first output, from the true rows that they start from."""
-    rows, inputs = runs.rows.T, runs.rows.shape[1] - r.seen
-    states, before = rows[inputs : inputs + r.shape[0]], levels_before(problem, runs.start)
-    return begin(r, readout, rows[:inputs], states, along, absolute, before)
+    inputs, states, before = _from_rows(problem, r, runs)
+    return begin(r, readout, inputs, states, along, absolute, before)
 
 
-def _start(source: States, runs: Runs, width: int, absolute: bool, longest: int):
-    """Columns on the device, padded to ``width`` by repeating the first, after one output.
-
-    And the stretches that follow it, up to step ``longest``.
-    """
+def _padded(runs: Runs, width: int) -> Runs:
+    """Columns padded to ``width`` by repeating the first."""
     index = np.zeros(width, dtype=int)
     index[: len(runs.candidate)] = np.arange(len(runs.candidate))
-    runs, problem = runs.part(index), source.problem
+    return runs.part(index)
+
+
+def _start(source: States, runs: Runs) -> tuple:
+    """What columns run on and start from."""
+    problem, r = source.problem, source.reservoirs.columns(runs.candidate)
+    along, readout = course(problem, runs.start, runs.horizon), np.moveaxis(runs.readout, 0, 2)
+    inputs, states, before = _from_rows(problem, r, runs)
+    return r, readout, inputs, states, along, before
+
+
+def _in_stretches(source: States, runs: Runs, absolute: bool, longest: int):
+    """Columns after one output, and what follows it of a series that is not in memory."""
+    problem, r = source.problem, source.reservoirs.columns(runs.candidate)
     along = course(problem, runs.start, runs.horizon, steps_together(runs.start, longest))
-    r, readout = source.reservoirs.columns(runs.candidate), np.moveaxis(runs.readout, 0, 2)
+    readout = np.moveaxis(runs.readout, 0, 2)
     going = first_outputs(problem, r, runs, readout, along, absolute)
     return r, readout, going, stretches(problem, runs.start, runs.horizon, along, longest)
 
@@ -142,10 +159,15 @@ def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
     longest = int(runs.horizon.max())
     with engine(source.device):
         for part, width in blocks(runs, source.device):
-            r, readout, going, ahead = _start(source, runs.part(part), width, absolute, longest)
-            for first, steps, along in ahead:
-                going, _ = proceed(r, readout, going, along, first, steps, absolute)
-            total[part] = np.asarray(going.error)[: part.stop - part.start]
+            some = _padded(runs.part(part), width)
+            if source.problem.lazy:
+                r, readout, going, ahead = _in_stretches(source, some, absolute, longest)
+                for first, steps, along in ahead:
+                    going, _ = proceed(r, readout, going, along, first, steps, absolute)
+                error = going.error
+            else:
+                error = sums(*_start(source, some), steps=longest, absolute=absolute)
+            total[part] = np.asarray(error)[: part.stop - part.start]
     return total
 
 
@@ -155,12 +177,16 @@ def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
     all_outputs = np.empty((len(runs.candidate), longest, source.problem.targets.shape[1]))
     with engine(source.device):
         for part, width in blocks(runs, source.device):
-            r, readout, going, ahead = _start(source, runs.part(part), width, False, longest)
-            outputs = [np.asarray(going.y)[None]]
-            for first, steps, along in ahead:
-                going, rest = proceed(r, readout, going, along, first, steps, keep=True)
-                outputs.append(rest)
-            whole = np.concatenate(outputs)
-            all_outputs[part] = np.moveaxis(whole[:, :, : part.stop - part.start], 2, 0)
+            some = _padded(runs.part(part), width)
+            if source.problem.lazy:
+                r, readout, going, ahead = _in_stretches(source, some, False, longest)
+                parts = [np.asarray(going.y)[None]]
+                for first, steps, along in ahead:
+                    going, rest = proceed(r, readout, going, along, first, steps, keep=True)
+                    parts.append(rest)
+                outputs = np.concatenate(parts)
+            else:
+                outputs = np.asarray(outputs_of(*_start(source, some), steps=longest))
+            all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
     problem = source.problem
     return problem.values(all_outputs, runs.start) if problem.brought_back else all_outputs

@@ -144,7 +144,9 @@ class States:
         x = None
         if len(self.problem.washout):
             with engine(self.device):
-                x = np.asarray(advance(self.reservoirs, self.problem.washout))
+                x = np.asarray(
+                    advance(self.reservoirs, self.problem.washout, rows=self.problem.rows)
+                )
             self.steps += len(self.problem.washout)
         else:
             x = np.zeros(self.reservoirs.shape)

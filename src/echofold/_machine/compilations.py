@@ -1,7 +1,7 @@
 """Compilations kept on disk, so that the next process need not repeat them.
 
-JAX does the keeping; here is where, how much, and whose. What is read back is run, so a folder that
-others can write to is not used.
+JAX decides what is kept; here is where, how much, and whose. What is read back is run, so a folder
+that others can write to is not used.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import sys
 import warnings
 from pathlib import Path
 
+from echofold._machine.entries import Entries
+
 VARIABLE = "ECHOFOLD_CACHE"  # a folder, or "off"
-MOST_BYTES = 256 * 2**20  # beyond which the oldest half is removed
+FOUND = "ECHOFOLD_CACHE_FOUND"  # the folder in use: the processes that this one starts use it too
 SETTINGS = {  # of JAX: keep everything, however small
     "jax_compilation_cache_dir": None,
     "jax_persistent_cache_min_compile_time_secs": 0.0,
@@ -51,19 +53,30 @@ def keep_compilations(folder: str | os.PathLike | None = None) -> Path | None:
     place = _chosen() if folder is None else Path(folder).expanduser()
     if place is None or not _usable(place):
         return None
-    _trim(place)
-    # An entry that is damaged is compiled anew; that is nothing to be told about.
-    warnings.filterwarnings("ignore", message=".*persistent compilation cache.*")
-    for name, value in (SETTINGS | {"jax_compilation_cache_dir": str(place)}).items():
-        if "jax" in sys.modules:
-            sys.modules["jax"].config.update(name, value)
-        else:  # which is read when JAX is imported, later or never
-            os.environ[name.upper()] = str(value)
     if "jax" in sys.modules:
-        from jax.experimental.compilation_cache import compilation_cache
-
-        compilation_cache.reset_cache()  # it may have looked at another folder before
+        use_kept(place)
+    else:  # `_machine.programs` does it when it imports JAX, later or never
+        os.environ[FOUND] = str(place.absolute())
     return place
+
+
+def use_kept(folder: Path | None = None) -> None:
+    """Let JAX take programs from a folder, or from the one found earlier, and keep them there."""
+    if folder is None and FOUND not in os.environ:
+        return
+    folder = Path(os.environ[FOUND]) if folder is None else folder
+    import jax
+    from jax._src import compilation_cache as its
+
+    # A program that cannot be read is compiled anew; that is nothing to be told about.
+    warnings.filterwarnings("ignore", message=".*persistent compilation cache.*")
+    for name, value in (SETTINGS | {"jax_compilation_cache_dir": str(folder)}).items():
+        jax.config.update(name, value)
+    its.reset_cache()  # it may have looked at another folder before
+    # JAX's own files can be half written, and then stay so. Its way to set others is not public;
+    # where it is gone, JAX's own are used.
+    if hasattr(its, "_cache") and hasattr(its, "_cache_initialized"):
+        its._cache, its._cache_initialized = Entries(folder), True  # type: ignore[assignment]
 
 
 def _chosen() -> Path | None:
@@ -99,23 +112,3 @@ def _usable(folder: Path) -> bool:
         if about.st_uid != os.getuid() or others:
             return False
     return os.access(folder, os.W_OK | os.X_OK)
-
-
-def _trim(folder: Path) -> None:
-    """Remove what was not used for longest, if the folder has grown large."""
-    found = []
-    try:
-        for entry in os.scandir(folder):
-            if entry.is_file(follow_symlinks=False):
-                about = entry.stat(follow_symlinks=False)
-                found.append((max(about.st_atime, about.st_mtime), about.st_size, entry.path))
-    except OSError:  # another process is removing them
-        return
-    size = sum(one[1] for one in found)
-    if size <= MOST_BYTES:
-        return
-    for _, bytes_, path in sorted(found):
-        if size <= MOST_BYTES // 2:
-            break
-        Path(path).unlink(missing_ok=True)
-        size -= bytes_

@@ -20,7 +20,11 @@ from typing import Any
 import jax
 from jax import lax
 
-KEPT = 64  # programs of all kernels together; a search uses about 15
+from echofold._machine.compilations import use_kept
+
+KEPT = 64  # programs of all kernels together; a search uses 4 to 15
+
+use_kept()  # the first import of JAX in most processes
 
 
 class _Program:
@@ -91,10 +95,11 @@ def loop(first, stop, body: Callable, carry):
         )[1]
 
 
-def scan(step: Callable, carry, rows, unroll: int = 1):
+def scan(step: Callable, carry, rows, unroll: int = 1, stop=None):
     """``carry, out = step(carry, row)`` for each row of ``rows``; the last carry, and every out.
 
-    ``unroll`` steps are written out for each turn of the loop, which an accelerator pays for.
+    ``unroll`` steps are written out for each turn of the loop, which an accelerator pays for. Rows
+    from ``stop`` on, which may be computed, are not run, and their outs are zero.
     """
     count = jax.tree.leaves(rows)[0].shape[0]
 
@@ -115,6 +120,8 @@ def scan(step: Callable, carry, rows, unroll: int = 1):
     with jax.disable_jit(False):
         _, shapes = jax.eval_shape(_inlined(lambda carry: step(carry, row(0))), carry)
     kept = jax.tree.map(lambda one: lax.full((count, *one.shape), 0, one.dtype), shapes)
+    if stop is not None:
+        return loop(0, stop, lambda n, state: several(n, state, 1), (carry, kept))
     whole, rest = divmod(count, unroll)
     state = loop(0, whole, lambda n, state: several(n * unroll, state, unroll), (carry, kept))
     return several(whole * unroll, state, rest) if rest else state

@@ -196,10 +196,8 @@ class ESNForecaster(SeriesESN):
         ahead[: len(known)] = known
         first = np.concatenate([self.last_, known[0]])
         with self._engine():
-            x = advance(r, first[None], self.state_[:, None])
-            outputs = generate(
-                r, self.readout_[:, :, None], first[:, None], x, ahead, steps, **self._limited()
-            )
+            x, readout, limited = self.state_[:, None], self.readout_[:, :, None], self._limited()
+            outputs = generate(r, readout, first[:, None], x, ahead, steps, behind=True, **limited)
             scaled = outputs[:horizon, :, 0]
         form, _ = self._representation()
         found = form.values(form.back(self.y_scaler_.original(scaled), self._levels()))

@@ -5,11 +5,15 @@ Nothing heavy is imported before a command runs, so that ``echofold --help`` ans
 
 from __future__ import annotations
 
+import gc
 import sys
+
+SELDOM = 50_000, 20, 20  # objects, turns: most that a command makes are modules, which stay
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    gc.set_threshold(*SELDOM)  # or a tenth of a short command is looking for garbage
     try:
         import click  # noqa: F401
     except ImportError:
