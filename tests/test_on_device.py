@@ -3,6 +3,10 @@
 The processor stands in for the accelerator here; ``pytest -m gpu`` does the same on a real one.
 """
 
+import os
+import subprocess
+import sys
+
 import cases
 import numpy as np
 import pytest
@@ -244,3 +248,36 @@ def test_what_an_accelerator_is_worth():
     assert resolve("auto", small) == "cpu"
     with pytest.raises(ValueError, match="device='tpu:9' is not available"):
         resolve("tpu:9", small)
+
+
+TWO = """
+import numpy as np
+from echofold import ESNForecaster, ESNSearchCV, KFold
+from echofold._machine import device
+from echofold._search import blocks, evaluator
+from echofold._validation import on_device
+
+for module in (device, evaluator, on_device):
+    module.is_accelerator = lambda name: True
+used = set()
+run = blocks.run_block
+blocks.run_block = lambda block: used.add(block.device) or run(block)
+y = np.sin(np.arange(200) / 5) + 0.1 * np.random.RandomState(0).randn(200)
+space = {"leak_rate": [0.2, 0.5, 1.0], "spectral_radius": [0.3, 0.9], "ridge": [1e-6, 1.0]}
+network = ESNForecaster(10, random_state=0, device="cpu")
+found = ESNSearchCV(network, space, cv=KFold(4), n_draws=2, progress=False).fit(y)
+print(sorted(used), *found.results_.nrmse.values.ravel().tolist())
+"""
+
+
+def test_candidates_are_shared_out_among_devices():
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    command = [sys.executable, "-W", "ignore", "-c", TWO]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("['cpu:0', 'cpu:1']")
+    y = np.sin(np.arange(200) / 5) + 0.1 * np.random.RandomState(0).randn(200)
+    space = {"leak_rate": [0.2, 0.5, 1.0], "spectral_radius": [0.3, 0.9], "ridge": [1e-6, 1.0]}
+    network = ESNForecaster(10, random_state=0, device="cpu")
+    host = ESNSearchCV(network, space, cv=KFold(4), n_draws=2, progress=False).fit(y)
+    scores = np.array(told.stdout.split("]")[1].split(), dtype=float)
+    np.testing.assert_allclose(scores, host.results_.nrmse.values.ravel(), rtol=1e-8)

@@ -32,14 +32,7 @@ def stretch(problem: Problem, start, horizon, way: Way | None, first: int, steps
 def stretches(
     problem: Problem, start, horizon, along: Course, longest: int
 ) -> Iterator[tuple[int, int, Course]]:
-    """``(first step, steps, what is run along)`` from the second step to the ``longest``.
-
-    A series in memory is run along in one go; of one that is not, a stretch is read at a time.
-    """
-    if not problem.lazy:
-        if longest > 1:
-            yield 1, longest - 1, along
-        return
+    """``(first step, steps, what is run along)`` from the second step to the ``longest``."""
     size = steps_together(start, longest)
     for first in range(0, longest, size):
         part = along if first == 0 else stretch(problem, start, horizon, along.way, first, size)

@@ -29,7 +29,7 @@ from echofold._folds.tolerances import ALIKE_COLUMNS
 from echofold._folds.whitened import Coordinates
 from echofold._machine.shapes import few_lengths, pad_rows
 
-SETS = 3  # training sets that a thread of the host takes at a time
+NUMBERS = 2**20  # in the moments of training sets that a thread of the host takes at a time
 
 
 class ManyRows:
@@ -139,7 +139,8 @@ class ManyRows:
         tasks = []
         for place, one in enumerate(asked):
             sets = np.flatnonzero(bad[one].any(axis=1))
-            count = 1 if self.whites.unlike[one] else -(-len(sets) // SETS)
+            count = min(len(sets), -(-len(sets) * M[0, 0].size // NUMBERS))
+            count = 1 if self.whites.unlike[one] else count
             tasks += [(place, part) for part in np.array_split(sets, count)]
         refitted = batched.in_threads(mend, tasks)
         return batched.replaced(W, index, whole), sum(refitted)

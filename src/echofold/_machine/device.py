@@ -35,6 +35,16 @@ def is_accelerator(device: str) -> bool:
     return device.partition(":")[0] != "cpu"
 
 
+def alike(device: str) -> list[str]:
+    """The devices that share out a search on ``device``: all of its kind, unless one is named."""
+    import jax
+
+    platform, _, number = device.partition(":")
+    if number or not is_accelerator(device):
+        return [device]
+    return [f"{platform}:{place}" for place in range(len(jax.local_devices(backend=platform)))]
+
+
 def memory_of(device: str) -> int:
     """Bytes of a device that are free, as far as it tells; those of the host for a processor."""
     tells = find(device).memory_stats() if is_accelerator(device) else None

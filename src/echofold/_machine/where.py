@@ -41,10 +41,8 @@ def resolve(device: str, *work: Work) -> str:
     if device != "auto":
         find(device)
         return device
+    if sum(one.on_processor - one.on_accelerator for one in work) < WORTH_IT:
+        return "cpu"  # without asking JAX, which starts it: no process could be forked from then on
     import jax
 
-    there = jax.default_backend()
-    if there == "cpu":
-        return "cpu"
-    saved = sum(one.on_processor - one.on_accelerator for one in work)
-    return there if saved > WORTH_IT else "cpu"
+    return jax.default_backend()

@@ -14,7 +14,7 @@ from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir, Reservoirs, together
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import one_blas_thread
+from echofold._machine.device import alike, one_blas_thread
 from echofold._machine.fork import check_executor, check_process
 from echofold._machine.where import resolve
 from echofold._validation.estimate import work_of
@@ -167,7 +167,12 @@ def carry_out(
     blocks: Iterable[tuple[int, Block]], n_jobs: int | None, executor: Executor | None
 ) -> Iterator[tuple[int, Record]]:
     """Run blocks, here or by workers, and yield their records as they are finished."""
+    blocks = list(blocks)
     if executor is None and (n_jobs is None or n_jobs == 1):
+        devices = alike(blocks[0][1].device) if blocks else []
+        if len(devices) > 1 and len(blocks) > 1:
+            yield from _over_devices(blocks, devices)
+            return
         for number, block in blocks:
             yield number, run_block(block)
         return
@@ -175,19 +180,40 @@ def carry_out(
     pool = own or executor
     assert pool is not None
     check_executor(pool)
-    blocks = list(blocks)
     together = max(1, min(workers(pool), len(blocks)))
     pending: dict[Future, int] = {}
     try:
         for number, block in blocks:
             block = replace(block, settings=replace(block.settings, workers=together))
             pending[pool.submit(run_block, block)] = number
-        while pending:
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield pending.pop(future), future.result()
+        yield from _finished(pending)
     finally:
         for future in pending:
             future.cancel()
         if own is not None:
             own.shutdown(wait=True, cancel_futures=True)
+
+
+def _finished(pending: dict[Future, int]) -> Iterator[tuple[int, Record]]:
+    """Records in the order in which they come."""
+    while pending:
+        done, _ = wait(pending, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield pending.pop(future), future.result()
+
+
+def _over_devices(
+    blocks: list[tuple[int, Block]], devices: list[str]
+) -> Iterator[tuple[int, Record]]:
+    """Blocks shared out among devices, each of which has a thread and takes one at a time."""
+    pools = [ThreadPoolExecutor(1) for _ in devices]
+    pending: dict[Future, int] = {}
+    try:
+        for turn, (number, block) in enumerate(blocks):
+            place = turn % len(devices)
+            block = replace(block, device=devices[place])
+            pending[pools[place].submit(run_block, block)] = number
+        yield from _finished(pending)
+    finally:
+        for pool in pools:
+            pool.shutdown(wait=True, cancel_futures=True)

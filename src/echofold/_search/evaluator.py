@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import candidate_seed
-from echofold._machine.device import is_accelerator, one_blas_thread
+from echofold._machine.device import alike, is_accelerator, one_blas_thread
 from echofold._machine.progress import Progress
 from echofold._machine.where import resolve
 from echofold._search.blocks import Block, carry_out
@@ -70,9 +70,12 @@ class Evaluator:
         settings = replace(self.settings, penalised=bool(params[0]["penalize_bias"]))
         seed = candidate_seed(first, self.seeds[0])
         width, together = WIDEST, self.together
-        if self._on_device(params[0]["device"], problem, schemes, settings, first, len(places)):
+        device = self._device(params[0]["device"], problem, schemes, settings, first, len(places))
+        if is_accelerator(device):
             together = True
             width = max(1, NETWORKS // len(self.seeds))
+            if self.executor is None:
+                width = min(width, -(-len(places) // len(alike(device))))
         width = len(places) if self.prune else width
         numbers = range(len(self.seeds))
         for draws in [tuple(numbers)] if together else [(draw,) for draw in numbers]:
@@ -81,7 +84,7 @@ class Evaluator:
                 yield Block(
                     tuple(places[chosen]),
                     tuple(map(reservoir_of, params[chosen])),
-                    params[0]["device"],
+                    params[0]["device"] if self.executor is not None else device,
                     draws,
                     tuple(seed + draw for draw in draws),
                     problem,
@@ -90,12 +93,12 @@ class Evaluator:
                     self.prune,
                 )
 
-    def _on_device(self, device: str, problem, schemes, settings, first, count: int) -> bool:
-        """Whether candidates are validated on an accelerator, as far as can be told from here."""
+    def _device(self, device: str, problem, schemes, settings, first, count: int) -> str:
+        """Where candidates are validated, as far as can be told from here."""
         if self.executor is not None:  # its workers may be other machines, and decide themselves
-            return device not in ("auto", "cpu")
+            return "cpu" if device == "auto" else device
         kind, networks = reservoir_of(self.reader.params(first)), count * len(self.seeds)
-        return is_accelerator(resolve(device, *work_of(problem, schemes, kind, networks, settings)))
+        return resolve(device, *work_of(problem, schemes, kind, networks, settings))
 
     def run(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> Record:
         """Evaluate candidates, on some of the splits if ``only`` names them."""

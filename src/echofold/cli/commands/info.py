@@ -34,6 +34,7 @@ def command(seed: int, quiet: bool, as_json: bool) -> None:
         "packages": {name: _version(name) for name in PACKAGES},
         "extras": {extra: _has(extra) for extra in EXTRAS},
         "devices": _devices(),
+        "searches": _searches(),
         "threads": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count(),
@@ -68,6 +69,23 @@ def _devices() -> list[dict[str, object]]:
     return devices
 
 
+def _searches() -> str:
+    """Where ``device="auto"`` takes a search, and why."""
+    import jax
+
+    from echofold._machine.device import alike
+    from echofold._machine.where import WORTH_IT
+
+    there = jax.default_backend()
+    if there == "cpu":
+        return "on the processor: JAX sees no accelerator"
+    shared = ", ".join(alike(there))
+    return (
+        f"on {shared} where that is estimated to save more than {WORTH_IT:.0f} s against one "
+        "thread of the processor, and on the processor otherwise; single networks stay there"
+    )
+
+
 def _memory() -> dict[str, int]:
     """Bytes of memory, and those a search takes without being asked."""
     from echofold._machine.available import available
@@ -100,6 +118,7 @@ def _text(content: dict) -> str:
         size = f", {device['bytes'] / 2**30:.0f} GiB" if device["bytes"] else ""
         lines.append(f"device     {device['name']} ({device['kind']}{size})")
     free, used = (content["memory"][name] / 2**30 for name in ("available", "used_by_default"))
+    lines.append(f"searches   {content['searches']}")
     lines.append(f"threads    {content['threads']}")
     lines.append(f"memory     {free:.1f} GiB available, a search takes up to {used:.1f} GiB")
     kept = content["programs"]
