@@ -6,7 +6,7 @@ import precise
 import pytest
 from cases import CHOICES
 from deviations import WAYS, deviations
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from echofold import (
@@ -84,6 +84,8 @@ def test_fewer_rows_than_columns(family):
     st.booleans(),
     st.integers(0, 2**32 - 1),
 )
+@example("unequal", "k-fold", 20, 2, True, 2)  # a mean far from zero, and a penalised bias
+@example("unequal", "k-step", 20, 6, True, 3)
 def test_any_family_and_shape(family, scheme, n, m, penalised, seed):
     X, Y, weights = problem(seed, family, n, m)
     assume(np.isfinite(X).all())

@@ -109,6 +109,8 @@ class Whitenings:
         if not self.held.all():
             V = V * self.held[:, None]
             rest = self.mean - (V @ (np.swapaxes(V, 1, 2) @ self.mean[:, :, None]))[:, :, 0]
+            rest = rest - (V @ (np.swapaxes(V, 1, 2) @ rest[:, :, None]))[:, :, 0]
+            rest[self.held.all(axis=1)] = 0.0
         back = V / self.sigma[:, None]
         return Coordinates(self.mean, back, self.held / self.sigma**2, rest, 1.0 - self.held)
 

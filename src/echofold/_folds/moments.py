@@ -90,7 +90,10 @@ class Whitening:
         """The directions that hold something, for columns of like size."""
         back, V = self.back[:, self.held], self.V[:, self.held]
         penalty = self.sigma[self.held] ** -2.0
-        rest = self.mean - V @ (V.T @ self.mean)
+        rest = np.zeros_like(self.mean)  # exactly, where every direction is held
+        if not self.held.all():
+            rest = self.mean - V @ (V.T @ self.mean)
+            rest = rest - V @ (V.T @ rest)  # without what rounding has left of the mean
         return Coordinates(self.mean, back, penalty, rest, np.zeros_like(penalty))
 
     def settled(self, total: np.ndarray | None = None) -> Whitening:
