@@ -10,6 +10,7 @@ one adds ``β q qᵀ`` (see `systems`).
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from scipy.linalg.lapack import dpotrs
 from echofold._folds.tolerances import POOR
 from echofold._machine.arrays import namespace
 
+CACHED = 2**17  # numbers in the systems that the host factors together
 PROBES = 2  # random vectors whose growth tells how well conditioned a system is
 
 
@@ -171,26 +173,27 @@ def with_penalty(given: Systems, ridge):
 
 
 def _one_by_one(given: Systems, ridge, probes, most):
-    """`_solve_each` by LAPACK, for one candidate: the systems of one set in memory at a time."""
+    """`_solve_each` by LAPACK, for one candidate: few systems in memory at a time."""
     sets, p, outputs = given.right.shape
     solutions = np.zeros((sets, len(ridge), p, outputs))
     sound = np.zeros((sets, len(ridge)), dtype=bool)
     outer = None if given.q is None else np.outer(given.q, given.q)
-    systems, at = np.empty((len(ridge), p, p)), np.arange(p)
-    for one in range(sets):
-        systems[:] = given.gram[one]
+    together, at = max(1, CACHED // p**2), np.arange(p)
+    for one, first in product(range(sets), range(0, len(ridge), together)):
+        path = ridge[first : first + together]
+        systems = np.repeat(given.gram[one][None], len(path), axis=0)
         if outer is not None:
-            systems += ridge[:, None, None] * outer
-        systems[:, at, at] += ridge[:, None] * given.penalty
+            systems += path[:, None, None] * outer
+        systems[:, at, at] += path[:, None] * given.penalty
         factors, there = factored(systems)
         for place in np.flatnonzero(there):
+            probe = probes[one, first + place]
             both = np.empty((outputs + PROBES, p))
-            both[:outputs], both[outputs:] = given.right[one].T, probes[one, place].T
+            both[:outputs], both[outputs:] = given.right[one].T, probe.T
             # Columns as rows, and a lower factor as an upper one, lie as LAPACK wants them.
             found, _ = dpotrs(factors[place].T, both.T, overwrite_b=True)
-            grown = np.vdot(probes[one, place], found[:, outputs:])
-            sound[one, place] = grown < most
-            solutions[one, place] = found[:, :outputs]
+            sound[one, first + place] = np.vdot(probe, found[:, outputs:]) < most
+            solutions[one, first + place] = found[:, :outputs]
     return solutions, sound
 
 
