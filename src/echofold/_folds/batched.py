@@ -3,7 +3,7 @@
 The same coordinates, systems and formulas as on the host, from which it takes its text
 (`_folds.whitened`). What differs is how the coordinates come about: QR and SVD of many matrices are
 slow on an accelerator, products are not. ``X (candidates, rows, m)`` may have more rows than there
-are; those from ``n`` on are zeros, and so is the last one always.
+are; those from ``n`` on are zeros.
 
 Callers hold `_machine.device.engine`.
 """
@@ -11,8 +11,7 @@ Callers hold `_machine.device.engine`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -38,7 +37,7 @@ from echofold._folds.whitened import (
     units,
     with_penalty,
 )
-from echofold._machine.device import one_blas_thread
+from echofold._machine.device import in_threads
 from echofold._machine.programs import program, scan
 from echofold._machine.shapes import few_lengths
 
@@ -138,14 +137,6 @@ def _shares(count: int) -> list[tuple[int, int]]:
     """Where the share of each thread begins, and how large it is."""
     size = -(-count // (os.cpu_count() or 1))
     return [(first, size) for first in range(0, count, size)]
-
-
-def in_threads(work: Callable, items: Sequence) -> list:
-    """``work`` of every item, by threads of the host with one BLAS thread each."""
-    if len(items) <= 1:
-        return [work(item) for item in items]
-    with one_blas_thread(), ThreadPoolExecutor(min(len(items), os.cpu_count() or 1)) as pool:
-        return list(pool.map(work, items))
 
 
 @program

@@ -27,7 +27,8 @@ from echofold._folds.solve import solve
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import ALIKE_COLUMNS
 from echofold._folds.whitened import Coordinates
-from echofold._machine.shapes import few_lengths, pad_rows
+from echofold._machine.device import in_threads
+from echofold._machine.shapes import equal_parts, few_lengths, pad_rows
 
 NUMBERS = 2**20  # in the moments of training sets that a thread of the host takes at a time
 
@@ -89,18 +90,16 @@ class ManyRows:
         each = 8 * 4 * ridges * p * (p + self.Y.shape[1])  # bytes for a split
         together = max(1, min(len(members), int(self.free // (2 * each))))
         parts = []
-        for first in range(0, len(members), together):
-            last = min(first, max(0, len(members) - together))  # of one shape, and overlapping
-            chosen = members[last : last + together]
+        for skip, part in equal_parts(len(members), together):
 
-            def solved(moments, at, chosen=chosen):
+            def solved(moments, at, chosen=members[part]):
                 W, _, sound = batched.readouts(
                     moments, chosen, at, self.shift, self.ridge, penalised=self.penalised
                 )
                 return W, sound
 
             found = self._in_groups(each * together, solved, self._at, given=self._moments)
-            parts.append(_without(first - last, found, axis=1))
+            parts.append(_without(skip, found, axis=1))
         W, sound = _joined(parts, axis=1)
         return self._mended(W, ~np.asarray(sound), scheme, splits, members)
 
@@ -142,7 +141,7 @@ class ManyRows:
             count = min(len(sets), -(-len(sets) * M[0, 0].size // NUMBERS))
             count = 1 if self.whites.unlike[one] else count
             tasks += [(place, part) for part in np.array_split(sets, count)]
-        refitted = batched.in_threads(mend, tasks)
+        refitted = in_threads(mend, tasks)
         return batched.replaced(W, index, whole), sum(refitted)
 
     def residuals(self, splits: RowSplits, W) -> tuple[np.ndarray, Any]:
@@ -183,7 +182,7 @@ class ManyRows:
             return path, found
 
         refitted = 0
-        for one, (path, found) in zip(asked, batched.in_threads(mend, asked.tolist()), strict=True):
+        for one, (path, found) in zip(asked, in_threads(mend, asked.tolist()), strict=True):
             e = e.at[one, :, :, path].set(np.moveaxis(found.residuals, 2, 0))
             if readouts:
                 W = W.at[one, :, path].set(np.moveaxis(found.W, 1, 0))
@@ -212,11 +211,11 @@ class ManyRows:
 def _groups(arrays: tuple, most: int) -> Iterator[tuple[int, tuple]]:
     """Equal numbers of candidates, the last overlapping the one before: of how many, and they."""
     count = jax.tree.leaves(arrays)[0].shape[0]
-    size = -(-count // -(-count // most))
-    for first in range(0, count, size):
-        begin = min(first, count - size)
-        part = jax.tree.map(lambda array, a=begin: array[a : a + size], arrays)
-        yield first - begin, part if size < count else arrays
+    if most >= count:
+        yield 0, arrays
+        return
+    for skip, part in equal_parts(count, most):
+        yield skip, jax.tree.map(lambda array, part=part: array[part], arrays)
 
 
 def _without(count: int, tree: Any, axis: int) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from threading import Lock
@@ -94,6 +97,14 @@ def one_blas_thread():
     _, apart = _threadpools()
     with _COUNTED, apart.limit(limits=1, user_api="blas") if apart else nullcontext():
         yield
+
+
+def in_threads(work: Callable, items: Sequence) -> list:
+    """``work`` of every item, by threads of the host with one BLAS thread each."""
+    if len(items) <= 1:
+        return [work(item) for item in items]
+    with one_blas_thread(), ThreadPoolExecutor(min(len(items), os.cpu_count() or 1)) as pool:
+        return list(pool.map(work, items))
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 SHORTEST = 8  # lengths up to this many steps run as one shape
@@ -20,6 +22,22 @@ def few_lengths(steps: int, shortest: int = SHORTEST, bits: int = 3) -> int:
     """
     grain = max(shortest, 1 << max(steps.bit_length() - bits, 0))
     return -(-steps // grain) * grain
+
+
+def equal_parts(count: int, most: int) -> Iterator[tuple[int, slice]]:
+    """Consecutive parts of ``count`` things, all equally large because each size is compiled once.
+
+    The last may overlap the one before: by how many is told beside each.
+
+    Examples
+    --------
+    >>> list(equal_parts(5, 3))
+    [(0, slice(0, 3, None)), (1, slice(2, 5, None))]
+    """
+    size = -(-count // -(-count // most))
+    for first in range(0, count, size):
+        begin = min(first, count - size)
+        yield first - begin, slice(begin, begin + size)
 
 
 def pad_rows(rows, size: int):

@@ -1,7 +1,7 @@
 """Where work is done: on the processor or on an accelerator, by what it would take there.
 
-Seconds are of one thread of a processor and of a data-centre GPU, after compilation, as measured by
-``benchmarks/device.py``. They need to be right to a factor of a few only.
+Seconds are rough, of one thread of a processor and of a data-centre GPU after compilation. They
+need to be right to a factor of a few only; ``benchmarks/device.py`` measures both.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir, Reservoirs, together
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import alike, one_blas_thread
+from echofold._machine.device import alike, in_threads, one_blas_thread
 from echofold._machine.fork import check_executor, check_process
 from echofold._machine.where import resolve
 from echofold._validation.estimate import work_of
@@ -114,10 +114,7 @@ def _all_draws(block: Block) -> list[tuple[States, dict[str, Validated]]]:
 def _drawn(block: Block) -> list[Reservoirs]:
     """The reservoirs of every draw; their radii are found in threads."""
     inputs = block.problem.segments.inputs
-    if len(block.seeds) == 1:
-        return [together(block.kinds, inputs, block.seeds[0])]
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(lambda seed: together(block.kinds, inputs, seed), block.seeds))
+    return in_threads(lambda seed: together(block.kinds, inputs, seed), block.seeds)
 
 
 def _one_draw(block: Block, whole: States, settings: Settings, seed: int) -> dict[str, Validated]:

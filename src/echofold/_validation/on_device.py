@@ -33,6 +33,7 @@ from echofold._folds.splits import RowSplits
 from echofold._machine.arrays import namespace
 from echofold._machine.device import engine, is_accelerator, memory_of
 from echofold._machine.programs import program
+from echofold._machine.shapes import equal_parts
 from echofold._validation.outcome import Validated
 from echofold._validation.score import (
     call_metric,
@@ -116,12 +117,11 @@ def _choose(problem: Problem, splits: RowSplits, m: int, settings: Settings) -> 
     if settings.algorithm == "large_k":
         return Choice("leave_out", costs, "large_k was asked for")
     left = float((splits.n - splits.train_sizes).max())
-    each = size.k * (size.p**3 / 3 + size.n / max(size.k, 1) * size.p**2 / size.ridges)
+    solving = size.k * size.p**3 / 3 + size.n * size.p**2 / size.ridges
     leaving = size.n * size.p**2 + size.k * (left**2 * size.p + left**3 / 3)
-    way = "small_k" if each <= leaving else "leave_out"
-    return Choice(
-        way, costs, f"on a device, {way.replace('leave_out', 'large_k')} takes the fewest products"
-    )
+    if solving <= leaving:
+        return Choice("small_k", costs, "on a device, small_k takes the fewest products")
+    return Choice("leave_out", costs, "on a device, large_k takes the fewest products")
 
 
 def network_groups(draws: int, candidates: int, most: int) -> Iterator[tuple[int, slice, slice]]:
@@ -130,20 +130,12 @@ def network_groups(draws: int, candidates: int, most: int) -> Iterator[tuple[int
     All groups are equally large, because each size is compiled once; the last may overlap.
     """
     if most >= candidates:
-        for first, part in _even(draws, most // candidates):
-            yield first * candidates, part, slice(0, candidates)
+        for _, part in equal_parts(draws, most // candidates):
+            yield part.start * candidates, part, slice(0, candidates)
         return
     for draw in range(draws):
-        for first, part in _even(candidates, most):
-            yield draw * candidates + first, slice(draw, draw + 1), part
-
-
-def _even(count: int, most: int) -> Iterator[tuple[int, slice]]:
-    """Equal, consecutive parts of ``count`` things, the last overlapping the one before."""
-    size = -(-count // -(-count // most))
-    for first in range(0, count, size):
-        first = min(first, count - size)
-        yield first, slice(first, first + size)
+        for _, part in equal_parts(candidates, most):
+            yield draw * candidates + part.start, slice(draw, draw + 1), part
 
 
 @dataclass
