@@ -104,6 +104,56 @@ def test_readouts_and_residuals_equal_the_definition(scheme, outputs, penalised,
                 np.testing.assert_allclose(np.asarray(found[one])[split][real], errors, **close)
 
 
+def nearly_the_same(bits: int) -> np.ndarray:
+    """Columns of small integers, of which two differ by integers times ``2 ** -bits``, exactly."""
+    X = np.random.default_rng(3).integers(-8, 9, (ROWS, COLUMNS + 1)).astype(float)
+    X[:, 0] += X[:, -1] * 2.0**-bits
+    X[:, -2] = X[:, 0] - X[:, -1] * 2.0**-bits
+    return X[:, :-1]
+
+
+@pytest.mark.parametrize("penalised", [False, True])
+def test_a_rank_in_doubt(penalised):
+    """At a ridge of 0 a direction of ``2 ** -46`` of the largest is kept, one of ``2 ** -51`` not.
+
+    Rounding leaves one digit of what the former does.
+    """
+    splits = splits_of(KFold(6))
+    Y = np.random.default_rng(1).normal(size=(ROWS, 2))
+    many, ridge = [nearly_the_same(bits) for bits in (20, 40, 46, 51)], np.array([0.0, 1e-3])
+    with engine("cpu"):
+        X = np.stack([pad_rows(one, ROWS + 4) for one in many])
+        rows = ManyRows(X, Y, None, ridge, penalised, cut(ROWS, {"cv": splits}), 2**30)
+        W, _ = rows.readouts("cv", splits)
+    for states, found, close in zip(many, W, (1e-9, 0.01, 0.2, 1e-9), strict=True):
+        plain = naive(states, Y, None, splits.train, ridge, penalised)
+        found, size = np.asarray(found), np.abs(plain[:, 0]).max()
+        np.testing.assert_allclose(found[:, 0], plain[:, 0], rtol=0, atol=close * size)
+        np.testing.assert_allclose(found[:, 1], plain[:, 1], rtol=0, atol=1e-9)
+    assert np.abs(np.asarray(W[2])).max() > 1e10
+    assert np.abs(np.asarray(W[3])).max() < 10
+
+
+@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("leaving", [False, True])
+def test_what_only_one_fold_has(leaving, penalised):
+    """Without it, the other rows are refitted in coordinates of their own, where rank is less."""
+    splits = splits_of(KFold(6))
+    X, Y = cases.X.copy(), np.random.default_rng(1).normal(size=(ROWS, 1))
+    seldom = np.where(np.arange(ROWS) < 4, 1.0, 0.0)
+    rare = X.copy()
+    rare[:, 2] = seldom + 1e-4 * X[:, 2]
+    X[:, 2] = seldom
+    with engine("cpu"):
+        many = np.stack([pad_rows(one, ROWS + 4) for one in (X, rare)])
+        rows = ManyRows(many, Y, None, RIDGE, penalised, cut(ROWS, {"cv": splits}), 2**30)
+        found = rows.left_out(splits, True)[2:] if leaving else rows.readouts("cv", splits)
+    assert found[1] >= 2
+    for states, W in zip((X, rare), found[0], strict=True):
+        plain = naive(states, Y, None, splits.train, RIDGE, penalised)
+        np.testing.assert_allclose(np.asarray(W), plain, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "cv",
     [KFold(5), KFold(4, valid=20, gap=3), Accumulative(3), WalkForward(3), LeaveOneOut()],

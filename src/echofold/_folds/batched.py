@@ -1,29 +1,26 @@
 """The algebra of splits for many candidates at once, where their states are: on a device.
 
 The same coordinates, systems and formulas as on the host, from which it takes its text
-(`_folds.whitened`). What differs is how the coordinates come about: QR and SVD of many matrices are
-slow on an accelerator, products are not. ``X (candidates, rows, m)`` may have more rows than there
-are; those from ``n`` on are zeros.
+(`_folds.whitened`); `_folds.turned` has the coordinates. ``X (candidates, rows, m)`` may have more
+rows than there are; these have no weight.
 
 Callers hold `_machine.device.engine`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from echofold._folds.leaving import leave_one, leave_several
-from echofold._folds.moments import Whitening
 from echofold._folds.pieces import Pieces
-from echofold._folds.ridge import are_balanced
-from echofold._folds.tolerances import ALIKE_COLUMNS, EPS, FULL_RANK, POOR, negligible
+from echofold._folds.tolerances import FAR, POOR, negligible
 from echofold._folds.whitened import (
     PROBES,
     Coordinates,
@@ -35,126 +32,26 @@ from echofold._folds.whitened import (
     solve_twice,
     systems,
     units,
+    with_free_bias,
     with_penalty,
 )
-from echofold._machine.device import in_threads
 from echofold._machine.programs import program, scan
 from echofold._machine.shapes import few_lengths
 
-ROUNDS = 3  # of whitening by products: each sees 7 digits more of the smallest directions
 SHORTEST = 32  # rows of a part, of which moments are made
+POWERS = 30  # of a matrix, from which its norm is known
 
 
 @program
-def _factor(X, n):
-    """Mean, and R factor of the centred rows over the root of their number, from products alone.
-
-    A Gram matrix sees directions down to ``√eps`` of the largest. What is smaller is raised to that
-    floor, and found when the whitened rows are looked at again.
-    """
-    m = X.shape[2]
-    there = (jnp.arange(X.shape[1]) < n)[:, None]
-    # From the first row, so that a constant column becomes zero and not rounding.
-    A = jnp.where(there, X - X[:, :1], 0.0)
-    mean = A.sum(axis=1, keepdims=True) / n
-    Z = jnp.where(there, A - mean, 0.0)
-    R = jnp.broadcast_to(jnp.eye(m), (len(X), m, m))
-    for _ in range(ROUNDS):
-        G = jnp.swapaxes(Z, 1, 2) @ Z
-        d = jnp.sqrt(jnp.einsum("cii->ci", G))
-        d = jnp.where(d == 0, 1.0, d)[:, :, None]
-        values, Q = lax.linalg.eigh(G / d / jnp.swapaxes(d, 1, 2), symmetrize_input=False)[::-1]
-        s = jnp.sqrt(jnp.maximum(values, 4 * m * EPS * values[:, -1:]))[:, :, None]
-        R = (s * jnp.swapaxes(Q, 1, 2) * jnp.swapaxes(d, 1, 2)) @ R
-        Z = Z @ (Q / d / jnp.swapaxes(s, 1, 2))
-    return (X[:, :1] + mean)[:, 0], R / jnp.sqrt(n)
-
-
-@dataclass(frozen=True)
-class Whitenings:
-    """`Whitening` of every candidate, ``unlike`` where its columns differ too much in size.
-
-    ``mean (candidates, m)``, ``V (candidates, m, m)``, ``sigma`` and ``held (candidates, m)``.
-    """
-
-    mean: np.ndarray
-    V: np.ndarray
-    sigma: np.ndarray
-    held: np.ndarray
-    unlike: np.ndarray
-
-    def one(self, candidate: int) -> Whitening:
-        """The coordinates of one candidate."""
-        mean, V, sigma, held = (
-            array[candidate] for array in (self.mean, self.V, self.sigma, self.held)
-        )
-        return Whitening(mean, np.ones_like(mean), V, sigma, held)
-
-    @property
-    def condition(self) -> np.ndarray:
-        """Condition numbers, ``1/eps`` where some direction holds only rounding."""
-        s = np.where(self.held, self.sigma, self.sigma[:, :1])
-        return np.where(self.held.all(axis=1), s[:, 0] / s.min(axis=1), 1 / EPS)
-
-    def full_rank(self, ridge: np.ndarray) -> np.ndarray:
-        """`_folds.solve.full_rank`, as ``(candidates, ridge)``."""
-        sigma = np.where(self.held, self.sigma, np.inf)
-        least = FULL_RANK * negligible(self.sigma[:, 0], self.mean.shape[1])
-        return (ridge > 0) | (sigma.min(axis=1) > least)[:, None]
-
-    def coordinates(self) -> Coordinates:
-        """Room for all directions in each candidate."""
-        V, rest = self.V, np.zeros_like(self.mean)
-        if not self.held.all():
-            V = V * self.held[:, None]
-            rest = self.mean - (V @ (np.swapaxes(V, 1, 2) @ self.mean[:, :, None]))[:, :, 0]
-            rest = rest - (V @ (np.swapaxes(V, 1, 2) @ rest[:, :, None]))[:, :, 0]
-            rest[self.held.all(axis=1)] = 0.0
-        back = V / self.sigma[:, None]
-        return Coordinates(self.mean, back, self.held / self.sigma**2, rest, 1.0 - self.held)
-
-
-def whitenings(X, n: int) -> Whitenings:
-    """Coordinates of every candidate; the SVDs of the small factors run in threads of the host."""
-    mean, R = (np.asarray(array) for array in _factor(X, n))
-    count, m = mean.shape
-    V, sigma, unlike = np.empty_like(R), np.empty((count, m)), np.empty(count, dtype=bool)
-
-    def decompose(part: slice) -> None:
-        _, sigma[part], Vt = np.linalg.svd(R[part])
-        V[part] = np.swapaxes(Vt, 1, 2)
-        unlike[part] = ~are_balanced(R[part], ALIKE_COLUMNS)
-
-    in_threads(decompose, [slice(a, a + size) for a, size in _shares(count)])
-    nothing = sigma[:, :1] == 0
-    sigma = np.where(nothing, 1.0, sigma)
-    least = negligible(sigma[:, :1], m)
-    held = ~(sigma < 1.001 * least) | nothing
-    return Whitenings(mean, V, np.maximum(sigma, least), held, unlike)
-
-
-def _shares(count: int) -> list[tuple[int, int]]:
-    """Where the share of each thread begins, and how large it is."""
-    size = -(-count // (os.cpu_count() or 1))
-    return [(first, size) for first in range(0, count, size)]
-
-
-@program
-def taken(array, candidates):
+def taken(arrays, candidates):
     """Some candidates."""
-    return array[candidates]
+    return jax.tree.map(lambda array: array[candidates], arrays)
 
 
 @program
-def sums(moments, candidates, members):
-    """Moments ``(candidates, sets, a, a)`` of some, for sets that are sums of parts."""
-    return jnp.einsum("sj,cjab->csab", members, moments[candidates])
-
-
-@program
-def replaced(array, candidates, values):
-    """With other values for some candidates; those beyond the last are dropped."""
-    return array.at[candidates].set(values, mode="drop")
+def replaced(array, index, values):
+    """With other values for some entries, by a tuple of arrays of where they are."""
+    return array.at[index].set(values)
 
 
 @dataclass(frozen=True)
@@ -198,12 +95,15 @@ def cut_parts(pieces: Pieces) -> Parts:
 
 @program
 def part_moments(X, at: Coordinates, Y, weights, rows):
-    """``[1, Z, Y]ᵀ diag(w) [1, Z, Y]`` of each part, ``(candidates, parts, a, a)``."""
+    """``[1, Z, Y]ᵀ diag(w) [1, Z, Y]`` of each part, ``(candidates, parts, a, a)``.
+
+    ``weights (candidates or 1, rows)``.
+    """
     shape = (*X.shape[:2], 1)
     Z = (X - at.mean[:, None]) @ at.back
     targets = jnp.broadcast_to(Y, (X.shape[0], *Y.shape))
     A = jnp.concatenate([jnp.ones(shape), Z, targets], axis=2)[:, rows]
-    w = jnp.where(rows < 0, 0.0, weights[rows])[:, :, None]
+    w = jnp.where(rows < 0, 0.0, weights[:, rows])[..., None]
     return jnp.swapaxes(A, -1, -2) @ (A * w)
 
 
@@ -215,10 +115,54 @@ def readouts(moments, members, at: Coordinates, shift, ridge, *, penalised: bool
 
 
 @program
+def least_norm(moments, members, at: Coordinates, sigma, shift, *, tail: int):
+    """Readouts at a ridge of 0 with a free bias, without directions negligible in a training set.
+
+    With ``M_zz = LLᵀ``, the rows have the R factor ``F = Lᵀ diag(σ)``, whose columns get ever
+    smaller: whatever is negligible lies in the last, at most ``tail``, but for a rotation by less
+    than ``1 / FAR``. The eigenvectors of these alone see far enough below it.
+    """
+    given = systems(jnp.einsum("sj,cjab->csab", members, moments), at, shift, False)
+    L = cholesky(with_penalty(given, jnp.zeros(1))[:, :, 0])
+    g, s, Lt = solve_lower(L, given.right), sigma[:, None, :, None], jnp.swapaxes(L, -1, -2)
+    m = sigma.shape[1]
+
+    def power(x, _):
+        x = s * (L @ (Lt @ (s * x)))
+        return x / jnp.sqrt((x * x).sum(axis=-2, keepdims=True)), None
+
+    x = np.random.RandomState(0).standard_normal((m, 1))
+    x = scan(power, jnp.broadcast_to(x, (*L.shape[:-1], 1)), jnp.arange(POWERS))[0]
+    norm = jnp.sqrt(((Lt @ (s * x)) ** 2).sum(axis=(-1, -2)))
+    unit = FAR * negligible(norm, m)[..., None]
+    large = sigma[:, None] * jnp.einsum("csii->csi", L) > unit
+    lead = (lax.cummin(large.astype(int), axis=2) > 0) | (np.arange(m) < m - tail)
+    last = ~lead[..., m - tail :, None]
+    F = Lt[..., m - tail :, m - tail :] * jnp.swapaxes(s[..., m - tail :, :], -1, -2)
+    F = jnp.where(last & jnp.swapaxes(last, -1, -2), F / unit[..., None], 0.0)
+    U, squares = lax.linalg.eigh(F @ jnp.swapaxes(F, -1, -2), symmetrize_input=False)
+    inverse = jnp.where(squares > FAR**-2, 1 / squares, 0.0)[..., None]
+    c = U @ (inverse * (jnp.swapaxes(U, -1, -2) @ jnp.where(last, g[..., m - tail :, :], 0.0)))
+    small = s[..., m - tail :, :] * (jnp.swapaxes(F, -1, -2) @ c) / unit[..., None]
+    small = jnp.concatenate([jnp.zeros_like(g[..., : m - tail, :]), small], axis=-2)
+    lead = lead[..., None]
+    inner = jnp.where(lead & jnp.swapaxes(lead, -1, -2), L, jnp.eye(m))
+    v = solve_lower(inner, jnp.where(lead, g - Lt @ small, small), transposed=True)
+    return lead_back(with_free_bias(v[:, :, None], given), at, shift, False)[:, :, 0]
+
+
+@program
 def residuals(X, Y, rows, W):
     """Target minus output on ``rows (splits, longest)``, as ``(candidates, splits, …)``."""
     outputs = W[..., :1, :] + X[:, rows][:, :, None] @ W[..., 1:, :]
     return Y[rows][:, :, None] - jnp.moveaxis(outputs, 2, 3)
+
+
+@program
+def residuals_of(X, Y, candidates, rows, W):
+    """The same for one split of each of some candidates: ``rows`` and ``W`` have these first."""
+    outputs = W[..., :1, :] + X[candidates[:, None], rows][:, None] @ W[..., 1:, :]
+    return Y[rows][:, :, None] - jnp.swapaxes(outputs, 1, 2)
 
 
 class Left(NamedTuple):

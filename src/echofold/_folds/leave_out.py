@@ -33,6 +33,7 @@ from echofold._folds.leaving import leave_one, leave_several
 from echofold._folds.naive import naive
 from echofold._folds.ridge import (
     Centre,
+    Factored,
     condition_of,
     estimated_condition,
     factor,
@@ -44,7 +45,7 @@ from echofold._folds.ridge import (
     with_penalty,
 )
 from echofold._folds.splits import RowSplits
-from echofold._folds.tolerances import ALIKE, EPS, GROWTH_OF_ROOT, negligible
+from echofold._folds.tolerances import ALIKE, ALIKE_COLUMNS, EPS, GROWTH_OF_ROOT, negligible
 
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW_RIDGES = 2  # ridge values up to which a QR for each is cheaper than one SVD
@@ -116,40 +117,51 @@ class _Basis:
 def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
     """One basis for the whole ridge path, by SVD; one for each value, by QR, where that is better.
 
-    It is better for few values, and for columns of unlike size, which an SVD would spoil.
+    It is better for few values, and for columns of unlike size, which an SVD would spoil. A ridge
+    of 0 that leaves directions out needs the SVD.
     """
+    given = A, F, g
     L, h, space = row_space(F, g)
     if space is not None:
         A, R = A @ space, triangle_of(np.hstack([L, h]))
         F, g = R[: len(L), : len(L)], R[: len(L), len(L) :]
-    s = np.linalg.svd(F, compute_uv=False) if (ridge == 0).any() else None
+    zero, s = ridge == 0, None
+    if zero.any():
+        s = np.linalg.svd(F, compute_uv=False)
     least = s is not None and bool((s <= 8 * negligible(s[:1], len(F))).any())
-    places = np.arange(len(ridge))
     if is_balanced(F) and (len(ridge) > FEW_RIDGES or least):
         f = factor(F, g)
         left_out.condition = condition_of(f.s) if space is None else 1 / EPS
-        if least:  # F⁻¹ would fill readouts with directions that should have no weight
-            kept = f.s > negligible(f.s[:1], len(F))
-            inner = f.Qt.T * np.where(kept, 1 / np.where(kept, f.s, 1.0), 0.0)
-        else:
-            inner = f.Qt.T / f.s
-            small = slice(int((f.s > f.s[:1] / ALIKE).sum()), None)
-            inner[:, small] = _solve_triangle(F, f.U[:, small])
-        share = f.s**2 * f.filters(ridge)
-        yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, f.c, places)
+        yield _by_svd(A, F, f, space, ridge, np.arange(len(ridge)), least)
         return
-    if least:  # an R factor drops no directions
-        left_out.refitted[:, ridge == 0] = True
-        places = np.flatnonzero(ridge > 0)
     if space is not None:
         left_out.condition = 1 / EPS
     else:
         left_out.condition = estimated_condition(F) if s is None else condition_of(s)
-    for place in places:
+    if least and is_balanced(given[1], ALIKE_COLUMNS):
+        rows, F_given, g_given = given
+        f = factor(F_given, g_given)
+        yield _by_svd(rows, F_given, f, None, ridge, np.flatnonzero(zero), least)
+    elif least:  # an R factor drops no directions
+        left_out.refitted[:, zero] = True
+    for place in np.flatnonzero(~(zero & least)):
         R, c = with_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
         inner = _solve_triangle(R, np.eye(len(R)))
         share = np.ones((1, len(R)))
         yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, c, np.array([place]))
+
+
+def _by_svd(A, F, f: Factored, space, ridge: np.ndarray, places, least: bool) -> _Basis:
+    """The basis for some ridge values at once; ``least`` drops negligible directions."""
+    if least:  # F⁻¹ would fill readouts with directions that should have no weight
+        kept = f.s > negligible(f.s[:1], len(F))
+        inner = f.Qt.T * np.where(kept, 1 / np.where(kept, f.s, 1.0), 0.0)
+    else:
+        inner = f.Qt.T / f.s
+        small = slice(int((f.s > f.s[:1] / ALIKE).sum()), None)
+        inner[:, small] = _solve_triangle(F, f.U[:, small])
+    share = f.s**2 * f.filters(ridge[places])
+    return _Basis(_with_zero_row(A, inner), _back(space, inner), share, f.c, places)
 
 
 def _solve_triangle(F: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Rows of many candidates on a device: readouts and residuals of every split, for all at once.
 
-What `KeptRows` and the algorithms are for one candidate on the host. Only small factors and marks
-leave the device; a split that is so near rank deficiency that its Cholesky factor cannot be trusted
-is solved by the host, from its moments or from its rows.
+What `KeptRows` and the algorithms are for one candidate on the host. Only marks leave the device. A
+split whose moments are not sound is refitted there in coordinates of its own; what is not sound in
+these, and candidates whose columns are of very unlike size, are solved by the host.
 
 Callers hold `_machine.device.engine`.
 """
@@ -17,27 +17,32 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from echofold._data.rows import rows as rows_of
 from echofold._folds import batched
+from echofold._folds.algorithm import Readouts
 from echofold._folds.kept_rows import KeptRows
-from echofold._folds.leave_out import leave_out
+from echofold._folds.leave_out import LeftOut, leave_out
+from echofold._folds.moments import Whitening
 from echofold._folds.naive import naive
 from echofold._folds.pieces import Pieces
 from echofold._folds.small_k import SmallK
 from echofold._folds.solve import solve
 from echofold._folds.splits import RowSplits
-from echofold._folds.tolerances import ALIKE_COLUMNS
+from echofold._folds.tolerances import ALIKE_COLUMNS, EPS, FAR, FULL_RANK, negligible
+from echofold._folds.turned import Turned, coordinates, turned
 from echofold._folds.whitened import Coordinates
 from echofold._machine.device import in_threads
 from echofold._machine.shapes import equal_parts, few_lengths, pad_rows
 
-NUMBERS = 2**20  # in the moments of training sets that a thread of the host takes at a time
+Data = tuple[np.ndarray, np.ndarray, Any]  # rows, targets and weights
+TOGETHER = 64  # candidates whose rows come to the host at a time
 
 
 class ManyRows:
-    """``X (candidates, room, m)``, of which ``n`` rows are there and the others zero.
+    """``X (candidates, room, m)``, of which ``n`` rows are there.
 
     ``Y (n, outputs)``, weights, ridge path and pieces are as in `KeptRows`; ``free`` bytes of the
-    device may be used.
+    device may be used. ``there (candidates, room)`` is 0 for rows that a candidate is without.
     """
 
     def __init__(
@@ -49,22 +54,44 @@ class ManyRows:
         penalised: bool,
         pieces: Pieces,
         free: int,
+        there: np.ndarray | None = None,
     ):
         self.X, self.Y, self.weights, self.n = X, Y, weights, len(Y)
         self.ridge, self.penalised, self.pieces, self.free = ridge, penalised, pieces, free
         self.shift = Y.mean(axis=0)
-        self._Y = jnp.asarray(pad_rows(Y, X.shape[1]))
+        room = X.shape[1]
+        self._Y = jnp.asarray(pad_rows(Y, room))
+        there = (np.arange(room) < self.n)[None] if there is None else there
         given = np.ones(self.n) if weights is None else weights
-        self._weights = jnp.asarray(pad_rows(given, X.shape[1]))
+        self._there = jnp.asarray(there, dtype=float)
+        self._weights = jnp.asarray(pad_rows(given, room) * there)
 
     @cached_property
-    def whites(self) -> batched.Whitenings:
-        """Coordinates of every candidate, on the host."""
-        return batched.whitenings(self.X, self.n)
+    def _white(self) -> Turned:
+        each = 8 * 4 * self.X.shape[2] * (self.X.shape[1] + self.X.shape[2])
+        if len(self._there) == 1:
+            return self._in_groups(each, lambda X: turned(X, self._there))
+        return self._in_groups(each, turned, self._there)
 
     @cached_property
     def _at(self) -> Coordinates:
-        return jax.device_put(self.whites.coordinates())
+        return coordinates(self._white)
+
+    @cached_property
+    def _sigma(self) -> np.ndarray:
+        """Singular values of every candidate, infinite for directions that hold nothing."""
+        return np.where(self._white.held, self._white.sigma, np.inf)
+
+    @cached_property
+    def _unlike(self) -> np.ndarray:
+        """Candidates whose columns are so unlike in size that the host solves them."""
+        return np.asarray(self._white.unlike)
+
+    @property
+    def condition(self) -> np.ndarray:
+        """Condition numbers of the centred rows, ``1/eps`` where a direction is only rounding."""
+        s, held = np.asarray(self._white.sigma), np.asarray(self._white.held)
+        return np.where(held.all(axis=1), s.max(axis=1) / s.min(axis=1), 1 / EPS)
 
     @cached_property
     def _parts(self) -> batched.Parts:
@@ -73,19 +100,38 @@ class ManyRows:
     @cached_property
     def _moments(self) -> Any:
         """Moments of every part, ``(candidates, parts, a, a)``."""
-        arrays = self._Y - self.shift, self._weights, self._parts.rows
-        a, rows = 1 + self.X.shape[2] + self.Y.shape[1], self._parts.rows.size
-        each = 8 * (3 * rows * a + len(self._parts.piece) * a * a)
-        return self._in_groups(each, lambda X, at: batched.part_moments(X, at, *arrays), self._at)
-
-    @property
-    def condition(self) -> np.ndarray:
-        """Condition numbers of the centred rows."""
-        return self.whites.condition
+        Y, rows = self._Y - self.shift, self._parts.rows
+        a = 1 + self.X.shape[2] + self.Y.shape[1]
+        each = 8 * (3 * rows.size * a + len(self._parts.piece) * a * a)
+        if len(self._weights) == 1:
+            return self._in_groups(
+                each, lambda X, at: batched.part_moments(X, at, Y, self._weights, rows), self._at
+            )
+        return self._in_groups(
+            each, lambda X, at, w: batched.part_moments(X, at, Y, w, rows), self._at, self._weights
+        )
 
     def readouts(self, scheme: str, splits: RowSplits) -> tuple[Any, int]:
-        """``W (candidates, splits, ridge, 1 + m, outputs)``, and splits that the host refitted."""
-        members = self._parts.members(self.pieces.train[scheme])
+        """``W (candidates, splits, ridge, 1 + m, outputs)``, and how many splits were refitted."""
+        W, bad = self._solved(self._parts.members(self.pieces.train[scheme]))
+        by_host = np.flatnonzero(self._unlike)
+
+        def solved(one: int, data: Data) -> Readouts:
+            rows = KeptRows(*data, self.ridge, self.penalised, self.pieces)
+            return SmallK(rows, scheme).readouts(splits)
+
+        refitted = 0
+        for one, found in zip(by_host, self._by_host(solved, by_host), strict=True):
+            W = batched.replaced(W, (np.array([one]),), found.W[None])
+            refitted += found.refitted
+        bad[by_host] = False
+        if bad.any():
+            pairs, W_own = self._refitted(bad, splits)
+            W = batched.replaced(W, pairs, W_own)
+        return W, refitted + int(bad.sum())
+
+    def _solved(self, members: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Readouts of training sets, sums of parts, and ``(candidates, sets)`` not sound."""
         p, ridges = 1 + self.X.shape[2], len(self.ridge)
         each = 8 * 4 * ridges * p * (p + self.Y.shape[1])  # bytes for a split
         together = max(1, min(len(members), int(self.free // (2 * each))))
@@ -101,48 +147,75 @@ class ManyRows:
             found = self._in_groups(each * together, solved, self._at, given=self._moments)
             parts.append(_without(skip, found, axis=1))
         W, sound = _joined(parts, axis=1)
-        return self._mended(W, ~np.asarray(sound), scheme, splits, members)
+        bad = np.array(~sound.all(axis=2))
+        zero = np.flatnonzero(self.ridge == 0)
+        doubtful = self._sigma.min(axis=1) <= FULL_RANK * self._negligible
+        doubtful = np.flatnonzero(doubtful & ~self._unlike)
+        if len(zero) and len(doubtful):
+            some, found = self._without_negligible(doubtful, members)
+            index = some[:, None, None], np.arange(len(members))[:, None], zero
+            W = batched.replaced(W, index, found[:, :, None])
+        return W, bad
 
-    def _mended(self, W, bad: np.ndarray, scheme: str, splits: RowSplits, members: np.ndarray):
-        """``W`` with what only the host can solve."""
-        bad = self._for_the_host(bad)
-        asked = np.flatnonzero(bad.any(axis=(1, 2)))
-        if not len(asked):
-            return W, 0
-        # Of few numbers of candidates, because each is compiled once.
-        index = np.full(few_lengths(len(asked)), len(bad))
-        index[: len(asked)] = asked
-        some = np.minimum(index, len(bad) - 1)
-        whole = np.array(batched.taken(W, some))
-        M = np.asarray(batched.sums(self._moments, some, members))
+    @property
+    def _negligible(self) -> np.ndarray:
+        return negligible(np.asarray(self._white.sigma).max(axis=1), self.X.shape[2])
 
-        def mend(task: tuple[int, np.ndarray]) -> int:
-            place, sets = task
-            one = asked[place]
-            if self.whites.unlike[one]:
-                rows = KeptRows(*self._host(one), self.ridge, self.penalised, self.pieces)
-                whole[place], refitted = SmallK(rows, scheme).readouts(splits)
-                return refitted
-            path = bad[one].any(axis=0)
-            ridge, white = self.ridge[path], self.whites.one(one)
-            found = solve(
-                M[place, sets], white, self.shift, ridge, self.penalised, False, ALIKE_COLUMNS
-            )
-            again = np.flatnonzero(~found.trusted)
-            if len(again):
-                train = [splits.train[split] for split in sets[again]]
-                found.W[again] = naive(*self._host(one), train, ridge, self.penalised)
-            whole[place][np.ix_(sets, path)] = found.W
-            return len(again)
+    def _without_negligible(self, doubtful: np.ndarray, members: np.ndarray):
+        """Candidates, and readouts ``(candidates, sets, 1 + m, outputs)`` at a ridge of 0."""
+        some = _few(doubtful)
+        moments, at, white = batched.taken((self._moments, self._at, self._white), some)
+        m = self.X.shape[2]
+        if not self.penalised:
+            most = 10 * FAR * self._negligible[doubtful, None]
+            tail = min(m, few_lengths(int((self._sigma[doubtful] < most).sum(axis=1).max())))
+            each = 8 * 8 * len(members) * m * (m + self.Y.shape[1])
 
-        tasks = []
-        for place, one in enumerate(asked):
-            sets = np.flatnonzero(bad[one].any(axis=1))
-            count = min(len(sets), -(-len(sets) * M[0, 0].size // NUMBERS))
-            count = 1 if self.whites.unlike[one] else count
-            tasks += [(place, part) for part in np.array_split(sets, count)]
-        refitted = in_threads(mend, tasks)
-        return batched.replaced(W, index, whole), sum(refitted)
+            def found(moments, at, sigma):
+                return batched.least_norm(moments, members, at, sigma, self.shift, tail=tail)
+
+            return some, self._in_groups(each, found, at, white.sigma, given=moments)
+        M = np.einsum("sj,cjab->csab", members, np.asarray(moments))
+        white = jax.tree.map(np.asarray, white)
+
+        def solved(one: int) -> np.ndarray:
+            ones = np.ones_like(white.mean[one])
+            at = Whitening(white.mean[one], ones, white.V[one], white.sigma[one], white.held[one])
+            return solve(M[one], at, self.shift, np.zeros(1), True, False, ALIKE_COLUMNS).W[:, 0]
+
+        return some, np.stack(in_threads(solved, range(len(some))))
+
+    def _refitted(self, bad: np.ndarray, splits: RowSplits) -> tuple[tuple, Any]:
+        """Where ``bad (candidates, splits)``, and readouts in coordinates of the split's own rows.
+
+        What is not even sound in these is solved by the host.
+        """
+        pairs = np.argwhere(bad)
+        room, m = self.X.shape[1:]
+        most = max(1, int(self.free // (8 * 6 * room * (m + 1))))
+        chosen = _few(np.arange(len(pairs)))
+        found = []
+        for _, part in equal_parts(len(chosen), min(most, len(chosen))):
+            at, sets = pairs[chosen[part]].T
+            there = np.zeros((len(at), room))
+            for one, split in enumerate(sets):
+                there[one, rows_of(splits.train[split])] = 1.0
+            again = ManyRows(
+                batched.taken(self.X, at), self.Y, self.weights, self.ridge, self.penalised,
+                self.pieces, self.free, there,
+            )  # fmt: skip
+            W, still = again._solved(np.ones((1, len(self._parts.piece))))
+            W = W[:, 0]
+            left = np.flatnonzero(still[:, 0] | again._unlike)
+
+            def plainly(one: int, data: Data, sets=sets) -> np.ndarray:
+                train = [splits.train[sets[one]]]
+                return naive(*data, train, self.ridge, self.penalised)[0]
+
+            if len(left):
+                W = batched.replaced(W, (left,), np.stack(again._by_host(plainly, left)))
+            found.append(W)
+        return tuple(pairs[chosen].T), _joined(found, axis=0)
 
     def residuals(self, splits: RowSplits, W) -> tuple[np.ndarray, Any]:
         """Rows ``(splits, longest)``, and ``(candidates, splits, longest, ridge, outputs)``."""
@@ -154,7 +227,7 @@ class ManyRows:
     def left_out(self, splits: RowSplits, readouts: bool) -> tuple[np.ndarray, Any, Any, int]:
         """Rows left out, residuals as above, readouts if asked for, and refitted splits."""
         rows = np.where(splits.left_out_rows < self.n, splits.left_out_rows, -1)
-        arrays = self._Y, self._weights
+        arrays = self._Y, self._weights[0]
         options = {"penalised": self.penalised, "wanted": readouts}
         p, outputs, ridges = 1 + self.X.shape[2], self.Y.shape[1], len(self.ridge)
         each = 8 * (4 * self.X.shape[1] * p + rows.size * (3 * p + 4 * rows.shape[1]))
@@ -169,34 +242,38 @@ class ManyRows:
         return splits.left_out_rows, *self._mended_left(left, splits, readouts)
 
     def _mended_left(self, left: batched.Left, splits: RowSplits, readouts: bool):
-        """Residuals and readouts, with what only the host can solve, and how many that were."""
-        bad = self._for_the_host(np.asarray(left.bad))
-        asked = np.flatnonzero(bad.any(axis=(1, 2)))
-        e, W = left.residuals, left.W
+        """Residuals and readouts, with splits refitted that were not sound, and how many."""
+        e, W, bad = left.residuals, left.W, np.array(left.bad.any(axis=2))
+        few_rows = self.n <= 2 + self.X.shape[2]  # where the host has a way of its own
+        by_host = np.flatnonzero(self._unlike | (few_rows & bad.any(axis=1)))
 
-        def mend(one: int):
-            path = np.flatnonzero(bad[one].any(axis=0))
-            found = leave_out(
-                *self._host(one), splits, self.ridge[path], self.penalised, readouts=readouts
-            )
-            return path, found
+        def solved(one: int, data: Data) -> LeftOut:
+            return leave_out(*data, splits, self.ridge, self.penalised, readouts)
 
         refitted = 0
-        for one, (path, found) in zip(asked, in_threads(mend, asked.tolist()), strict=True):
-            e = e.at[one, :, :, path].set(np.moveaxis(found.residuals, 2, 0))
-            if readouts:
-                W = W.at[one, :, path].set(np.moveaxis(found.W, 1, 0))
+        for one, found in zip(by_host, self._by_host(solved, by_host), strict=True):
+            index = (np.array([one]),)
+            e = batched.replaced(e, index, found.residuals[None])
+            W = batched.replaced(W, index, found.W[None]) if readouts else None
             refitted += found.direct
-        return e, W, refitted
+        bad[by_host] = False
+        if bad.any():
+            pairs, W_own = self._refitted(bad, splits)
+            rows = np.minimum(splits.left_out_rows[pairs[1]], self.n - 1)
+            again = batched.residuals_of(self.X, self._Y, pairs[0], rows, W_own)
+            e = batched.replaced(e, pairs, again)
+            W = batched.replaced(W, pairs, W_own) if readouts else None
+        return e, W, refitted + int(bad.sum())
 
-    def _for_the_host(self, bad: np.ndarray) -> np.ndarray:
-        """``bad (candidates, splits, ridge)``, with what no Cholesky factor is right for."""
-        deficient = ~self.whites.full_rank(self.ridge)
-        return bad | deficient[:, None] | self.whites.unlike[:, None, None]
-
-    def _host(self, one: int) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Rows, targets and weights of one candidate."""
-        return np.asarray(self.X[one])[: self.n], self.Y, self.weights
+    def _by_host(self, work: Callable, candidates: np.ndarray) -> list:
+        """``work`` of a candidate and its rows, targets and weights, in threads of the host."""
+        results: list = []
+        for first in range(0, len(candidates), TOGETHER):
+            some = candidates[first : first + TOGETHER]
+            X = np.asarray(batched.taken(self.X, _few(some)))[:, : self.n]
+            tasks = [(one, (X[i], self.Y, self.weights)) for i, one in enumerate(some)]
+            results += in_threads(lambda task: work(*task), tasks)
+        return results
 
     def _in_groups(self, each: int, work: Callable, *arrays: Any, given: Any = None) -> Any:
         """``work`` on some candidates at a time, each of which takes so many bytes."""
@@ -206,6 +283,12 @@ class ManyRows:
             for skip, part in _groups((given, *arrays), max(1, int(self.free // (2 * each))))
         ]
         return _joined(results, axis=0)
+
+
+def _few(places: np.ndarray) -> np.ndarray:
+    """One of few numbers of places, because each is compiled once: the last comes again."""
+    count = few_lengths(len(places))
+    return np.append(places, np.repeat(places[-1], count - len(places)))
 
 
 def _groups(arrays: tuple, most: int) -> Iterator[tuple[int, tuple]]:

@@ -107,14 +107,9 @@ def column_sizes(F: np.ndarray) -> np.ndarray:
 
 def is_balanced(F: np.ndarray, most: float = BALANCED) -> bool:
     """Whether columns, but for those of zeros, are so alike in size that an SVD spoils none."""
-    return bool(are_balanced(F, most).all())
-
-
-def are_balanced(F: np.ndarray, most: float) -> np.ndarray:
-    """The same for each of a stack of matrices."""
     sizes = column_sizes(F)
     smallest = np.where(sizes > 0, sizes, np.inf).min(axis=-1, initial=np.inf)
-    return np.asarray(sizes.max(axis=-1, initial=0.0) <= most * smallest)
+    return bool((sizes.max(axis=-1, initial=0.0) <= most * smallest).all())
 
 
 def solve_each(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> np.ndarray:

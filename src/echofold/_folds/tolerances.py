@@ -16,6 +16,7 @@ BALANCED = 100.0  # largest ratio of column norms that an SVD is used for: it sp
 ALIKE_COLUMNS = 1e4
 
 FULL_RANK = 100.0  # times what is negligible: above it no direction is left out at a ridge of 0
+FAR = 1e4  # times what is negligible: a direction is surely kept, and so is its angle to others
 
 # Whitened moments
 POOR = 1e3  # condition from which a pilot, or a training set, is not trusted

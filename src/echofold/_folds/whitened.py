@@ -126,9 +126,14 @@ def solve_path(M, at: Coordinates, shift, ridge, penalised: bool) -> Path:
     if penalised:
         W = lead_back(v, at, shift, True)
         return Path(W, xp.concatenate([v[..., :1, :] - shift, v[..., 1:, :]], axis=-2), sound)
-    bias = given.b[..., None, :, :] - xp.swapaxes(given.z, -1, -2)[..., None, :, :] @ v
-    v = xp.concatenate([bias, v], axis=-2)
+    v = with_free_bias(v, given)
     return Path(lead_back(v, at, shift, False), v, sound)
+
+
+def with_free_bias(v, given: Systems):
+    """Solutions ``(…, sets, ridge, r, outputs)`` of centred systems, with the bias before them."""
+    bias = given.b[..., None, :, :] - namespace(v).swapaxes(given.z, -1, -2)[..., None, :, :] @ v
+    return namespace(v).concatenate([bias, v], axis=-2)
 
 
 def _solve_each(given: Systems, ridge):
