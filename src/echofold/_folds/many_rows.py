@@ -195,7 +195,7 @@ class ManyRows:
         most = max(1, int(self.free // (8 * 6 * room * (m + 1))))
         chosen = _few(np.arange(len(pairs)))
         found = []
-        for _, part in equal_parts(len(chosen), min(most, len(chosen))):
+        for skip, part in equal_parts(len(chosen), min(most, len(chosen))):
             at, sets = pairs[chosen[part]].T
             there = np.zeros((len(at), room))
             for one, split in enumerate(sets):
@@ -214,7 +214,7 @@ class ManyRows:
 
             if len(left):
                 W = batched.replaced(W, (left,), np.stack(again._by_host(plainly, left)))
-            found.append(W)
+            found.append(_without(skip, W, axis=0))
         return tuple(pairs[chosen].T), _joined(found, axis=0)
 
     def residuals(self, splits: RowSplits, W) -> tuple[np.ndarray, Any]:

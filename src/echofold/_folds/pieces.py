@@ -121,12 +121,16 @@ def add_up(leaves: np.ndarray, sets: Sequence[Intervals]) -> np.ndarray:
     prefixes, suffixes and sliding windows alike.
     """
     size = 1 << max(0, len(leaves) - 1).bit_length()
-    tree = np.zeros((2 * size, *leaves.shape[1:]))
-    tree[size : size + len(leaves)] = leaves
-    for level in range(size.bit_length() - 1, 0, -1):
-        low = 1 << (level - 1)
-        tree[low : 2 * low] = tree[2 * low : 4 * low : 2] + tree[2 * low + 1 : 4 * low : 2]
-    return np.stack([tree[_nodes(runs, size)].sum(axis=0) for runs in sets])
+    tree = dict(enumerate(leaves, size))
+    for node in range(size - 1, 0, -1):
+        both = [tree[child] for child in (2 * node, 2 * node + 1) if child in tree]
+        if both:
+            tree[node] = both[0] if len(both) == 1 else both[0] + both[1]
+    sums = np.zeros((len(sets), *leaves.shape[1:]))
+    for total, runs in zip(sums, sets, strict=True):
+        for node in _nodes(runs, size):
+            total += tree[node]
+    return sums
 
 
 def _nodes(runs: Intervals, size: int) -> list[int]:

@@ -138,14 +138,17 @@ def _least_norm(L: np.ndarray, g: np.ndarray, white: Whitening) -> np.ndarray:
     """The solution ``v`` at a ridge of 0, without directions that are negligible in this set.
 
     The columns of ``F = Lᵀ diag(σ)`` get ever smaller, so whatever is negligible lies in the last
-    ones alone, but for a rotation by less than ``1 / FAR``: only these take an SVD.
+    ones alone, but for a rotation by less than ``1 / FAR``. The eigenvectors of these alone see far
+    enough below it (`_folds.batched.least_norm` is the same for many sets).
     """
     sigma = white.sigma[white.held]
     least = negligible(_norm(L.T * sigma), len(white.mean))
     lead = int(np.argmin(np.append(sigma * np.abs(np.diag(L)) > FAR * least, False)))
-    U, s, Qt = np.linalg.svd(L[lead:, lead:].T * sigma[lead:])
-    kept = s > least
-    last = sigma[lead:, None] * (Qt[kept].T @ ((U[:, kept].T @ g[lead:]) / s[kept, None]))
+    F = L[lead:, lead:].T * (sigma[lead:] / (FAR * least))
+    squares, U = np.linalg.eigh(F @ F.T)
+    kept = squares > FAR**-2
+    c = U[:, kept] @ ((U[:, kept].T @ g[lead:]) / squares[kept, None])
+    last = sigma[lead:, None] * (F.T @ c) / (FAR * least)
     first = g[:lead] - L[lead:, :lead].T @ last
     first = np.linalg.solve(L[:lead, :lead].T, first)  # not SciPy's, which lets no thread beside it
     return np.concatenate([first, last])

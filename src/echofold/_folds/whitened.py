@@ -1,5 +1,8 @@
 """Readouts over a ridge path in whitened coordinates, by a Cholesky factor for each ridge value.
 
+Where most of the rows are in a training set, the host solves all ridge values at once by conjugate
+gradients (`_folds.gradients`).
+
 One text for two machines: arrays are NumPy's on the host and JAX's on a device; leading axes
 ``(…)`` are candidates. In coordinates ``Z = (X − μ) V Σ⁻¹`` a ridge ``β`` means
 ``(M_zz + β diag(σ⁻²)) v = M_zy``, and the readout is ``V Σ⁻¹ v``. A Cholesky factorisation is as
@@ -10,16 +13,17 @@ one adds ``β q qᵀ`` (see `systems`).
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 
+from echofold._folds.gradients import is_cheaper, solve_together
 from echofold._folds.tolerances import POOR
 from echofold._machine.arrays import namespace
 
 CACHED = 2**17  # numbers in the systems that the host factors together
+ENOUGH = 1  # sets that conjugate gradients do not solve, until they are given up
 PROBES = 2  # random vectors whose growth tells how well conditioned a system is
 
 
@@ -178,28 +182,60 @@ def with_penalty(given: Systems, ridge):
 
 
 def _one_by_one(given: Systems, ridge, probes, most):
-    """`_solve_each` by LAPACK, for one candidate: few systems in memory at a time."""
+    """`_solve_each` by the host, for one candidate: few systems in memory at a time.
+
+    With a free bias no system is worse conditioned, in units of its diagonal, than that of the
+    least ridge value, so random vectors need to be asked there only.
+    """
     sets, p, outputs = given.right.shape
     solutions = np.zeros((sets, len(ridge), p, outputs))
     sound = np.zeros((sets, len(ridge)), dtype=bool)
+    if given.q is None and is_cheaper(p, len(ridge), outputs, PROBES):
+        _by_products(given, ridge, probes, most, solutions, sound)
     outer = None if given.q is None else np.outer(given.q, given.q)
-    together, at = max(1, CACHED // p**2), np.arange(p)
-    for one, first in product(range(sets), range(0, len(ridge), together)):
-        path = ridge[first : first + together]
-        systems = np.repeat(given.gram[one][None], len(path), axis=0)
-        if outer is not None:
-            systems += path[:, None, None] * outer
-        systems[:, at, at] += path[:, None] * given.penalty
-        factors, there = factored(systems)
-        for place in np.flatnonzero(there):
-            probe = probes[one, first + place]
-            both = np.empty((outputs + PROBES, p))
-            both[:outputs], both[outputs:] = given.right[one].T, probe.T
-            # Columns as rows, and a lower factor as an upper one, lie as LAPACK wants them.
-            found, _ = dpotrs(factors[place].T, both.T, overwrite_b=True)
-            sound[one, first + place] = np.vdot(probe, found[:, outputs:]) < most
-            solutions[one, first + place] = found[:, :outputs]
+    together, at, order = max(1, CACHED // p**2), np.arange(p), np.argsort(ridge)
+    for one in np.flatnonzero(~sound.all(axis=1)):
+        right, well = np.asfortranarray(given.right[one]), False
+        for first in range(0, len(ridge), together):
+            places = order[first : first + together]
+            systems = np.repeat(given.gram[one][None], len(places), axis=0)
+            if outer is not None:
+                systems += ridge[places][:, None, None] * outer
+            systems[:, at, at] += ridge[places][:, None] * given.penalty
+            factors, there = factored(systems)
+            for found_at in np.flatnonzero(there):
+                place, factor = places[found_at], factors[found_at]
+                # Columns as rows, and a lower factor as an upper one, lie as LAPACK wants them.
+                if well:
+                    solutions[one, place] = dpotrs(factor.T, right)[0]
+                    sound[one, place] = True
+                    continue
+                probe = probes[one, place]
+                found, _ = dpotrs(factor.T, np.asfortranarray(np.hstack([right, probe])))
+                sound[one, place] = np.vdot(probe, found[:, outputs:]) < most
+                solutions[one, place] = found[:, :outputs]
+                well = outer is None and place == order[0] and sound[one, place]
     return solutions, sound
+
+
+def _by_products(given: Systems, ridge, probes, most, solutions, sound) -> None:
+    """The sets that conjugate gradients solve for all ridge values at once, in place."""
+    sets, p, outputs = given.right.shape
+    least = int(np.argmin(ridge))
+    path = np.append(np.repeat(ridge, outputs), np.full(PROBES, ridge[least]))
+    diagonals = given.penalty[:, None] * path
+    failed = 0
+    for one in range(sets):
+        right = np.hstack([np.tile(given.right[one], (1, len(ridge))), probes[one, least]])
+        found = solve_together(given.gram[one], diagonals, right)
+        if found is None:
+            failed += 1
+            if failed > ENOUGH:  # so it will be for the others
+                return
+            continue
+        sound[one] = np.vdot(probes[one, least], found[:, -PROBES:]) < most
+        each = found[:, :-PROBES].reshape(p, len(ridge), outputs)
+        solutions[one] = np.moveaxis(each, 0, 1)
 
 
 def factored(systems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

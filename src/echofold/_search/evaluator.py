@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import candidate_seed
+from echofold._engine.kind import Reservoir
 from echofold._machine.device import alike, is_accelerator, one_blas_thread
 from echofold._machine.progress import Progress
 from echofold._machine.where import resolve
@@ -46,31 +47,37 @@ class Evaluator:
     def blocks(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> list[Block]:
         """Cut candidates into blocks that share a problem and a draw."""
         groups: dict[tuple, list[int]] = {}
+        kinds: list[Reservoir] = []
         for place, candidate in enumerate(candidates):
             params = self.reader.params(candidate)
             self.reader.estimator._check_values(params)
             problem, _ = self.reader.problem(candidate)
             kind, seed = reservoir_of(params), candidate_seed(candidate, self.seeds[0])
+            kinds.append(kind)
             draw = type(kind), kind.shared(), seed
             key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
             groups.setdefault(key, []).append(place)
         return [
             block
             for places in groups.values()
-            for block in self._blocks_of(places, candidates, only)
+            for block in self._blocks_of(
+                places, [kinds[place] for place in places], candidates[places[0]], only
+            )
         ]
 
-    def _blocks_of(self, places: list[int], candidates, only: Any) -> Iterator[Block]:
+    def _blocks_of(
+        self, places: list[int], kinds: list[Reservoir], first: dict[str, Any], only: Any
+    ) -> Iterator[Block]:
         """Blocks of the candidates at ``places``, which share a problem and a draw."""
-        first = candidates[places[0]]
         problem, schemes = self.reader.problem(first)
         if only is not None:
             schemes = {name: splits.part(only) for name, splits in schemes.items()}
-        params = [self.reader.params(candidates[place]) for place in places]
-        settings = replace(self.settings, penalised=bool(params[0]["penalize_bias"]))
+        params = self.reader.params(first)
+        settings = replace(self.settings, penalised=bool(params["penalize_bias"]))
         seed = candidate_seed(first, self.seeds[0])
         width, together = WIDEST, self.together
-        device = self._device(params[0]["device"], problem, schemes, settings, first, len(places))
+        work = problem, schemes, kinds[0], len(places) * len(self.seeds), settings
+        device = self._device(params["device"], work)
         if is_accelerator(device):
             together = True
             width = max(1, NETWORKS // len(self.seeds))
@@ -83,8 +90,8 @@ class Evaluator:
                 chosen = slice(start, start + width)
                 yield Block(
                     tuple(places[chosen]),
-                    tuple(map(reservoir_of, params[chosen])),
-                    params[0]["device"] if self.executor is not None else device,
+                    tuple(kinds[chosen]),
+                    params["device"] if self.executor is not None else device,
                     draws,
                     tuple(seed + draw for draw in draws),
                     problem,
@@ -93,12 +100,11 @@ class Evaluator:
                     self.prune,
                 )
 
-    def _device(self, device: str, problem, schemes, settings, first, count: int) -> str:
+    def _device(self, device: str, work: tuple) -> str:
         """Where candidates are validated, as far as can be told from here."""
         if self.executor is not None:  # its workers may be other machines, and decide themselves
             return "cpu" if device == "auto" else device
-        kind, networks = reservoir_of(self.reader.params(first)), count * len(self.seeds)
-        return resolve(device, *work_of(problem, schemes, kind, networks, settings))
+        return resolve(device, *work_of(*work))
 
     def run(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> Record:
         """Evaluate candidates, on some of the splits if ``only`` names them."""
