@@ -327,6 +327,25 @@ def test_leaving_rows_out_that_make_the_rest_rank_deficient(cv, start, stop, con
                 assert refitted >= len(lost)
 
 
+@pytest.mark.parametrize("cv", [LeaveOneOut(), KFold(8)], ids=repr)
+@pytest.mark.parametrize("penalised", [False, True])
+def test_a_rank_in_doubt_among_unlike_columns_needs_no_refit(cv, penalised):
+    """Columns of sizes 1 to 1,000, and two that differ by ``2 ** -49``: negligible, not zero."""
+    rng = np.random.default_rng(0)
+    given = rng.integers(-8, 9, (80, 14)).astype(float)
+    X, Y, splits = given[:, :12].copy(), rng.normal(size=(80, 2)), resolve_cv(cv, 80)
+    X[:, 3] = X[:, 4] + given[:, 12] * 2.0**-49
+    X[:, 7], X[:, 8] = given[:, 13] / 512, given[:, 13] / 128
+    ridge = np.array([0.0, 1e-6, 1.0])
+    found = {
+        name: CHOICES[name].on(kept(splits, X, Y, None, ridge, penalised), "cv").readouts(splits)
+        for name in ("naive", "large_k by leaving out")
+    }
+    W, refitted = found["large_k by leaving out"]
+    assert refitted == 0
+    np.testing.assert_allclose(predicted(W, X), predicted(found["naive"].W, X), atol=1e-11)
+
+
 @pytest.mark.parametrize("deviations", [10, 1e2, 1e3, 1e4])
 @pytest.mark.parametrize("cv", [WalkForward(12, min_train=12), KFold(6), LeaveOneOut()], ids=repr)
 def test_an_outlier_that_comes_and_goes(cv, deviations):

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from test_on_device import equal_the_definition, only_one_fold, rank_in_doubt
 
 from echofold import (
     Accumulative,
@@ -68,3 +69,17 @@ def test_searches_agree(prune):
     for other in found[1:]:
         assert other.best_params_ == found[0].best_params_
         assert other.best_score_ == pytest.approx(found[0].best_score_, rel=1e-7)
+
+
+@pytest.mark.parametrize("variant", [(1, False, False), (2, False, True)])
+def test_the_algebra_equals_the_definition(variant):
+    equal_the_definition("gpu", "k-step, no gap", *variant)
+
+
+def test_a_rank_in_doubt():
+    rank_in_doubt("gpu", False)
+
+
+@pytest.mark.parametrize("leaving", [False, True])
+def test_what_only_one_fold_has(leaving):
+    only_one_fold("gpu", leaving, False)

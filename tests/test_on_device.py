@@ -76,13 +76,17 @@ TABLE = [
 
 @pytest.mark.parametrize(("scheme", "outputs", "penalised", "weighted"), TABLE)
 def test_readouts_and_residuals_equal_the_definition(scheme, outputs, penalised, weighted):
+    equal_the_definition("cpu", scheme, outputs, penalised, weighted)
+
+
+def equal_the_definition(device, scheme, outputs, penalised, weighted):
     splits = splits_of(SCHEMES[scheme])
     Y = np.random.default_rng(1).normal(size=(ROWS, outputs))
     weights = np.random.default_rng(2).uniform(0.2, 2, ROWS) if weighted else None
     if weighted:
         weights[5] = 0.0
     many, pieces = matrices(), cut(ROWS, {"cv": splits})
-    with engine("cpu"):
+    with engine(device):
         X = np.stack([pad_rows(one, ROWS + 4) for one in many])
         rows = ManyRows(X, Y, weights, RIDGE, penalised, pieces, 2**30)
         W, _ = rows.readouts("cv", splits)
@@ -114,6 +118,10 @@ def nearly_the_same(bits: int) -> np.ndarray:
 
 @pytest.mark.parametrize("penalised", [False, True])
 def test_a_rank_in_doubt(penalised):
+    rank_in_doubt("cpu", penalised)
+
+
+def rank_in_doubt(device, penalised):
     """At a ridge of 0 a direction of ``2 ** -46`` of the largest is kept, one of ``2 ** -51`` not.
 
     Rounding leaves one digit of what the former does.
@@ -121,7 +129,7 @@ def test_a_rank_in_doubt(penalised):
     splits = splits_of(KFold(6))
     Y = np.random.default_rng(1).normal(size=(ROWS, 2))
     many, ridge = [nearly_the_same(bits) for bits in (20, 40, 46, 51)], np.array([0.0, 1e-3])
-    with engine("cpu"):
+    with engine(device):
         X = np.stack([pad_rows(one, ROWS + 4) for one in many])
         rows = ManyRows(X, Y, None, ridge, penalised, cut(ROWS, {"cv": splits}), 2**30)
         W, _ = rows.readouts("cv", splits)
@@ -137,6 +145,10 @@ def test_a_rank_in_doubt(penalised):
 @pytest.mark.parametrize("penalised", [False, True])
 @pytest.mark.parametrize("leaving", [False, True])
 def test_what_only_one_fold_has(leaving, penalised):
+    only_one_fold("cpu", leaving, penalised)
+
+
+def only_one_fold(device, leaving, penalised):
     """Without it, the other rows are refitted in coordinates of their own, where rank is less."""
     splits = splits_of(KFold(6))
     X, Y = cases.X.copy(), np.random.default_rng(1).normal(size=(ROWS, 1))
@@ -144,7 +156,7 @@ def test_what_only_one_fold_has(leaving, penalised):
     rare = X.copy()
     rare[:, 2] = seldom + 1e-4 * X[:, 2]
     X[:, 2] = seldom
-    with engine("cpu"):
+    with engine(device):
         many = np.stack([pad_rows(one, ROWS + 4) for one in (X, rare)])
         rows = ManyRows(many, Y, None, RIDGE, penalised, cut(ROWS, {"cv": splits}), 2**30)
         found = rows.left_out(splits, True)[2:] if leaving else rows.readouts("cv", splits)

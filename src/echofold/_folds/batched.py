@@ -20,9 +20,8 @@ from jax import lax
 
 from echofold._folds.leaving import leave_one, leave_several
 from echofold._folds.pieces import Pieces
-from echofold._folds.tolerances import FAR, POOR, negligible
+from echofold._folds.tolerances import FAR, POOR, PROBES, negligible, probe
 from echofold._folds.whitened import (
-    PROBES,
     Coordinates,
     Path,
     cholesky,
@@ -131,8 +130,8 @@ def least_norm(moments, members, at: Coordinates, sigma, shift, *, tail: int):
         x = s * (L @ (Lt @ (s * x)))
         return x / jnp.sqrt((x * x).sum(axis=-2, keepdims=True)), None
 
-    x = np.random.RandomState(0).standard_normal((m, 1))
-    x = scan(power, jnp.broadcast_to(x, (*L.shape[:-1], 1)), jnp.arange(POWERS))[0]
+    x = jnp.broadcast_to(probe(m, 1), (*L.shape[:-1], 1))
+    x = scan(power, x, jnp.arange(POWERS))[0]
     norm = jnp.sqrt(((Lt @ (s * x)) ** 2).sum(axis=(-1, -2)))
     unit = FAR * negligible(norm, m)[..., None]
     large = sigma[:, None] * jnp.einsum("csii->csi", L) > unit
@@ -195,14 +194,13 @@ def left_out(
         shared = 1 / weights.sum()
     d = jnp.where(rows < 0, 0.0, jnp.sqrt(weights[rows]))
     p = given.gram.shape[-1]
-    probe = np.random.RandomState(0).standard_normal((p, PROBES))
     most = PROBES * (POOR + 10 * p)
 
     def step(carry, beta):
         path = beta[None]
         L = cholesky(with_penalty(given, path)[:, 0, 0])
         v = solve_twice(L, given.right[:, 0])
-        probes = units(given, path)[:, 0, 0, :, None] * probe
+        probes = units(given, path)[:, 0, 0, :, None] * probe(p)
         grown = (probes * solve_twice(L, probes)).sum(axis=(1, 2))
         T = jnp.swapaxes(solve_lower(L, jnp.swapaxes(A, 1, 2)), 1, 2)[:, rows]
         r = (B - A @ v)[:, rows]

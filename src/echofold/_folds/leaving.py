@@ -14,12 +14,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 
-from echofold._folds.tolerances import GROWTH
+from echofold._folds.tolerances import GROWTH, PROBES, probe
 from echofold._folds.whitened import cholesky, factored, solve_twice
 from echofold._machine.arrays import namespace
 
 LARGE = 32  # rows from which the host solves systems one by one, as positive definite ones
-PROBES = 2
 
 
 def leave_one(C, r, d):
@@ -37,8 +36,8 @@ def leave_one(C, r, d):
 def leave_several(C, r, d):
     """Rows left out together: ``C (…, rows, rows)``, ``r (…, rows, outputs)``, ``d (…, rows)``."""
     xp, (rows, outputs) = namespace(C), r.shape[-2:]
-    probe = np.random.RandomState(0).standard_normal((rows, PROBES)) * (d > 0)[..., None]
-    right = xp.concatenate([d[..., None] * r, xp.broadcast_to(probe, (*r.shape[:-1], PROBES))], -1)
+    random = probe(rows) * (d > 0)[..., None]
+    right = xp.concatenate([d[..., None] * r, xp.broadcast_to(random, (*r.shape[:-1], PROBES))], -1)
     system = xp.eye(rows) - d[..., None] * C * d[..., None, :]
     solutions = _solve(system, right) if xp is np else solve_twice(cholesky(system), right)
     bad = ~(xp.abs(solutions[..., outputs:]).max(axis=(-1, -2)) < GROWTH)

@@ -39,10 +39,11 @@ class Naive(Algorithm):
     public = "naive"
     SECONDS = {
         "call": 0.0,
-        "split": 1.5e-4,
-        "rows": 1.9e-10,
-        "factor, squares": 1.3e-7,
-        "factor, cubes": 0.0,
+        "split": 2.1e-4,
+        "system": 2.3e-5,
+        "rows": 1.5e-10,
+        "factor, squares": 2.0e-8,
+        "factor, cubes": 3.2e-11,
         "solve and predict": 3.7e-10,
     }
 
@@ -57,8 +58,9 @@ class Naive(Algorithm):
         return {
             "call": 1,
             "split": size.k,
+            "system": size.k * size.ridges,
             "rows": float(size.splits.train_sizes.sum()) * size.p**2,
             "factor, squares": size.k * size.p**2,
-            "factor, cubes": size.k * size.p**3,
+            "factor, cubes": size.k * size.ridges * size.p**3,
             "solve and predict": size.solved + size.predicted,
         }

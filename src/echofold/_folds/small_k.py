@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from echofold._folds.algorithm import Algorithm, Readouts, Size
+from echofold._folds.gradients import is_cheaper
 from echofold._folds.naive import naive
 from echofold._folds.pieces import add_up
-from echofold._folds.solve import solve
+from echofold._folds.solve import MANY_RIDGES, solve
 from echofold._folds.splits import RowSplits
+from echofold._folds.tolerances import PROBES
 
 
 class SmallK(Algorithm):
@@ -19,13 +21,15 @@ class SmallK(Algorithm):
 
     public = "small_k"
     SECONDS = {
-        "call": 3.6e-4,
-        "split": 4.7e-5,
-        "moments": 6.7e-11,
-        "factor, squares": 2.0e-7,
-        "factor, cubes": 7.0e-12,
-        "solve": 0.0,
-        "predict": 2.8e-10,
+        "call": 6.0e-4,
+        "split": 6.0e-5,
+        "moments": 8.0e-11,
+        "whiten": 4.1e-10,
+        "system": 1.2e-5,
+        "factor": 1.9e-11,
+        "products": 3.2e-9,
+        "decompose": 8.8e-10,
+        "predict": 4.5e-10,
     }
 
     def readouts(self, splits: RowSplits) -> Readouts:
@@ -44,12 +48,20 @@ class SmallK(Algorithm):
     @staticmethod
     def work(size: Size) -> dict[str, float]:
         """Counts of work for one candidate."""
+        k, p, ridges = size.k, size.p, size.ridges
+        svd = ridges > MANY_RIDGES
+        # Sets with few of the rows are far from white, where conjugate gradients need long.
+        near = 2 * size.splits.train_sizes.min() > size.n
+        together = not svd and near and is_cheaper(int(p), ridges, size.outputs, PROBES)
+        systems = 0 if svd or together else k * ridges
         return {
             "call": 1,
-            "split": size.k,
-            "moments": (size.n + size.pilot) * size.p**2,
-            "factor, squares": (1 + size.k) * size.p**2,
-            "factor, cubes": (1 + size.k) * size.p**3,
-            "solve": size.solved,
+            "split": k,
+            "moments": (size.n + size.pilot) * p**2,
+            "whiten": p**3,
+            "system": systems,
+            "factor": systems * p**3,
+            "products": k * (ridges * size.outputs + PROBES) * p**2 * together,
+            "decompose": k * p**3 * svd,
             "predict": size.predicted,
         }

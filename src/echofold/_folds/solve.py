@@ -14,7 +14,7 @@ import numpy as np
 
 from echofold._folds.moments import Whitening
 from echofold._folds.ridge import Factored, factor, is_balanced, solve_each, triangle_of
-from echofold._folds.tolerances import BALANCED, FAR, FULL_RANK, POOR, negligible
+from echofold._folds.tolerances import BALANCED, FAR, FULL_RANK, POOR, PROBES, negligible, probe
 from echofold._folds.whitened import factored, solve_path
 
 MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
@@ -156,7 +156,7 @@ def _least_norm(L: np.ndarray, g: np.ndarray, white: Whitening) -> np.ndarray:
 
 def _norm(F: np.ndarray) -> float:
     """The largest singular value, by power iteration."""
-    x: np.ndarray = np.random.RandomState(0).standard_normal((F.shape[1], 1))
+    x = probe(F.shape[1], 1)
     for _ in range(POWERS):
         x = F.T @ (F @ x)
         x = x / np.linalg.norm(x)
@@ -224,9 +224,8 @@ def _root(gram: np.ndarray, size: np.ndarray, B: np.ndarray) -> _Root:
     """
     d = np.sqrt(np.maximum(size, np.finfo(float).tiny))[:, :, None]
     L, trusted = factored(gram / (d * np.swapaxes(d, 1, 2)))
-    probe = np.random.RandomState(0).standard_normal((gram.shape[1], 2))
-    probe = np.broadcast_to(probe, (len(L), *probe.shape))
-    grown = np.linalg.solve(L, np.concatenate([B / d, probe], axis=2))
+    random = np.broadcast_to(probe(gram.shape[1]), (*B.shape[:2], PROBES))
+    grown = np.linalg.solve(L, np.concatenate([B / d, random], axis=2))
     with np.errstate(over="ignore"):
-        trusted &= (grown[:, :, -2:] ** 2).sum(axis=(1, 2)) / 2 < POOR + 10 * gram.shape[1]
-    return _Root(d * L, grown[:, :, :-2], trusted)
+        growth = (grown[:, :, -PROBES:] ** 2).sum(axis=(1, 2)) / PROBES
+    return _Root(d * L, grown[:, :, :-PROBES], trusted & (growth < POOR + 10 * gram.shape[1]))

@@ -4,6 +4,8 @@ A split beyond one of these is refitted plainly, so a tolerance costs time and n
 promised. ``benchmarks/trust.py`` measures what is left.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 EPS = np.finfo(float).eps
@@ -20,6 +22,7 @@ FAR = 1e4  # times what is negligible: a direction is surely kept, and so is its
 
 # Whitened moments
 POOR = 1e3  # condition from which a pilot, or a training set, is not trusted
+PROBES = 2  # random vectors whose growth tells how well conditioned a system is
 NOISE = 1e3  # mean square up to which a direction at the floor of sigma holds rounding only
 LEFT_OF_TOTAL = 1e-3  # of the whole, in any direction, below which total − fold is not trusted
 
@@ -38,3 +41,11 @@ LEFT_OF_ROW = 1e-2
 def negligible(largest, columns: int):
     """Singular values up to this are left out at a ridge of 0."""
     return (1 + columns) * EPS * largest
+
+
+@lru_cache(maxsize=256)
+def probe(size: int, count: int = PROBES) -> np.ndarray:
+    """Random vectors ``(size, count)``, always the same."""
+    vectors = np.random.RandomState(0).standard_normal((size, count))
+    vectors.setflags(write=False)
+    return vectors

@@ -19,12 +19,11 @@ import numpy as np
 from scipy.linalg.lapack import dpotrs
 
 from echofold._folds.gradients import is_cheaper, solve_together
-from echofold._folds.tolerances import POOR
+from echofold._folds.tolerances import POOR, PROBES, probe
 from echofold._machine.arrays import namespace
 
 CACHED = 2**17  # numbers in the systems that the host factors together
 ENOUGH = 1  # sets that conjugate gradients do not solve, until they are given up
-PROBES = 2  # random vectors whose growth tells how well conditioned a system is
 
 
 class Coordinates(NamedTuple):
@@ -147,8 +146,7 @@ def _solve_each(given: Systems, ridge):
     of columns; the growth of random vectors estimates it.
     """
     xp, p = namespace(given.gram), given.gram.shape[-1]
-    probe = np.random.RandomState(0).standard_normal((p, PROBES))
-    probes = units(given, ridge)[..., None] * probe
+    probes = units(given, ridge)[..., None] * probe(p)
     most = PROBES * (POOR + 10 * p)
     if xp is np:
         return _one_by_one(given, ridge, probes, most)
@@ -184,8 +182,8 @@ def with_penalty(given: Systems, ridge):
 def _one_by_one(given: Systems, ridge, probes, most):
     """`_solve_each` by the host, for one candidate: few systems in memory at a time.
 
-    With a free bias no system is worse conditioned, in units of its diagonal, than that of the
-    least ridge value, so random vectors need to be asked there only.
+    No system is worse conditioned, in units of its diagonal, than both those of the least and the
+    largest ridge value, so random vectors need to be asked there only.
     """
     sets, p, outputs = given.right.shape
     solutions = np.zeros((sets, len(ridge), p, outputs))
@@ -193,7 +191,9 @@ def _one_by_one(given: Systems, ridge, probes, most):
     if given.q is None and is_cheaper(p, len(ridge), outputs, PROBES):
         _by_products(given, ridge, probes, most, solutions, sound)
     outer = None if given.q is None else np.outer(given.q, given.q)
-    together, at, order = max(1, CACHED // p**2), np.arange(p), np.argsort(ridge)
+    together, at = max(1, CACHED // p**2), np.arange(p)
+    order = np.roll(np.argsort(ridge), 1)
+    ends = order[:2]
     for one in np.flatnonzero(~sound.all(axis=1)):
         right, well = np.asfortranarray(given.right[one]), False
         for first in range(0, len(ridge), together):
@@ -210,11 +210,11 @@ def _one_by_one(given: Systems, ridge, probes, most):
                     solutions[one, place] = dpotrs(factor.T, right)[0]
                     sound[one, place] = True
                     continue
-                probe = probes[one, place]
-                found, _ = dpotrs(factor.T, np.asfortranarray(np.hstack([right, probe])))
-                sound[one, place] = np.vdot(probe, found[:, outputs:]) < most
+                random = probes[one, place]
+                found, _ = dpotrs(factor.T, np.asfortranarray(np.hstack([right, random])))
+                sound[one, place] = np.vdot(random, found[:, outputs:]) < most
                 solutions[one, place] = found[:, :outputs]
-                well = outer is None and place == order[0] and sound[one, place]
+                well = bool(sound[one, ends].all())
     return solutions, sound
 
 
