@@ -134,12 +134,12 @@ def test_links_lead_somewhere(page):
 
 def test_reference_is_complete():
     import echofold
-    from echofold import datasets, plots
+    from echofold import datasets, plots, systems
 
     text = text_of("docs/api.md")
     listed = set(re.findall(r"^   (\w[\w.]*)$", text, re.MULTILINE))
-    modules = {"datasets", "metrics", "reservoirs", "schemes", "plots", "report"}
-    public = {*echofold.__all__, *datasets.__all__, *plots.__all__} - modules
+    modules = {"datasets", "metrics", "reservoirs", "schemes", "systems", "plots", "report"}
+    public = {*echofold.__all__, *datasets.__all__, *plots.__all__, *systems.__all__} - modules
     public |= {"nrmse", "rmse", "mse", "mae", "error_rate", "interval_score", "crps"}
     assert public - listed <= {"EchofoldWarning"}
     assert "EchofoldWarning" in text
