@@ -206,7 +206,13 @@ def main() -> None:
         raise SystemExit("JAX sees no accelerator here.")
     asked = sys.argv[1:]
     chosen = [name for name in CASES if not asked or any(word in name for word in asked)]
-    results: dict = {"device": jax.devices()[0].device_kind, "cores": os.cpu_count(), "cases": {}}
+    kind = jax.devices()[0].device_kind
+    results: dict = {
+        "machine": _common.machine() | {"gpu": kind, "threads": str(os.cpu_count())},
+        "device": kind,
+        "cores": os.cpu_count(),
+        "cases": {},
+    }
     for name in chosen:
         results["cases"][name] = measure(name, device)
         _common.store("device", results)

@@ -26,6 +26,7 @@ from echofold import (
 from echofold._folds.many_rows import ManyRows
 from echofold._folds.naive import naive
 from echofold._folds.pieces import cut
+from echofold._folds.splits import resolve_cv
 from echofold._machine.device import engine
 from echofold._machine.shapes import pad_rows
 from echofold._machine.where import Work, resolve
@@ -164,6 +165,26 @@ def only_one_fold(device, leaving, penalised):
     for states, W in zip((X, rare), found[0], strict=True):
         plain = naive(states, Y, None, splits.train, RIDGE, penalised)
         np.testing.assert_allclose(np.asarray(W), plain, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("cv", [KFold(5), LeaveOneOut()], ids=repr)
+@pytest.mark.parametrize("n", [20, 26])
+def test_fewer_rows_than_columns(n, cv, penalised):
+    """Random states, a constant among them, and states of zeros."""
+    X, Y = RNG.normal(size=(n, 25)), RNG.normal(size=(n, 2))
+    constant = np.hstack([np.full((n, 1), 3.0), X[:, 1:]])
+    many, splits, ridge = [X, constant, 0 * X], resolve_cv(cv, n), np.array([0.0, 1e-6, 1.0])
+    with engine("cpu"):
+        padded = np.stack([pad_rows(one, n + 4) for one in many])
+        rows = ManyRows(padded, Y, None, ridge, penalised, cut(n, {"cv": splits}), 2**30)
+        found = rows.readouts("cv", splits)[0], rows.left_out(splits, True)[2]
+    for one, states in enumerate(many):
+        extended = np.hstack([np.ones((n, 1)), states])
+        expected = extended @ naive(states, Y, None, splits.train, ridge, penalised)
+        close = {"atol": 1e-10 * np.abs(expected).max(), "rtol": 0}
+        for W in found:
+            np.testing.assert_allclose(extended @ np.asarray(W[one]), expected, **close)
 
 
 @pytest.mark.parametrize(
