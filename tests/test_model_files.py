@@ -388,6 +388,23 @@ def test_a_file_made_by_hand_loads(path, stored):
     assert model.condition_ == np.inf
 
 
+def test_sizes_that_are_said_twice_must_agree(saved, path, monkeypatch):
+    """As Python before 3.11.4 writes members that are nearly too large for 32 bits."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 300)
+    save(saved, path)
+    content = bytearray(path.read_bytes())
+    at = content.index(b"W_in_.npy") - 30
+    size = content[at + 30 + 9 + 4 :][:4]
+    for sizes, right in ((size, True), (b"\xff" * 4, True), (b"\1\1\0\0", False)):
+        content[at + 18 : at + 26] = sizes * 2
+        path.write_bytes(content)
+        if right:
+            load(path)
+        else:
+            with pytest.raises(ValueError, match=r"header of member W_in_\.npy is damaged"):
+                load(path)
+
+
 def test_an_archive_of_large_members_loads(saved, path, monkeypatch):
     """From 2 GiB on, sizes are stored elsewhere; here that limit is low."""
     monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 300)
