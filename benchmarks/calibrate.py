@@ -4,7 +4,8 @@
 
 Times every algorithm on random rows over a grid of sizes and fits seconds to counts of work
 (non-negative least squares on relative errors). The result is pasted into the ``SECONDS`` of the
-algorithms in ``src/echofold/_folds``.
+algorithms in ``src/echofold/_folds``, some of it mended by hand where states of networks took other
+times than random rows.
 """
 
 from __future__ import annotations

@@ -42,10 +42,10 @@ def test_what_would_take_too_many_products_is_left():
 
 
 def test_when_it_is_cheaper():
-    assert is_cheaper(500, 12, 1, 2)
-    assert not is_cheaper(51, 12, 1, 2)
-    assert not is_cheaper(500, 1, 1, 2)
-    assert not is_cheaper(500, 12, 50, 2)
+    assert is_cheaper(500, 12, 1)
+    assert not is_cheaper(51, 12, 1)
+    assert not is_cheaper(500, 1, 1)
+    assert not is_cheaper(500, 12, 50)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

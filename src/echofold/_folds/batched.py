@@ -20,7 +20,7 @@ from jax import lax
 
 from echofold._folds.leaving import leave_one, leave_several
 from echofold._folds.pieces import Pieces
-from echofold._folds.tolerances import FAR, POOR, PROBES, negligible, probe
+from echofold._folds.tolerances import FAR, POOR, POWERS, PROBES, negligible, probe
 from echofold._folds.whitened import (
     Coordinates,
     Path,
@@ -38,7 +38,6 @@ from echofold._machine.programs import program, scan
 from echofold._machine.shapes import few_lengths
 
 SHORTEST = 32  # rows of a part, of which moments are made
-POWERS = 30  # of a matrix, from which its norm is known
 
 
 @program

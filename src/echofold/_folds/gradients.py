@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from echofold._folds.tolerances import PROBES
+
 FEWEST = 4  # ridge values that are worth it
 MOST = 60  # products, after which factors would have been cheaper
 LOSS = 1e-11  # of the first residual, below which the recursion for it is no longer believed
 END = 1e-16
 
 
-def is_cheaper(p: int, ridges: int, outputs: int, probes: int) -> bool:
+def is_cheaper(p: int, ridges: int, outputs: int) -> bool:
     """Whether 20 products cost less than a factor for each ridge value, of half their speed."""
-    return ridges >= FEWEST and 90 * (ridges * outputs + probes) < ridges * p
+    return ridges >= FEWEST and 90 * (ridges * outputs + PROBES) < ridges * p
 
 
 def solve_together(gram, diagonals, right) -> np.ndarray | None:

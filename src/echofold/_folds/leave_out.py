@@ -120,7 +120,7 @@ def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
     It is better for few values, and for columns of unlike size, which an SVD would spoil. A ridge
     of 0 that leaves directions out needs the SVD.
     """
-    given = A, F, g
+    columns = A, F, g  # as they are given
     L, h, space = row_space(F, g)
     if space is not None:
         A, R = A @ space, triangle_of(np.hstack([L, h]))
@@ -138,10 +138,9 @@ def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
         left_out.condition = 1 / EPS
     else:
         left_out.condition = estimated_condition(F) if s is None else condition_of(s)
-    if least and is_balanced(given[1], ALIKE_COLUMNS):
-        rows, F_given, g_given = given
-        f = factor(F_given, g_given)
-        yield _by_svd(rows, F_given, f, None, ridge, np.flatnonzero(zero), least)
+    if least and is_balanced(columns[1], ALIKE_COLUMNS):
+        f = factor(*columns[1:])
+        yield _by_svd(*columns[:2], f, None, ridge, np.flatnonzero(zero), least)
     elif least:  # an R factor drops no directions
         left_out.refitted[:, zero] = True
     for place in np.flatnonzero(~(zero & least)):

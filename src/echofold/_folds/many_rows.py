@@ -1,8 +1,9 @@
 """Rows of many candidates on a device: readouts and residuals of every split, for all at once.
 
-What `KeptRows` and the algorithms are for one candidate on the host. Only marks leave the device. A
-split whose moments are not sound is refitted there in coordinates of its own; what is not sound in
-these, and candidates whose columns are of very unlike size, are solved by the host.
+What `KeptRows` and the algorithms are for one candidate on the host. Only marks and singular values
+leave the device. A split whose moments are not sound is refitted there in coordinates of its own;
+what is not sound in these, and candidates whose columns are of very unlike size, are solved by the
+host.
 
 Callers hold `_machine.device.engine`.
 """
@@ -36,6 +37,12 @@ from echofold._machine.shapes import equal_parts, few_lengths, pad_rows
 
 Data = tuple[np.ndarray, np.ndarray, Any]  # rows, targets and weights
 TOGETHER = 64  # candidates whose rows come to the host at a time
+COPIES = 6  # of the rows of a network that are alive at a time
+
+
+def bytes_of(room: int, columns: int) -> int:
+    """Memory of a device that the rows of one network take, with what is made of them."""
+    return 8 * COPIES * room * (columns + 1)
 
 
 class ManyRows:
@@ -69,8 +76,6 @@ class ManyRows:
     @cached_property
     def _white(self) -> Turned:
         each = 8 * 4 * self.X.shape[2] * (self.X.shape[1] + self.X.shape[2])
-        if len(self._there) == 1:
-            return self._in_groups(each, lambda X: turned(X, self._there))
         return self._in_groups(each, turned, self._there)
 
     @cached_property
@@ -78,20 +83,31 @@ class ManyRows:
         return coordinates(self._white)
 
     @cached_property
+    def _told(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Singular values, whether directions hold anything, and `_unlike`, on the host."""
+        return jax.device_get((self._white.sigma, self._white.held, self._white.unlike))
+
+    @property
     def _sigma(self) -> np.ndarray:
         """Singular values of every candidate, infinite for directions that hold nothing."""
-        return np.where(self._white.held, self._white.sigma, np.inf)
+        sigma, held, _ = self._told
+        return np.where(held, sigma, np.inf)
 
-    @cached_property
+    @property
+    def _negligible(self) -> np.ndarray:
+        """What is negligible in each candidate."""
+        return negligible(self._told[0].max(axis=1), self.X.shape[2])
+
+    @property
     def _unlike(self) -> np.ndarray:
         """Candidates whose columns are so unlike in size that the host solves them."""
-        return np.asarray(self._white.unlike)
+        return self._told[2]
 
     @property
     def condition(self) -> np.ndarray:
         """Condition numbers of the centred rows, ``1/eps`` where a direction is only rounding."""
-        s, held = np.asarray(self._white.sigma), np.asarray(self._white.held)
-        return np.where(held.all(axis=1), s.max(axis=1) / s.min(axis=1), 1 / EPS)
+        sigma, held, _ = self._told
+        return np.where(held.all(axis=1), sigma.max(axis=1) / sigma.min(axis=1), 1 / EPS)
 
     @cached_property
     def _parts(self) -> batched.Parts:
@@ -103,13 +119,11 @@ class ManyRows:
         Y, rows = self._Y - self.shift, self._parts.rows
         a = 1 + self.X.shape[2] + self.Y.shape[1]
         each = 8 * (3 * rows.size * a + len(self._parts.piece) * a * a)
-        if len(self._weights) == 1:
-            return self._in_groups(
-                each, lambda X, at: batched.part_moments(X, at, Y, self._weights, rows), self._at
-            )
-        return self._in_groups(
-            each, lambda X, at, w: batched.part_moments(X, at, Y, w, rows), self._at, self._weights
-        )
+
+        def found(X, at, weights):
+            return batched.part_moments(X, at, Y, weights, rows)
+
+        return self._in_groups(each, found, self._at, self._weights)
 
     def readouts(self, scheme: str, splits: RowSplits) -> tuple[Any, int]:
         """``W (candidates, splits, ridge, 1 + m, outputs)``, and how many splits were refitted."""
@@ -157,10 +171,6 @@ class ManyRows:
             W = batched.replaced(W, index, found[:, :, None])
         return W, bad
 
-    @property
-    def _negligible(self) -> np.ndarray:
-        return negligible(np.asarray(self._white.sigma).max(axis=1), self.X.shape[2])
-
     def _without_negligible(self, doubtful: np.ndarray, members: np.ndarray):
         """Candidates, and readouts ``(candidates, sets, 1 + m, outputs)`` at a ridge of 0."""
         some = _few(doubtful)
@@ -191,8 +201,8 @@ class ManyRows:
         What is not even sound in these is solved by the host.
         """
         pairs = np.argwhere(bad)
-        room, m = self.X.shape[1:]
-        most = max(1, int(self.free // (8 * 6 * room * (m + 1))))
+        room = self.X.shape[1]
+        most = max(1, self.free // bytes_of(*self.X.shape[1:]))
         chosen = _few(np.arange(len(pairs)))
         found = []
         for skip, part in equal_parts(len(chosen), min(most, len(chosen))):
@@ -292,13 +302,19 @@ def _few(places: np.ndarray) -> np.ndarray:
 
 
 def _groups(arrays: tuple, most: int) -> Iterator[tuple[int, tuple]]:
-    """Equal numbers of candidates, the last overlapping the one before: of how many, and they."""
+    """Equal numbers of candidates, the last overlapping the one before: of how many, and they.
+
+    Arrays of length 1 are shared by all candidates.
+    """
     count = jax.tree.leaves(arrays)[0].shape[0]
     if most >= count:
         yield 0, arrays
         return
     for skip, part in equal_parts(count, most):
-        yield skip, jax.tree.map(lambda array, part=part: array[part], arrays)
+        yield (
+            skip,
+            jax.tree.map(lambda one, part=part: one if len(one) == 1 else one[part], arrays),
+        )
 
 
 def _without(count: int, tree: Any, axis: int) -> Any:

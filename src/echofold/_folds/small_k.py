@@ -52,7 +52,7 @@ class SmallK(Algorithm):
         svd = ridges > MANY_RIDGES
         # Sets with few of the rows are far from white, where conjugate gradients need long.
         near = 2 * size.splits.train_sizes.min() > size.n
-        together = not svd and near and is_cheaper(int(p), ridges, size.outputs, PROBES)
+        together = not svd and near and is_cheaper(int(p), ridges, size.outputs)
         systems = 0 if svd or together else k * ridges
         return {
             "call": 1,

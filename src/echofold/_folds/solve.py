@@ -14,12 +14,20 @@ import numpy as np
 
 from echofold._folds.moments import Whitening
 from echofold._folds.ridge import Factored, factor, is_balanced, solve_each, triangle_of
-from echofold._folds.tolerances import BALANCED, FAR, FULL_RANK, POOR, PROBES, negligible, probe
+from echofold._folds.tolerances import (
+    BALANCED,
+    FAR,
+    FULL_RANK,
+    POOR,
+    POWERS,
+    PROBES,
+    negligible,
+    probe,
+)
 from echofold._folds.whitened import factored, solve_path
 
 MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
 LARGE = 128  # columns from which an SVD of all of them is worth avoiding
-POWERS = 30
 FEW_RIDGES = 4  # up to which a QR for each is cheaper than one SVD
 
 

@@ -22,6 +22,7 @@ FAR = 1e4  # times what is negligible: a direction is surely kept, and so is its
 
 # Whitened moments
 POOR = 1e3  # condition from which a pilot, or a training set, is not trusted
+POWERS = 30  # of a matrix, from which its norm is known
 PROBES = 2  # random vectors whose growth tells how well conditioned a system is
 NOISE = 1e3  # mean square up to which a direction at the floor of sigma holds rounding only
 LEFT_OF_TOTAL = 1e-3  # of the whole, in any direction, below which total − fold is not trusted

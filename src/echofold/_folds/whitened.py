@@ -188,7 +188,7 @@ def _one_by_one(given: Systems, ridge, probes, most):
     sets, p, outputs = given.right.shape
     solutions = np.zeros((sets, len(ridge), p, outputs))
     sound = np.zeros((sets, len(ridge)), dtype=bool)
-    if given.q is None and is_cheaper(p, len(ridge), outputs, PROBES):
+    if given.q is None and is_cheaper(p, len(ridge), outputs):
         _by_products(given, ridge, probes, most, solutions, sound)
     outer = None if given.q is None else np.outer(given.q, given.q)
     together, at = max(1, CACHED // p**2), np.arange(p)

@@ -1,7 +1,7 @@
 """Whole batches of candidates, of several draws, validated where their states are: on a device.
 
 States, moments, readouts and closed loops stay there; scores and marks come back. The host draws
-weights, decomposes small factors, and solves what is too near to singular for a Cholesky factor.
+weights, and solves the little that `ManyRows` leaves to it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from echofold._engine.kind import Reservoirs
 from echofold._folds.algorithm import Size
 from echofold._folds.choose import Choice, choose
 from echofold._folds.leave_out import only_valid
-from echofold._folds.many_rows import ManyRows
+from echofold._folds.many_rows import ManyRows, bytes_of
 from echofold._folds.pieces import Pieces, cut
 from echofold._folds.splits import RowSplits
 from echofold._machine.arrays import namespace
@@ -46,8 +46,6 @@ from echofold._validation.score import (
 )
 from echofold._validation.settings import Settings
 
-COPIES = 6  # of the rows of a network that are alive at a time
-
 
 def suits(device: str, problem: Problem, columns: int, settings: Settings) -> bool:
     """Whether a validation is done on ``device`` from end to end, all states being kept there."""
@@ -60,7 +58,7 @@ def suits(device: str, problem: Problem, columns: int, settings: Settings) -> bo
 
 def _bytes(problem: Problem, columns: int) -> int:
     """Memory that one network takes."""
-    return 8 * COPIES * room_of_rows(problem.rows) * (columns + 1)
+    return bytes_of(room_of_rows(problem.rows), columns)
 
 
 def validate_draws(
