@@ -52,11 +52,11 @@ class Ring(Reservoir):
         around = jnp.concatenate([x[-1:], x[:-1]])
         return ACTIVATIONS[self.activation](driven + columns["strength"] * around)
 
-    def extra(self, x, u):
-        return x[::2] ** 2 if self.squares else None
+    def look(self, x, u):
+        return jnp.concatenate([x, x[::2] ** 2]) if self.squares else x
 
-    def extras(self, inputs):
-        return -(-self.units // 2) if self.squares else 0
+    def looks(self, inputs):
+        return self.units + (-(-self.units // 2) if self.squares else 0)
 
     def trained(self, weights, columns):
         gains, strength = columns["gains"][:, 0], columns["strength"][0]

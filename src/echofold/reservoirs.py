@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import numpy as np
 
 from echofold._data.arguments import check_integer, check_number, describe, refuse
 from echofold._engine.kind import Reservoir
+from echofold._engine.view import view_of
 from echofold._engine.weights import Draw, Sparse, draw, prepare
 from echofold._machine.programs import scan
 from echofold._machine.remembered import remembered
@@ -256,7 +258,9 @@ def reservoir_of(params: dict[str, Any]) -> Reservoir:
     """The reservoir of an estimator's parameters: the given one, or the paper's by flat ones."""
     given = params["reservoir"]
     if given is None:
-        return Leaky(**{name: params[name] for name in FLAT})
+        given = Leaky(**{name: params[name] for name in FLAT})
+        given._view = view_of(params["readout"])
+        return given
     if not isinstance(given, Reservoir):
         raise TypeError(
             f"reservoir={given!r} is no reservoir: give an object of echofold.reservoirs, or None "
@@ -270,4 +274,6 @@ def reservoir_of(params: dict[str, Any]) -> Reservoir:
                 f"stands for, but reservoir is a {type(given).__name__}. Give it to the reservoir, "
                 f"or leave it out."
             )
+    given = copy(given)
+    given._view = view_of(params["readout"])
     return given

@@ -52,8 +52,12 @@ def room_of_rows(rows: int) -> int:
     return few_lengths(rows, 64, FINE)
 
 
-def rows_of(r: Reservoirs, problem: Problem) -> Any:
-    """Rows ``[u, x]`` of every candidate of every draw, ``(draws · candidates, room, m)``."""
+def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, Any]:
+    """Rows of every candidate of every draw, ``(draws · candidates, room, m)``.
+
+    And the inputs and states ``(draws · candidates, len(begins), inputs + size)`` at the rows that
+    closed loops begin with.
+    """
     segments, room = problem.segments, room_of_rows(problem.rows)
     if isinstance(segments, Sequences):
         steps = few_lengths(int(segments.lengths.max()))
@@ -62,38 +66,49 @@ def rows_of(r: Reservoirs, problem: Problem) -> Any:
         take = np.zeros((segments.positions, steps, room))
         sequences[: problem.rows, :most] = segments.steps[:, :most]
         take[:, :most, : problem.rows] = segments.take[:, :most]
-        return _rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room))
+        return _rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room)), None
     washout = few_lengths(len(problem.washout), 64, FINE) if len(problem.washout) else 0
     inputs = np.concatenate([problem.washout, problem.inputs])
     inputs = pad_rows(inputs, washout + room)
-    return _rows_of_series(r, inputs, len(problem.washout), problem.rows, room=room)
+    return _rows_of_series(r, inputs, len(problem.washout), problem.rows, begins, room=room)
 
 
 @program
-def _rows_of_series(r: Reservoirs, inputs, washout, n, *, room: int):
+def _rows_of_series(r: Reservoirs, inputs, washout, n, begins, *, room: int):
     def drive(r: Reservoirs):
         def step(x, u):
             x = r.step(x, u[:, None])
-            return x, r.look(x, u[:, None])
+            return x, r.keep(x, u[:, None])
 
         return scan(step, jnp.zeros(r.shape), inputs, UNROLLED)[1]
 
-    states = jax.vmap(drive)(r)  # (draws, steps, seen, candidates)
-    states = lax.dynamic_slice_in_dim(states, washout, room, axis=1)
-    states = jnp.transpose(states, (0, 3, 1, 2)).reshape(-1, room, states.shape[2])
+    kept = jax.vmap(drive)(r)  # (draws, steps, kept, candidates)
+    kept = lax.dynamic_slice_in_dim(kept, washout, room, axis=1)
     beside = lax.dynamic_slice_in_dim(inputs, washout, room, axis=0)
-    beside = jnp.broadcast_to(beside, (len(states), *beside.shape))
+    start = _beside(beside[begins], _network_first(r.state_in(kept[:, begins])))
+    rows = _network_first(kept[:, :, : r.looks])
+    rows = _beside(beside, rows) if r.beside else rows
     there = (jnp.arange(room) < n)[:, None]
-    return jnp.where(there, jnp.concatenate([beside, states], axis=2), 0.0)
+    return jnp.where(there, rows, 0.0), start
+
+
+def _network_first(values):
+    """``(draws, rows, values, candidates)`` as ``(draws · candidates, rows, values)``."""
+    return jnp.transpose(values, (0, 3, 1, 2)).reshape(-1, *values.shape[1:3])
+
+
+def _beside(inputs, values):
+    """Inputs ``(rows, inputs)`` beside the ``values (networks, rows, …)`` of every network."""
+    inputs = jnp.broadcast_to(inputs, (len(values), *inputs.shape))
+    return jnp.concatenate([inputs, values], axis=2)
 
 
 @program
 def _rows_of_sequences(r: Reservoirs, sequences, take, beside):
     sums = jax.vmap(lambda one: sums_of_sequences(one, sequences, take))(r)
-    draws, _, _, candidates, rows = sums.shape  # (draws, positions, seen, candidates, rows)
+    draws, _, _, candidates, rows = sums.shape  # (draws, positions, looks, candidates, rows)
     states = jnp.transpose(sums, (0, 3, 4, 1, 2)).reshape(draws * candidates, rows, -1)
-    beside = jnp.broadcast_to(beside, (len(states), *beside.shape))
-    return jnp.concatenate([beside, states], axis=2)
+    return _beside(beside, states) if r.beside else states
 
 
 def closed_sums(
@@ -101,9 +116,9 @@ def closed_sums(
 ):
     """Sums of squared (or absolute) errors ``(networks, splits, ridge)`` over intervals ``valid``.
 
-    ``W (networks, splits, ridge, p, outputs)`` are readouts, ``starts (networks, splits, m)`` the
-    true rows that each interval starts from; those of the networks ``r``, draws times candidates,
-    begin at ``first``.
+    ``W (networks, splits, ridge, p, outputs)`` are readouts, ``starts (networks, splits, inputs +
+    size)`` what each interval starts from, inputs and states; those of the networks ``r``, draws
+    times candidates, begin at ``first``.
     """
     options = {"steps": _steps(valid), "absolute": absolute}
     return _sums(r, W, starts, first, *_along(problem, valid), **options)
@@ -135,8 +150,8 @@ class _Columns(NamedTuple):
 
     def begin(self, before, absolute: bool) -> Trajectories:
         """After their first output."""
-        inputs, size = self.rows.shape[0] - self.r.seen, self.r.shape[0]
-        true = self.rows[:inputs], self.rows[inputs : inputs + size]
+        inputs = self.rows.shape[0] - self.r.shape[0]
+        true = self.rows[:inputs], self.rows[inputs:]
         before = before[..., self.split]
         return first_output(self.r, self.readout, *true, self.along, before, absolute)
 
@@ -203,7 +218,7 @@ def _outputs(r: Reservoirs, W, starts, first, along: Course, before, *, steps: i
 class Held:
     """Columns of one draw that stay on the device, to be run some at a time.
 
-    ``W (candidates, splits, ridge, p, outputs)`` and ``starts (candidates, splits, m)`` are as in
+    ``W (candidates, splits, ridge, p, outputs)`` and ``starts`` are as in
     `closed_sums`; ``error (columns,)`` are the errors so far, on the host. Every column has made
     its first output.
     """

@@ -28,13 +28,13 @@ def _drive(r: Reservoirs, inputs, x, length, *, whole: bool):
 
     def step(x, u):
         x = r.step(x, u[:, None])
-        return x, r.look(x, u[:, None])
+        return x, r.keep(x, u[:, None])
 
     if not whole:
         x, states = scan(step, x, inputs, stop=length)
         return states, x
     _, states = scan(step, x, inputs)
-    return states, states[length - 1, : r.shape[0]]
+    return states, r.state_in(states[length - 1])
 
 
 @program
@@ -52,8 +52,8 @@ def _drive_silent(r: Reservoirs, inputs, x, length, *, whole: bool):
 def drive(r: Reservoirs, inputs, x=None):
     """Drive with ``inputs (T, inputs)`` from state ``x``.
 
-    Returns what the readout sees of each state, ``(T, seen, columns)``, of which the first values
-    are the state itself; and the last state ``(size, columns)``.
+    Returns what is kept of each step, ``(T, kept, columns)``, of which the first values are what
+    the readout sees; and the last state ``(size, columns)``.
     """
     x = np.zeros(r.shape) if x is None else x
     return _drive(r, inputs, x, len(inputs), whole=accelerated())
@@ -65,7 +65,7 @@ def advance(r: Reservoirs, inputs, x=None, rows: int = 0):
     If there are ``rows`` to drive over afterwards, few steps before them need no other program.
     """
     x = np.zeros(r.shape) if x is None else x
-    block = block_length((r.seen, r.shape[1]), rows) if rows else 0
+    block = block_length((r.kept, r.shape[1]), rows) if rows else 0
     if 0 < len(inputs) <= block and not accelerated():
         return _drive(r, pad_rows(inputs, block), x, len(inputs), whole=False)[1]
     size = max(1, min(few_lengths(len(inputs), LEAST_SILENT), SILENT_STEPS))
@@ -78,10 +78,10 @@ def advance(r: Reservoirs, inputs, x=None, rows: int = 0):
 def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iterator[tuple]:
     """Yield ``(start, states, last)`` for consecutive blocks of rows, so that none need be kept.
 
-    ``states`` is ``(rows, seen, columns)``; the final, shorter block is cut to its rows.
+    ``states`` is ``(rows, kept, columns)``; the final, shorter block is cut to its rows.
     """
     x = np.zeros(r.shape) if x is None else x
-    size = size or block_length((r.seen, r.shape[1]), len(inputs))
+    size = size or block_length((r.kept, r.shape[1]), len(inputs))
     for start in range(0, len(inputs), size):
         part = np.asarray(inputs[start : start + size])
         states, x = _drive(r, pad_rows(part, size), x, len(part), whole=accelerated())
@@ -100,7 +100,7 @@ def sums_of_sequences(r: Reservoirs, inputs, take):
     """Drive every candidate with every sequence at once, keeping weighted sums of states.
 
     ``inputs`` is ``(sequences, steps, inputs)``, padded at the end; ``take`` is
-    ``(positions, steps, sequences)``. Returns ``(positions, seen, columns, sequences)``:
+    ``(positions, steps, sequences)``. Returns ``(positions, looks, columns, sequences)``:
     ``Σ_t take[f, t, s] x_t``, which is the state at one position for a row of ``take`` with a
     single one, and a mean for a row of equal weights.
     """
@@ -117,9 +117,9 @@ def sums_of_sequences(r: Reservoirs, inputs, take):
 
     count = candidates * sequences
     rows = (jnp.transpose(inputs, (1, 2, 0)), jnp.transpose(take, (1, 0, 2)))
-    rest = jnp.zeros((units, count)), jnp.zeros((take.shape[0], r.seen, count))
+    rest = jnp.zeros((units, count)), jnp.zeros((take.shape[0], r.looks, count))
     (_, total), _ = scan(step, rest, rows)
-    return total.reshape(take.shape[0], r.seen, candidates, sequences)
+    return total.reshape(take.shape[0], r.looks, candidates, sequences)
 
 
 @program

@@ -19,14 +19,14 @@ def sequence_features(
     """Kept inputs, then kept states, of every sequence: ``(candidates, n, features)``.
 
     Callers hold `_machine.device.engine`. Columns are those of the readout without its leading one:
-    ``segments.beside``, then the states with the position first and the unit last. Sequences run
-    side by side, ``columns`` states wide (None: as suits the device), shortest first, so that
-    little of the work is padding.
+    ``segments.beside`` if it sees inputs, then the states with the position first and the unit
+    last. Sequences run side by side, ``columns`` states wide (None: as suits the device), shortest
+    first, so that little of the work is padding.
     """
     candidates, positions = reservoirs.shape[1], segments.positions
-    rows, kept = segments.beside.shape
-    features = np.empty((candidates, rows, kept + positions * reservoirs.seen))
-    features[:, :, :kept] = segments.beside
+    rows, kept = len(segments.beside), positions * segments.inputs * reservoirs.beside
+    features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
+    features[:, :, :kept] = segments.beside[:, :kept]
     lengths = segments.lengths
     columns = columns or _suitable_columns()
     reservoirs = jax.device_put(reservoirs)  # once, not for every block

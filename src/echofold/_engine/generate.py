@@ -98,10 +98,10 @@ class Course(NamedTuple):
 
 
 def _readout(r: Reservoirs, readout, u, x):
-    """``y = W_out [1; u; x]`` with a readout ``(1 + inputs + seen, outputs)`` for each column."""
-    i = 1 + u.shape[0]
-    y = readout[0] + (readout[i:] * r.look(x, u)[:, None]).sum(axis=0)
-    for j in range(u.shape[0]):
+    """``y = W_out [1; u; x]`` with a readout ``(1 + features, outputs)`` for each column."""
+    inputs = u.shape[0] if r.beside else 0
+    y = readout[0] + (readout[1 + inputs :] * r.look(x, u)[:, None]).sum(axis=0)
+    for j in range(inputs):
         y = y + readout[1 + j] * u[j]
     return jnp.where(jnp.isfinite(y), y, jnp.inf)
 
@@ -267,7 +267,7 @@ def generate(
 
     ``x (units, columns)`` is the state after the true ``inputs (inputs, columns)``, or before them
     if ``behind``; ``readout`` is
-    ``(1 + inputs + seen, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
+    ``(1 + features, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
     beside the fed-back output at step ``j`` (row 0 is already part of ``inputs``). A diverging
     column turns infinite and disturbs no other. A ``way`` that has limits needs the ``unit`` of
     outputs, and the levels ``before`` as `begin` takes them.

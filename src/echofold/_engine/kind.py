@@ -10,6 +10,9 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from echofold._data.segments import Segments
+from echofold._engine.view import View
+
 KINDS: dict[str, type[Reservoir]] = {}  # by module and name, as model files call them
 
 
@@ -21,7 +24,7 @@ class Reservoir(BaseEstimator, ABC):
     devices and files then work for it as for any other.
 
     States are ``(size, columns)``: units first, one column for every candidate (and, in a closed
-    loop, for every split and ridge). `step` and `extra` are compiled by JAX, so they are pure
+    loop, for every split and ridge). `step` and `look` are compiled by JAX, so they are pure
     functions of ``jax.numpy`` arrays.
 
     Attributes
@@ -30,8 +33,10 @@ class Reservoir(BaseEstimator, ABC):
         Names of parameters that may differ between columns. Candidates that differ in nothing else
         share a draw, and run side by side.
     compiled_in : tuple of str
-        Names of other parameters that `step` and `extra` read from ``self``: hashable constants,
+        Names of other parameters that `step` and `look` read from ``self``: hashable constants,
         such as the name of an activation.
+    shows : bool
+        Whether what `look` gives begins with the state itself.
     stored : dict of str to tuple of str
         The arrays that a trained estimator carries as attributes and that files hold, by name, and
         what their axes are: ``"size"``, ``"inputs"``, ``"1 + inputs"``, or any other word. An array
@@ -41,6 +46,8 @@ class Reservoir(BaseEstimator, ABC):
     parameters: ClassVar[tuple[str, ...]] = ()
     compiled_in: ClassVar[tuple[str, ...]] = ()
     stored: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    shows: ClassVar[bool] = True
+    _view: View = View()  # what the readout of an estimator sees; set beside the parameters
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
@@ -72,13 +79,13 @@ class Reservoir(BaseEstimator, ABC):
     def step(self, weights: Any, columns: Mapping[str, Any], x, u):
         """The states after ``x (size, columns)`` under inputs ``u (inputs, columns or 1)``."""
 
-    def extra(self, x, u):
-        """What the readout sees beside ``[1, u, x]``: ``(extras, columns)``, or None."""
-        return None
+    def look(self, x, u):
+        """What is seen of states from outside, ``(looks, columns)``: by default, all of them."""
+        return x
 
-    def extras(self, inputs: int) -> int:
-        """How many values `extra` gives."""
-        return 0
+    def looks(self, inputs: int) -> int:
+        """How many values `look` gives."""
+        return self.size
 
     def warmup(self, columns: Mapping[str, Any]) -> int:
         """Steps after which little is left of the state at rest that a run began with."""
@@ -110,7 +117,8 @@ class _Steps:
     def __init__(self, kind: Reservoir):
         read = {name: getattr(kind, name) for name in kind.compiled_in}
         self.kind = type(kind)(**read)
-        self.key = type(kind), tuple(read.items())
+        self.kind._view = kind._view
+        self.key = type(kind), tuple(read.items()), kind._view
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Steps) and self.key == other.key
@@ -123,14 +131,14 @@ class _Steps:
 class Reservoirs:
     """Candidates of one kind that share a draw: arrays for the engine, and how they are stepped.
 
-    ``shape`` is the size of a state and the number of columns, ``seen`` the number of values that
-    the readout sees of each state.
+    ``shape`` is the size of a state and the number of columns, ``looks`` the number of values that
+    the readout sees of each state, beside the inputs if ``beside``.
     """
 
     def __init__(self, kind: Reservoir, weights: Any, columns: Mapping[str, Any], inputs: int):
         self.weights, self._columns = weights, dict(columns)
         count = jax.tree.leaves(self._columns)[0].shape[-1]
-        self._fixed = _Steps(kind), kind.size, kind.size + kind.extras(inputs), count
+        self._fixed = _Steps(kind), kind.size, looks_of(kind, inputs), count
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -138,9 +146,24 @@ class Reservoirs:
         return self._fixed[1], self._fixed[3]
 
     @property
-    def seen(self) -> int:
+    def looks(self) -> int:
         """Values that the readout sees of a state."""
         return self._fixed[2]
+
+    @property
+    def beside(self) -> bool:
+        """Whether the readout sees the inputs."""
+        return self.kind._view.inputs
+
+    @property
+    def kept(self) -> int:
+        """Values that a drive keeps of each step: what the readout sees, and the state."""
+        return self.looks + (0 if self._shown else self.shape[0])
+
+    @property
+    def _shown(self) -> bool:
+        """Whether what the readout sees begins with the state itself."""
+        return self.kind.shows and self.kind._view.shows_states
 
     @property
     def kind(self) -> Reservoir:
@@ -157,9 +180,18 @@ class Reservoirs:
         return self.kind.step(self.weights, self._columns, x, u)
 
     def look(self, x, u):
-        """What the readout sees of states ``x`` under inputs ``u``: ``(seen, columns)``."""
-        extra = self.kind.extra(x, u)
-        return x if extra is None else jax.numpy.concatenate([x, extra])
+        """What the readout sees of states ``x`` under inputs ``u``: ``(looks, columns)``."""
+        return self.kind._view.look(u, self.kind.look(x, u))
+
+    def keep(self, x, u):
+        """What the readout sees, then the state unless it is seen: ``(kept, columns)``."""
+        look = self.look(x, u)
+        return look if self._shown else jax.numpy.concatenate([look, x])
+
+    def state_in(self, kept):
+        """The states ``(…, size, columns)`` in what was kept, ``(…, kept, columns)``."""
+        first = 0 if self._shown else self.looks
+        return kept[..., first : first + self.shape[0], :]
 
     def warmup(self) -> int:
         """Steps after which little is left of the state at rest that a run began with."""
@@ -183,6 +215,16 @@ class Reservoirs:
     def tree_unflatten(cls, fixed, arrays):
         """The same from its arrays, or from what stands for them in a trace."""
         return cls._with(arrays[0], arrays[1], fixed)
+
+
+def looks_of(kind: Reservoir, inputs: int) -> int:
+    """Values that the readout of an estimator sees of each state."""
+    return kind._view.looks(inputs, kind.looks(inputs))
+
+
+def row_length(segments: Segments, looks: int, beside: bool) -> int:
+    """Columns of a row: inputs of its positions if they stand ``beside``, and looks at states."""
+    return segments.positions * (segments.inputs * beside + looks)
 
 
 def together(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:

@@ -34,8 +34,8 @@ class Runs:
     """Trajectories to run, flattened: one entry for each column.
 
     ``candidate``, ``start`` and ``horizon`` are ``(columns,)``; ``readout`` is
-    ``(columns, 1 + inputs + seen, outputs)``; ``rows (columns, inputs + seen)`` holds the true
-    inputs and states that each starts from.
+    ``(columns, 1 + features, outputs)``; ``rows (columns, inputs + size)`` holds the true inputs
+    and states that each starts from.
     """
 
     candidate: np.ndarray
@@ -58,8 +58,8 @@ class Runs:
 def flatten(W: np.ndarray, rows: np.ndarray, valid: np.ndarray) -> Runs:
     """Columns of readouts ``W (candidates, splits, ridge, p, outputs)``.
 
-    ``rows (candidates, splits, m)`` are the true rows at the start of each validation interval
-    ``valid (splits, 2)``.
+    ``rows (candidates, splits, inputs + size)`` are the true inputs and states at the start of each
+    validation interval ``valid (splits, 2)``.
     """
     candidates, splits, ridges = W.shape[:3]
     candidate, split, _ = (a.ravel() for a in np.indices((candidates, splits, ridges)))
@@ -117,8 +117,8 @@ def room_of(problem: Problem) -> int:
 
 def _from_rows(problem: Problem, r: Reservoirs, runs: Runs) -> tuple:
     """Inputs, states and levels that columns start from."""
-    rows, inputs = runs.rows.T, runs.rows.shape[1] - r.seen
-    return rows[:inputs], rows[inputs : inputs + r.shape[0]], levels_before(problem, runs.start)
+    rows, inputs = runs.rows.T, runs.rows.shape[1] - r.shape[0]
+    return rows[:inputs], rows[inputs:], levels_before(problem, runs.start)
 
 
 def first_outputs(

@@ -1,7 +1,7 @@
 """States of a block of candidates: kept whole, or handed out block by block as they are made.
 
-Rows are ``[u(n), x(n)]`` (the column of ones is added where readouts are computed), one array
-``(rows, m)`` for each candidate.
+Rows are what the readout sees, ``[u(n), x(n)]`` by default (the column of ones is added where
+readouts are computed), one array ``(rows, m)`` for each candidate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from echofold._data.problem import Problem
 from echofold._data.segments import Segments, Sequences, Series
 from echofold._engine.drive import advance, drive, drive_blocks
 from echofold._engine.features import sequence_features
-from echofold._engine.kind import Reservoir, Reservoirs, together
+from echofold._engine.kind import Reservoir, Reservoirs, row_length, together
 from echofold._machine.device import engine
 from echofold._machine.progress import passing
 from echofold._machine.where import Work, resolve
@@ -46,6 +46,8 @@ class States:
         self.steps = 0
         self.pilot_steps = 0
         self._saved: dict[int, np.ndarray] = {}  # row -> state before it
+        self._watched: dict[int, np.ndarray] = {}  # row -> its inputs and states, once passed
+        self._wanted = np.zeros(0, dtype=int)
 
     @property
     def candidates(self) -> int:
@@ -55,8 +57,8 @@ class States:
     @property
     def columns(self) -> int:
         """Number of columns ``m`` of the rows."""
-        segments = self.problem.segments
-        return segments.beside.shape[1] + segments.positions * self.reservoirs.seen
+        r = self.reservoirs
+        return row_length(self.problem.segments, r.looks, r.beside)
 
     def alone(self, candidate: int) -> States:
         """The states of one of the candidates, to be driven anew."""
@@ -92,14 +94,40 @@ class States:
                 self.steps += len(states)
                 for row in save:
                     if start + at <= row < start + at + len(states):
-                        before = states[row - start - at - 1, : self.reservoirs.shape[0]]
+                        before = self.reservoirs.state_in(states[row - start - at - 1])
                         self._save(row, x if row == start + at else before)
                 span = slice(start + at, start + at + len(states))
+                self._watch(span, states)
                 parts = None if into is None else [kept[span] for kept in into]
                 yield start + at, self._rows(inputs[span], states, parts)
                 passing(span.stop, self.problem.rows)
                 x = last
             self._save(stop, x)
+
+    def watch(self, rows: Sequence[int]) -> None:
+        """Remember inputs and states of these rows when they are passed."""
+        self._wanted = np.union1d(self._wanted, np.asarray(rows, dtype=int))
+
+    def begins(self, rows: Sequence[int]) -> np.ndarray:
+        """Inputs and states ``(candidates, len(rows), inputs + size)`` at some rows.
+
+        Those that were not watched, or not passed, are driven to.
+        """
+        self.watch(rows)
+        for row in self._wanted.tolist():
+            for _ in () if row in self._watched else self.blocks(row, row + 1):
+                pass
+        return np.stack([self._watched[int(row)] for row in rows], axis=1)
+
+    def _watch(self, span: slice, states: np.ndarray) -> None:
+        """Remember rows that are watched, of a block of states."""
+        first, last = np.searchsorted(self._wanted, [span.start, span.stop])
+        for row in self._wanted[first:last].tolist():
+            if row not in self._watched:
+                inputs = np.asarray(self.problem.inputs[row])
+                x = self.reservoirs.state_in(np.asarray(states)[row - span.start])
+                beside = np.broadcast_to(inputs, (x.shape[1], len(inputs)))
+                self._watched[row] = np.hstack([beside, x.T])
 
     def final(self) -> np.ndarray:
         """State after the last row, ``(units, candidates)``."""
@@ -161,15 +189,15 @@ class States:
             del self._saved[next(saved for saved in self._saved if saved > 0)]
 
     def _rows(self, inputs: np.ndarray, states, into: list | None = None) -> list[np.ndarray]:
-        """Put inputs beside the states ``(rows, seen, candidates)`` of each candidate."""
-        states = np.asarray(states)
-        width = inputs.shape[1]
+        """What the readout sees of each candidate, of states ``(rows, kept, candidates)``."""
+        looks = np.asarray(states)[:, : self.reservoirs.looks]
+        width = inputs.shape[1] if self.reservoirs.beside else 0
         if into is None:
-            shape = (len(states), width + states.shape[1])
-            into = [np.empty(shape) for _ in range(states.shape[2])]
+            shape = (len(looks), width + looks.shape[1])
+            into = [np.empty(shape) for _ in range(looks.shape[2])]
         for candidate, rows in enumerate(into):
-            rows[:, :width] = inputs
-            rows[:, width:] = states[:, :, candidate]
+            rows[:, :width] = inputs[:, :width]
+            rows[:, width:] = looks[:, :, candidate]
         return into
 
 

@@ -62,6 +62,11 @@ class RowSplits:
         """Rows that each split does not train on: its validation rows and its gaps."""
         return [complement(train, self.n) for train in self.train]
 
+    @property
+    def valid_starts(self) -> list[int]:
+        """The first validation row of each split."""
+        return [valid[0][0] for valid in self.valid]
+
     @cached_property
     def valid_rows(self) -> np.ndarray:
         """Validation rows of each split side by side, ``n`` where padded."""

@@ -61,7 +61,7 @@ class ESN(BaseEstimator):
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
     # Parameters that came after version 0.1. Left at these defaults, they are not named in files
     # and checkpoints, which are then those of before.
-    _added: ClassVar[dict[str, Any]] = {"reservoir": None}
+    _added: ClassVar[dict[str, Any]] = {"reservoir": None, "readout": "inputs+states"}
 
     reservoir_: Reservoir
     X_scaler_: Any
@@ -88,6 +88,7 @@ class ESN(BaseEstimator):
         random_state=None,
         device="auto",
         reservoir=None,
+        readout="inputs+states",
     ):
         self.units = units
         self.leak_rate = leak_rate
@@ -104,6 +105,7 @@ class ESN(BaseEstimator):
         self.random_state = random_state
         self.device = device
         self.reservoir = reservoir
+        self.readout = readout
 
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> None:

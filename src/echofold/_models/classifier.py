@@ -92,6 +92,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         device="auto",
         states="last",
         reservoir=None,
+        readout="inputs+states",
     ):
         super().__init__(
             units,
@@ -108,6 +109,7 @@ class ESNClassifier(ClassifierMixin, ESN):
             random_state=random_state,
             device=device,
             reservoir=reservoir,
+            readout=readout,
         )
         self.states = states
 

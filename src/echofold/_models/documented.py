@@ -38,7 +38,12 @@ device : str, default="auto"
 reservoir : object of `echofold.reservoirs`, optional
     Another kind of reservoir than the one that ``units`` to ``connectivity``, ``W`` and ``W_in``
     describe; those are then left at their defaults. In a search, ``reservoir`` takes a list of
-    them, and ``reservoir__name`` values of a parameter of the given one."""
+    them, and ``reservoir__name`` values of a parameter of the given one.
+readout : str or callable, default="inputs+states"
+    What the readout sees beside a constant: "inputs+states" or "states", either of them with
+    "+squares" of the states; "polynomial 2" (or 3 to 5), all products of inputs and states up to
+    that degree; or a function of inputs ``u (inputs, networks)`` and states ``x (units,
+    networks)`` made of ``jax.numpy`` operations, which gives ``(features, networks)``."""
 
 ATTRIBUTES = """\
 reservoir_ : object of `echofold.reservoirs`

@@ -100,6 +100,7 @@ class ESNForecaster(SeriesESN):
         harmonics=3,
         reservoir=None,
         output_range=None,
+        readout="inputs+states",
     ):
         super().__init__(
             units,
@@ -117,6 +118,7 @@ class ESNForecaster(SeriesESN):
             random_state=random_state,
             device=device,
             reservoir=reservoir,
+            readout=readout,
         )
         self.log = log
         self.difference = difference

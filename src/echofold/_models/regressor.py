@@ -116,6 +116,7 @@ class ESNRegressor(RegressorMixin, ESN):
         device="auto",
         output_range=None,
         reservoir=None,
+        readout="inputs+states",
     ):
         super().__init__(
             units,
@@ -133,6 +134,7 @@ class ESNRegressor(RegressorMixin, ESN):
             random_state=random_state,
             device=device,
             reservoir=reservoir,
+            readout=readout,
         )
         self.output_range = output_range
 
@@ -185,17 +187,17 @@ class ESNRegressor(RegressorMixin, ESN):
             warn_of(self._words(given, X))
             inputs = self.X_scaler_.scaled(filled(given))
         state = self.state_ if start == "last" else np.zeros_like(self.state_)
-        readout, width = self.readout_, 1 + inputs.shape[1]
+        readout, seen = self.readout_, inputs.shape[1] if r.beside else 0
         if isinstance(inputs, Lazy):
             outputs = np.empty((len(inputs), readout.shape[1]))
             for row, part in inputs.blocks():
-                outputs[row : row + len(part)] = readout[0] + part @ readout[1:width]
+                outputs[row : row + len(part)] = _linear(readout, part[:, :seen])
         else:
-            outputs = readout[0] + inputs @ readout[1:width]
+            outputs = _linear(readout, inputs[:, :seen])
         with self._engine(len(inputs)):
             for row, states, _ in drive_blocks(r, inputs, state[:, None]):
-                block = np.asarray(states)[:, :, 0]
-                outputs[row : row + len(block)] += block @ readout[width:]
+                block = np.asarray(states)[:, : r.looks, 0]
+                outputs[row : row + len(block)] += block @ readout[1 + seen :]
         predicted = self.y_scaler_.original(outputs)
         if self.output_range_ is not None:
             predicted = np.clip(predicted, *self.output_range_)
@@ -340,3 +342,8 @@ class ESNRegressor(RegressorMixin, ESN):
         tags.target_tags.multi_output = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _linear(readout: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+    """The part of outputs that does not come from states: the bias, and inputs that are seen."""
+    return readout[0] + inputs @ readout[1 : 1 + inputs.shape[1]]

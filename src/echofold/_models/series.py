@@ -61,7 +61,7 @@ class SeriesESN(ESN):
     _own = {"log": False, "difference": (), "season": None, "harmonics": 3, "output_range": None}
     _shapes_the_problem = ("washout", "scale", *_own)
     _openings = ("washout", "difference")
-    _added = {"reservoir": None, **_own}
+    _added = {**ESN._added, **_own}
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from reprlib import repr as short
 from typing import Any
 
-from echofold._engine.kind import Reservoir
+from echofold._engine.kind import Reservoir, looks_of
 from echofold._models.base import ESN
 from echofold._models.stored import Stored
 from echofold._persistence.check_tables import schema, timeline
@@ -51,6 +51,7 @@ PARAMETERS: dict[str, Check] = {
     "W": optional(given_matrix),
     "W_in": optional(given_matrix),
     "reservoir": optional(reservoir),
+    "readout": of_type(str),
     **dict.fromkeys(("difference", "season"), plain),
     "log": of_type(bool),
     "harmonics": number,
@@ -118,7 +119,7 @@ def _sizes(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> dic
     sizes = {"size": kind.size, "outputs": outputs}
     sizes |= estimator._stored_sizes(fitted, outputs, scaled)
     inputs = sizes["inputs"]
-    features = sizes["positions"] * (inputs + kind.size + kind.extras(inputs))
+    features = sizes["positions"] * (inputs * kind._view.inputs + looks_of(kind, inputs))
     sizes |= {"1 + inputs": 1 + inputs, "1 + features": 1 + features}
     if is_count(fitted.get("n_features_in_")):
         sizes["columns"] = fitted["n_features_in_"]

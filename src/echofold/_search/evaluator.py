@@ -54,7 +54,7 @@ class Evaluator:
             problem, _ = self.reader.problem(candidate)
             kind, seed = reservoir_of(params), candidate_seed(candidate, self.seeds[0])
             kinds.append(kind)
-            draw = type(kind), kind.shared(), seed
+            draw = type(kind), kind.shared(), kind._view, seed
             key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
             groups.setdefault(key, []).append(place)
         return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,7 +58,7 @@ def validate_winner(
         return SplitReadouts(W, one.scores["rmse"][at], ridge, train_rows)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
-        starts = _rows_at(source, [valid[0][0] for valid in splits.valid])[None]
+        starts = source.begins(splits.valid_starts)
     problem, scored, kept = source.problem, source.problem.scored, _kept(source.problem, splits)
     rows = kept.valid_rows
     runs = flatten(W[None, :, None], starts, np.array([valid[0] for valid in kept.valid]))
@@ -108,17 +107,6 @@ def _kept(problem: Problem, splits: RowSplits) -> RowSplits:
     if not problem.lazy or splits.sizes.max() <= most:
         return splits
     return replace(splits, valid=[((a, min(b, a + most)),) for ((a, b),) in splits.valid])
-
-
-def _rows_at(source: States, at: Sequence[int]) -> np.ndarray:
-    """The rows ``(count, m)`` of the first candidate at some places."""
-    if not source.problem.lazy:
-        return source.kept()[0][np.array(at)]
-    found = np.empty((len(at), source.columns))
-    for place in np.argsort(at):
-        for _, (rows,) in source.blocks(at[place], at[place] + 1):
-            found[place] = rows[0]
-    return found
 
 
 def _targets(problem: Problem, rows: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from echofold._data.problem import Problem
 from echofold._data.segments import Sequences
-from echofold._engine.kind import Reservoir
+from echofold._engine.kind import Reservoir, looks_of, row_length
 from echofold._folds.algorithm import Size
 from echofold._folds.choose import choose
 from echofold._folds.splits import RowSplits
@@ -22,7 +22,7 @@ def work_of(
 ) -> list[Work]:
     """Driving and validating so many networks of one kind, by every scheme."""
     segments, units = problem.segments, kind.size
-    m = problem.inputs.shape[1] + segments.positions * (units + kind.extras(segments.inputs))
+    m = row_length(segments, looks_of(kind, segments.inputs), kind._view.inputs)
     if isinstance(segments, Sequences):
         work = [Work(segments.steps.shape[1], networks * problem.rows, units)]
     else:

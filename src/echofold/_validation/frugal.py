@@ -35,8 +35,6 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
     shape = (source.candidates, len(splits), len(settings.ridge))
     if closed or settings.readouts:
         one.W = np.empty((*shape, 1 + source.columns, problem.targets.shape[1]))
-    if closed:
-        one.starts = np.empty((source.candidates, len(splits), source.columns))
     sums = {kind: np.zeros(shape) for kind in kinds(settings.metrics)}
     train = _Training(source, splits, whites, total, shift)
     for split, ((a, b),) in enumerate(splits.valid):
@@ -44,7 +42,6 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
         if one.W is not None:
             one.W[:, split] = W
         if closed:
-            one.starts[:, split] = [X[0] for _, block in train.again(a, a + 1) for X in block]
             continue
         for first, block in train.again(a, b):
             rows = np.arange(first, first + len(block[0]))

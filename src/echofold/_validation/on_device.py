@@ -23,7 +23,7 @@ from echofold._engine.draws import (
     stacked,
 )
 from echofold._engine.generate import ACCELERATOR_COLUMNS
-from echofold._engine.kind import Reservoirs
+from echofold._engine.kind import Reservoirs, row_length
 from echofold._folds.algorithm import Size
 from echofold._folds.choose import Choice, choose
 from echofold._folds.leave_out import only_valid
@@ -74,10 +74,12 @@ def validate_draws(
     With ``close=False`` a generative task stops at the readouts, which stay on the device unless
     they are asked for.
     """
-    columns = problem.inputs.shape[1] + problem.segments.positions * draws[0].seen
+    columns = row_length(problem.segments, draws[0].looks, draws[0].beside)
     choices = {name: _choose(problem, one, columns, settings) for name, one in schemes.items()}
     few = {name: schemes[name] for name, choice in choices.items() if choice.way == "small_k"}
     pieces = cut(problem.rows, few) if few else Pieces(np.zeros(problem.rows, dtype=int), 1)
+    looped = [one for one in schemes.values() if runs_closed_loop(problem, one)]
+    begins = np.unique([row for splits in looped for row in splits.valid_starts]).astype(int)
     free = memory_of(device)
     most = max(1, int(free // (2 * _bytes(problem, columns))))
     r, shape = stacked(draws), (len(draws), draws[0].shape[1])
@@ -86,12 +88,15 @@ def validate_draws(
     with engine(device):
         for _, of_draws, of_candidates in groups:
             part = some(r, of_draws, of_candidates)
+            X, begun = rows_of(part, problem, begins)
             rows = ManyRows(
-                rows_of(part, problem), problem.targets, problem.weights, settings.ridge,
-                settings.penalised, pieces, free // 4,
+                X, problem.targets, problem.weights, settings.ridge, settings.penalised, pieces,
+                free // 4,
             )  # fmt: skip
             for name, splits in schemes.items():
-                batch = _Batch(part, problem, rows, name, splits, choices[name], settings)
+                batch = _Batch(
+                    part, problem, rows, begins, begun, name, splits, choices[name], settings
+                )
                 found[name].append(batch.found(close))
         each = {
             name: _by_draw(parts, groups, shape, Validated(schemes[name], choices[name]))
@@ -149,11 +154,16 @@ class _Found:
 
 @dataclass
 class _Batch:
-    """Networks whose rows are on the device, to be validated by one scheme."""
+    """Networks whose rows are on the device, to be validated by one scheme.
+
+    ``begun`` are their inputs and states at the rows ``begins``.
+    """
 
     r: Reservoirs
     problem: Problem
     rows: ManyRows
+    begins: np.ndarray
+    begun: Any
     name: str
     splits: RowSplits
     choice: Choice
@@ -173,7 +183,9 @@ class _Batch:
             if not closed:
                 done.scores = self._open_loop(only_valid(at, self.splits), residuals)
         if closed:
-            done.starts = _picked(self.rows.X, self.splits.valid_rows[:, 0])
+            done.starts = _picked(
+                self.begun, np.searchsorted(self.begins, self.splits.valid_starts)
+            )
             if close:
                 done.scores = self._closed_loop(done)
                 done.starts = None
@@ -234,9 +246,9 @@ class _Batch:
 
 
 @program
-def _picked(X, rows):
-    """The rows at which closed loops start."""
-    return X[:, rows]
+def _picked(begun, places):
+    """What the closed loops of one scheme start from."""
+    return begun[:, places]
 
 
 @program

@@ -35,7 +35,7 @@ def from_pieces(
     """Readouts of every split from moments; open-loop scores too, where they are quadratic."""
     problem = source.problem
     shift = problem.targets.mean(axis=0)
-    summed = _accumulate(source, pieces, validated, shift)
+    summed = _accumulate(source, pieces, shift)
     explicit = []
     for scheme, one in validated.items():
         closed = runs_closed_loop(problem, one.splits)
@@ -48,9 +48,6 @@ def from_pieces(
         again = np.argwhere(~np.stack([s.trusted for s in solved]))
         ask_again(source, one, again, settings)
         if closed:
-            one.starts = np.stack(
-                [summed.starts[valid[0][0]] for valid in one.splits.valid], axis=1
-            )
             continue
         if len(again) or not _quadratic(problem, settings):
             explicit.append(one)
@@ -90,20 +87,16 @@ class _Summed:
     """Coordinates of each candidate, and the moments of all pieces in them.
 
     ``training`` and ``plain`` (for scores: of rows that have a value, unweighted) are
-    ``(candidates, pieces, a, a)``; ``starts`` has the rows at which closed loops begin,
-    ``condition`` that of all rows.
+    ``(candidates, pieces, a, a)``; ``condition`` is that of all rows.
     """
 
     whites: list[Whitening]
     training: np.ndarray
     plain: np.ndarray
-    starts: dict[int, np.ndarray]
     condition: np.ndarray
 
 
-def _accumulate(
-    source: States, pieces: Pieces, validated: dict[str, Validated], shift: np.ndarray
-) -> _Summed:
+def _accumulate(source: States, pieces: Pieces, shift: np.ndarray) -> _Summed:
     """Moments of all pieces, in coordinates that a pilot gives or, where it proves poor, all rows.
 
     Then the R factor of all rows takes one pass, and the moments another.
@@ -114,31 +107,29 @@ def _accumulate(
     complete = len(pilot[0]) == rows
     if complete:
         whites = [white.settled() for white in whites]
-    sums = _one_pass(source, pieces, validated, shift, whites)
+    sums = _one_pass(source, pieces, shift, whites)
     totals = sums[1].sum(axis=1)
     if not complete and any(map(is_poor, whites, totals)):
         factors = factor_all(source)
         whites = [from_factor(R / np.sqrt(rows), mean).settled() for R, mean in factors]
-        sums, complete = _one_pass(source, pieces, validated, shift, whites), True
+        sums, complete = _one_pass(source, pieces, shift, whites), True
     if complete:
         condition = [white.condition for white in whites]
     else:
         condition = [overall_condition(w, t) for w, t in zip(whites, totals, strict=True)]
         whites = [w.settled(t) for w, t in zip(whites, totals, strict=True)]
-    training, plain, starts = sums
-    return _Summed(whites, training, plain, starts, np.array(condition))
+    training, plain = sums
+    return _Summed(whites, training, plain, np.array(condition))
 
 
-def _one_pass(source: States, pieces: Pieces, validated: dict[str, Validated], shift, whites):
-    """Training moments, plain moments and starts, from one pass over the data."""
+def _one_pass(source: States, pieces: Pieces, shift, whites):
+    """Training moments and plain moments, from one pass over the data."""
     problem = source.problem
-    wanted = np.unique([v[0][0] for one in validated.values() for v in one.splits.valid])
     size = 1 + source.columns + problem.targets.shape[1]
     training = np.zeros((source.candidates, pieces.count, size, size))
     # Row weights are for training only: scores need a second set, of all rows that have a value.
     apart = problem.weights is not None and not _are_scored(problem)
     plain = np.zeros_like(training) if apart else training
-    starts: dict[int, np.ndarray] = {}
     for first, block in source.blocks():
         rows = slice(first, first + len(block[0]))
         Y = np.asarray(problem.targets[rows]) - shift
@@ -149,9 +140,7 @@ def _one_pass(source: States, pieces: Pieces, validated: dict[str, Validated], s
             add_pieces(training[candidate], pieces, first, Z, Y, w)
             if apart:
                 add_pieces(plain[candidate], pieces, first, Z, Y, there)
-        for row in wanted[(wanted >= rows.start) & (wanted < rows.stop)]:
-            starts[int(row)] = np.stack([X[row - first] for X in block])
-    return training, plain, starts
+    return training, plain
 
 
 def _are_scored(problem) -> bool:
@@ -168,7 +157,7 @@ def learn_whitening(
     """
     # One label seen through many rows: an array of them would grow with the data.
     everything = Pieces(np.broadcast_to(0, source.problem.rows), 1)
-    summed = _accumulate(source, everything, {}, shift)
+    summed = _accumulate(source, everything, shift)
     return summed.whites, summed.training[:, 0], summed.condition
 
 

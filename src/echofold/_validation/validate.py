@@ -42,6 +42,9 @@ def validate(
         return validate_draws(source.problem, draws, schemes, settings, source.device, close)[0]
     plan = _plan(source, schemes, settings)
     validated = {name: Validated(splits, plan.choices[name]) for name, splits in schemes.items()}
+    looped = [one for one in validated.values() if runs_closed_loop(source.problem, one.splits)]
+    for one in looped:
+        cast(States, source).watch(one.splits.valid_starts)
     with one_blas_thread():
         if plan.way == "states":
             _from_kept(source, plan, validated, settings)
@@ -52,7 +55,9 @@ def validate(
                 fold_by_fold(cast(States, source), one, settings, keep_fold=plan.way == "fold")
         for one in validated.values():
             one.way = plan.way
-            if one.starts is not None and close:
+        for one in looped:
+            one.starts = cast(States, source).begins(one.splits.valid_starts)
+            if close:
                 close_the_loop(cast(States, source), one, settings)
     return validated
 
@@ -130,9 +135,6 @@ def _one_scheme(source, rows: KeptRows, name: str, one: Validated, candidate: in
         one.W[candidate] = W
         one.refitted += refitted
     if closed:
-        if one.starts is None:
-            one.starts = np.empty((source.candidates, len(splits), rows.X.shape[1]))
-        one.starts[candidate] = rows.X[splits.valid_rows[:, 0]]
         return
     at, residuals, refitted = algorithm.residuals(splits)
     one.refitted += 0 if settings.readouts else refitted  # readouts counted theirs
