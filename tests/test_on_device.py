@@ -289,7 +289,7 @@ def test_draws_share_a_block_and_memory_cuts_it(accelerated, monkeypatch):
     calls = []
     rows_of = on_device.rows_of
     monkeypatch.setattr(
-        on_device, "rows_of", lambda r, problem: calls.append(r.shape) or rows_of(r, problem)
+        on_device, "rows_of", lambda r, *rest: calls.append(r.shape) or rows_of(r, *rest)
     )
 
     def scores():

@@ -326,7 +326,7 @@ def test_lower_bounds_are_marked_and_never_lowest(forecaster):
     found["rmse"][0, :, :, 0] = 1e-9
     best = int(found.rmse.values[0, :, :, 1:].mean(axis=1).min(axis=1).argmin())
     ax = draw(plots.ridge_path(found))
-    assert len(line(ax, "lower bound").get_xdata()) == 1
+    assert len(line(ax, "at best").get_xdata()) == 1
     (ring,) = (one for one in ax.lines if one.get_label().startswith("lowest"))
     assert ring.get_ydata()[0] == found.rmse.values[0, best, :, 1:].mean(axis=0).min()
     mesh = plots.surface(found, "leak_rate", "spectral_radius").collections[0]

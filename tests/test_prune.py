@@ -178,7 +178,8 @@ def test_optuna_and_random_candidates():
 )
 def test_metrics_that_need_not_grow_are_refused(metric):
     with pytest.raises(
-        ValueError, match=r"prune=True needs .*nrmse, rmse, mse; or mae.*Use prune=F"
+        ValueError,
+        match=r"prune=True needs .*mse, log_mse; or mae; or metrics.horizon.*Use prune=F",
     ):
         searched(prune=True, metric=metric)
 

@@ -43,7 +43,7 @@ from echofold import (
     datasets,
 )
 from echofold._search.finals import FINALS
-from echofold._search.select import mean_scores, select
+from echofold._search.select import mean_costs, select
 from echofold._validation.dataset import EchofoldWarning
 
 SCHEMES = {
@@ -246,12 +246,12 @@ def test_one_score_that_is_not_finite_loses(bad):
     assert select(scores, False, None).candidate == 1
     scores[0, 1, 2, 2] = bad
     winner = select(scores, False, None)
-    assert (winner.candidate, winner.ridge[0], winner.score) == (0, 1, pytest.approx(0.2))
+    assert (winner.candidate, winner.ridge[0], winner.cost) == (0, 1, pytest.approx(0.2))
     assert select(scores, False, 1).candidate == 1  # the other draw knows nothing of it
     single = select(scores, True, None)  # each split takes another ridge instead
     assert single.candidate == 1
-    assert single.score == pytest.approx((7 * 0.1 + 0.3) / 8)
-    assert np.isinf(mean_scores(scores, False)[0, 1, 2])
+    assert single.cost == pytest.approx((7 * 0.1 + 0.3) / 8)
+    assert np.isinf(mean_costs(scores, False)[0, 1, 2])
 
 
 def test_individual_ridges_are_chosen_split_by_split():
@@ -261,7 +261,7 @@ def test_individual_ridges_are_chosen_split_by_split():
     winner = select(scores, True, None)
     assert winner.candidate == 1
     assert winner.ridge.tolist() == [2, 2, 0, 0]
-    assert winner.score == pytest.approx((0.1 + 0.1 + 0.05 + 0.3) / 4)
+    assert winner.cost == pytest.approx((0.1 + 0.1 + 0.05 + 0.3) / 4)
 
 
 def test_lower_bounds_do_not_win():
@@ -674,7 +674,7 @@ def test_where_every_candidate_diverges_the_one_that_does_least_often_wins():
         [[[[np.inf], [np.inf], [0.1]], [[0.2], [np.inf], [0.9]], [[9.0], [8.0], [np.inf]]]]
     )
     winner = select(scores, False, None)
-    assert (winner.candidate, winner.diverged, winner.score) == (1, 1, np.inf)
+    assert (winner.candidate, winner.diverged, winner.cost) == (1, 1, np.inf)
     finite = np.concatenate([scores, np.full_like(scores, 0.5)], axis=1)
     assert select(finite, False, None).candidate == 3
 

@@ -27,7 +27,7 @@ from echofold._engine.generate import (
     first_output,
 )
 from echofold._engine.kind import Reservoirs
-from echofold._engine.lockstep import course, levels_before
+from echofold._engine.lockstep import Sum, course, levels_before
 from echofold._machine.programs import loop, program, scan, turns
 from echofold._machine.shapes import few_lengths, pad_rows
 
@@ -94,7 +94,8 @@ def _rows_of_series(r: Reservoirs, inputs, washout, n, begins, *, room: int):
 
 def _network_first(values):
     """``(draws, rows, values, candidates)`` as ``(draws · candidates, rows, values)``."""
-    return jnp.transpose(values, (0, 3, 1, 2)).reshape(-1, *values.shape[1:3])
+    draws, rows, width, candidates = values.shape
+    return jnp.transpose(values, (0, 3, 1, 2)).reshape(draws * candidates, rows, width)
 
 
 def _beside(inputs, values):
@@ -112,16 +113,16 @@ def _rows_of_sequences(r: Reservoirs, sequences, take, beside):
 
 
 def closed_sums(
-    r: Reservoirs, problem: Problem, W, starts, first: int, valid: np.ndarray, absolute: bool
+    r: Reservoirs, problem: Problem, W, starts, first: int, valid: np.ndarray, sum_: Sum
 ):
-    """Sums of squared (or absolute) errors ``(networks, splits, ridge)`` over intervals ``valid``.
+    """Sums of errors ``(networks, splits, ridge)`` over intervals ``valid``.
 
     ``W (networks, splits, ridge, p, outputs)`` are readouts, ``starts (networks, splits, inputs +
     size)`` what each interval starts from, inputs and states; those of the networks ``r``, draws
     times candidates, begin at ``first``.
     """
-    options = {"steps": _steps(valid), "absolute": absolute}
-    return _sums(r, W, starts, first, *_along(problem, valid), **options)
+    along = _along(problem, valid, sum_.tolerance)
+    return _sums(r, W, starts, first, *along, steps=_steps(valid), sum_=sum_.of)
 
 
 def closed_outputs(r: Reservoirs, problem: Problem, W, starts, first: int, valid: np.ndarray):
@@ -133,9 +134,9 @@ def _steps(valid: np.ndarray) -> int:
     return int((valid[:, 1] - valid[:, 0]).max())
 
 
-def _along(problem: Problem, valid: np.ndarray) -> tuple[Course, Any]:
+def _along(problem: Problem, valid: np.ndarray, tolerance=None) -> tuple[Course, Any]:
     """What runs of all intervals go along, and the levels before each."""
-    along = course(problem, valid[:, 0], valid[:, 1] - valid[:, 0])
+    along = course(problem, valid[:, 0], valid[:, 1] - valid[:, 0], tolerance)
     return along, levels_before(problem, valid[:, 0])
 
 
@@ -148,16 +149,16 @@ class _Columns(NamedTuple):
     along: Course
     split: Any
 
-    def begin(self, before, absolute: bool) -> Trajectories:
+    def begin(self, before, sum_: str) -> Trajectories:
         """After their first output."""
         inputs = self.rows.shape[0] - self.r.shape[0]
         true = self.rows[:inputs], self.rows[inputs:]
         before = before[..., self.split]
-        return first_output(self.r, self.readout, *true, self.along, before, absolute)
+        return first_output(self.r, self.readout, *true, self.along, before, sum_)
 
-    def step(self, absolute: bool):
+    def step(self, sum_: str):
         """One step of a loop: of its number, and the trajectories."""
-        return partial(closed_step, self.r, self.readout, self.along, absolute)
+        return partial(closed_step, self.r, self.readout, self.along, sum_)
 
 
 def _of_columns(r: Reservoirs, along: Course, column, shape) -> tuple[Reservoirs, Course]:
@@ -190,11 +191,11 @@ def _for_each_draw(r: Reservoirs, W, starts, first, run):
 
 
 @program
-def _sums(r: Reservoirs, W, starts, first, along: Course, before, *, steps: int, absolute: bool):
+def _sums(r: Reservoirs, W, starts, first, along: Course, before, *, steps: int, sum_: str):
     def run(r, W, starts):
         columns = _columns(r, W, starts, along)
-        going = columns.begin(before, absolute)
-        return turns(1, steps, columns.step(absolute), going, UNROLLED).error
+        going = columns.begin(before, sum_)
+        return turns(1, steps, columns.step(sum_), going, UNROLLED).error
 
     return _for_each_draw(r, W, starts, first, run)
 
@@ -203,13 +204,13 @@ def _sums(r: Reservoirs, W, starts, first, along: Course, before, *, steps: int,
 def _outputs(r: Reservoirs, W, starts, first, along: Course, before, *, steps: int):
     def run(r, W, starts):
         columns = _columns(r, W, starts, along)
-        step = columns.step(False)
+        step = columns.step("squared")
 
         def keep(going: Trajectories, n):
             return step(n, going), going.y
 
         # The output before each step
-        outputs = scan(keep, columns.begin(before, False), 1 + jnp.arange(steps))[1]
+        outputs = scan(keep, columns.begin(before, "squared"), 1 + jnp.arange(steps))[1]
         return jnp.moveaxis(outputs, 2, 0)
 
     return _for_each_draw(r, W, starts, first, run)
@@ -223,11 +224,11 @@ class Held:
     its first output.
     """
 
-    def __init__(self, r: Reservoirs, problem: Problem, W, starts, valid, absolute: bool):
-        self.r, self.absolute = r, absolute
+    def __init__(self, r: Reservoirs, problem: Problem, W, starts, valid, sum_: Sum):
+        self.r, self.sum = r, sum_
         self.shape = W.shape[:3]
-        self.along, before = _along(problem, valid)
-        self.readout, self.going = _begun(r, W, starts, self.along, before, absolute=absolute)
+        self.along, before = _along(problem, valid, sum_.tolerance)
+        self.readout, self.going = _begun(r, W, starts, self.along, before, sum_=sum_.of)
         self.error = np.array(self.going.error)
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
@@ -240,26 +241,26 @@ class Held:
             index[: len(part)] = part
             self.going = _advanced(
                 self.r, self.readout, self.going, self.along, index, first, to,
-                shape=self.shape, absolute=self.absolute,
+                shape=self.shape, sum_=self.sum.of,
             )  # fmt: skip
         self.error = np.array(self.going.error)
 
 
 @program
-def _begun(r: Reservoirs, W, starts, along: Course, before, *, absolute: bool):
+def _begun(r: Reservoirs, W, starts, along: Course, before, *, sum_: str):
     """Readouts with the columns last, and all columns after their first output."""
     columns = _columns(r, W, starts, along)
-    return columns.readout, columns.begin(before, absolute)
+    return columns.readout, columns.begin(before, sum_)
 
 
 @program
 def _advanced(
-    r: Reservoirs, readout, going: Trajectories, along: Course, index, first, to, *, shape, absolute
+    r: Reservoirs, readout, going: Trajectories, along: Course, index, first, to, *, shape, sum_
 ) -> Trajectories:
     """The columns at ``index`` from step ``first`` up to ``to``; the others as they were."""
     at = jnp.minimum(index, readout.shape[-1] - 1)
     r, along = _of_columns(r, along, at, shape)
     some = jax.tree.map(lambda array: array[..., at], going)
-    step = partial(closed_step, r, readout[..., at], along, absolute)
+    step = partial(closed_step, r, readout[..., at], along, sum_)
     some = loop(first, to, step, some)
     return jax.tree.map(lambda all_, new: all_.at[..., index].set(new, mode="drop"), going, some)

@@ -85,7 +85,8 @@ class Course(NamedTuple):
     ``known`` is ``(T, known inputs)``, ``targets`` ``(T, outputs)``; ``start`` and ``horizon`` are
     ``(columns,)``; ``unit (outputs,)`` is what one scaled unit of each output is worth. With a
     ``way`` outputs are brought back before they are compared, and ``targets`` are original values.
-    If ``present (T,)`` is not None, other rows are not compared.
+    If ``present (T,)`` is not None, other rows are not compared. Where steps are counted until a
+    run is lost, ``tolerance (outputs,)`` says what errors it may have.
     """
 
     known: Any
@@ -95,6 +96,7 @@ class Course(NamedTuple):
     unit: Any
     way: Way | None = None
     present: Any = None
+    tolerance: Any = None
 
 
 def _readout(r: Reservoirs, readout, u, x):
@@ -106,10 +108,12 @@ def _readout(r: Reservoirs, readout, u, x):
     return jnp.where(jnp.isfinite(y), y, jnp.inf)
 
 
-def _output(course: Course, y, past, step, absolute: bool):
-    """The output that is fed back, the error of this step, and the new past.
+def _output(course: Course, y, before, past, step, sum_: str):
+    """The output that is fed back, the errors up to this step, and the new past.
 
-    The error is in original units; it is zero past a column's horizon, and without a value.
+    Errors are in original units. Those ``before`` grow by none past a column's horizon, and without
+    a value. What is summed up are "squared" or "absolute" errors, or steps "lost": none before an
+    error is not tolerated, and from then on all that are left of the horizon.
     """
     row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
     if course.way is None:
@@ -117,11 +121,15 @@ def _output(course: Course, y, past, step, absolute: bool):
     else:
         y, value, past = _brought_back(course.way, course.unit[:, None], y, past, step)
         e = value - course.targets[row].T
-    e = jnp.abs(e).sum(axis=0) if absolute else (e * e).sum(axis=0)
-    e = jnp.where(jnp.isnan(e), jnp.inf, e)
+    if sum_ == "lost":
+        beyond = ~(((e / course.tolerance[:, None]) ** 2).sum(axis=0) <= 1)
+        e = jnp.where(beyond & (before == 0), course.horizon - step, 0).astype(before.dtype)
+    else:
+        e = jnp.abs(e).sum(axis=0) if sum_ == "absolute" else (e * e).sum(axis=0)
+        e = jnp.where(jnp.isnan(e), jnp.inf, e)
     if course.present is not None:
         e = jnp.where(course.present[row], e, 0.0)
-    return y, jnp.where(step < course.horizon, e, 0.0), past
+    return y, before + jnp.where(step < course.horizon, e, 0.0), past
 
 
 def _brought_back(way: Way, unit, y, past, step):
@@ -138,41 +146,41 @@ def _brought_back(way: Way, unit, y, past, step):
     return y, jnp.where(way.log, jnp.exp(kept), kept), past
 
 
-def first_output(r: Reservoirs, readout, inputs, x, course: Course, past, absolute: bool):
+def first_output(r: Reservoirs, readout, inputs, x, course: Course, past, sum_: str):
     """Columns after their first output, from true inputs and states."""
     y = _readout(r, readout, inputs, x)
-    return Trajectories(x, *_output(course, y, past, 0, absolute))
+    return Trajectories(x, *_output(course, y, jnp.zeros(y.shape[1]), past, 0, sum_))
 
 
 @program
-def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, absolute):
-    return first_output(r, readout, inputs, x, course, past, absolute)
+def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, sum_):
+    return first_output(r, readout, inputs, x, course, past, sum_)
 
 
 def begin(
-    r: Reservoirs, readout, inputs, x, course: Course, absolute: bool = False, before=None
+    r: Reservoirs, readout, inputs, x, course: Course, sum_: str = "squared", before=None
 ) -> Trajectories:
     """First output of every column, from true states and true ``inputs (inputs, columns)``.
 
     ``before (room, outputs, columns)`` are the levels before it, the last one last.
     """
     past = np.zeros((0, *readout.shape[1:])) if before is None else before
-    return _begin(r, readout, inputs, x, course, past, absolute=absolute)
+    return _begin(r, readout, inputs, x, course, past, sum_=sum_)
 
 
-def closed_step(r: Reservoirs, readout, course: Course, absolute: bool, n, going):
+def closed_step(r: Reservoirs, readout, course: Course, sum_: str, n, going):
     """One step of every column on its own output."""
     row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
     u = jnp.concatenate([going.y, course.known[row].T])
     x = r.step(going.x, u)
-    y, error, past = _output(course, _readout(r, readout, u, x), going.past, n, absolute)
-    return Trajectories(x, y, going.error + error, past)
+    y = _readout(r, readout, u, x)
+    return Trajectories(x, *_output(course, y, going.error, going.past, n, sum_))
 
 
 @program
-def _proceed(r: Reservoirs, readout, going, course, first, stop, *, absolute, steps):
+def _proceed(r: Reservoirs, readout, going, course, first, stop, *, sum_, steps):
     """The trajectories before step ``stop``; ``steps``, if not None, are compiled in."""
-    step = partial(closed_step, r, readout, course, absolute)
+    step = partial(closed_step, r, readout, course, sum_)
     count = stop - first if steps is None else steps
     return loop(0, count, lambda n, going: step(first + n, going), going)
 
@@ -180,7 +188,7 @@ def _proceed(r: Reservoirs, readout, going, course, first, stop, *, absolute, st
 @program
 def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
     """The trajectories after ``steps`` more, and their outputs."""
-    one = partial(closed_step, r, readout, course, False)
+    one = partial(closed_step, r, readout, course, "squared")
 
     def step(going, n):
         going = one(n, going)
@@ -196,7 +204,7 @@ def proceed(
     course: Course,
     first: int,
     steps: int,
-    absolute: bool = False,
+    sum_: str = "squared",
     keep: bool = False,
 ):
     """Advance by ``steps`` on the columns' own output; step ``first`` is the next one.
@@ -210,22 +218,22 @@ def proceed(
     # asks the host after every step.
     known = steps if accelerated() else None
     stop = first + steps
-    options = {"absolute": absolute, "steps": known}
+    options = {"sum_": sum_, "steps": known}
     return _proceed(r, readout, going, course, first, stop, **options), None
 
 
 @program
-def _sums(r: Reservoirs, readout, inputs, x, course: Course, past, stop, *, absolute, steps):
+def _sums(r: Reservoirs, readout, inputs, x, course: Course, past, stop, *, sum_, steps):
     """Sums of errors before step ``stop``; ``steps``, if not None, are compiled in."""
-    going = first_output(r, readout, inputs, x, course, past, absolute)
-    step = partial(closed_step, r, readout, course, absolute)
+    going = first_output(r, readout, inputs, x, course, past, sum_)
+    step = partial(closed_step, r, readout, course, sum_)
     count = stop - 1 if steps is None else steps - 1
     return loop(0, count, lambda n, going: step(1 + n, going), going).error
 
 
-def sums(r: Reservoirs, readout, inputs, x, course: Course, before, *, steps: int, absolute: bool):
+def sums(r: Reservoirs, readout, inputs, x, course: Course, before, *, steps: int, sum_: str):
     """Errors ``(columns,)`` of ``steps`` steps from what `begin` takes, by one program."""
-    options = {"absolute": absolute, "steps": steps if accelerated() else None}
+    options = {"sum_": sum_, "steps": steps if accelerated() else None}
     return _sums(r, readout, inputs, x, course, before, steps, **options)
 
 
@@ -238,8 +246,8 @@ def outputs_of(
     If ``behind``, the state ``x`` is the one before the ``inputs``.
     """
     x = r.step(x, inputs) if behind else x
-    going = first_output(r, readout, inputs, x, course, past, False)
-    one = partial(closed_step, r, readout, course, False)
+    going = first_output(r, readout, inputs, x, course, past, "squared")
+    one = partial(closed_step, r, readout, course, "squared")
 
     def step(going, n):
         going = one(n, going)

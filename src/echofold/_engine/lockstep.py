@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,7 +86,20 @@ def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
         yield part, min(widest, max(narrowest, wide))
 
 
-def course(problem: Problem, start, horizon, steps: int | None = None) -> Course:
+class Sum(NamedTuple):
+    """What is summed up along a run: errors that are "squared" or "absolute", or steps "lost".
+
+    Those are lost from the first on whose errors are not inside of the ``tolerance (outputs,)``.
+    """
+
+    of: str = "squared"
+    tolerance: np.ndarray | None = None
+
+
+SQUARED = Sum()
+
+
+def course(problem: Problem, start, horizon, tolerance=None, steps: int | None = None) -> Course:
     """What runs of such starts and horizons go along.
 
     Of a series that is not in memory it is the first ``steps``.
@@ -94,11 +108,12 @@ def course(problem: Problem, start, horizon, steps: int | None = None) -> Course
     if problem.brought_back:
         way = way_of(problem.form, problem.offset, problem.limits)
     if problem.lazy:
-        return stretch(problem, start, horizon, way, 0, steps or int(horizon.max()))
+        first = steps or int(horizon.max())
+        return stretch(problem, start, horizon, way, 0, first)._replace(tolerance=tolerance)
     rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
     known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
     present = None if problem.present is None else pad_rows(problem.present, rows)
-    return Course(known, targets, start, horizon, problem.unit, way, present)
+    return Course(known, targets, start, horizon, problem.unit, way, present, tolerance)
 
 
 def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:
@@ -122,11 +137,11 @@ def _from_rows(problem: Problem, r: Reservoirs, runs: Runs) -> tuple:
 
 
 def first_outputs(
-    problem: Problem, r: Reservoirs, runs: Runs, readout, along: Course, absolute: bool
+    problem: Problem, r: Reservoirs, runs: Runs, readout, along: Course, sum_: str
 ) -> Trajectories:
     """Columns after their first output, from the true rows that they start from."""
     inputs, states, before = _from_rows(problem, r, runs)
-    return begin(r, readout, inputs, states, along, absolute, before)
+    return begin(r, readout, inputs, states, along, sum_, before)
 
 
 def _padded(runs: Runs, width: int) -> Runs:
@@ -136,37 +151,40 @@ def _padded(runs: Runs, width: int) -> Runs:
     return runs.part(index)
 
 
-def _start(source: States, runs: Runs) -> tuple:
+def _start(source: States, runs: Runs, tolerance=None) -> tuple:
     """What columns run on and start from."""
     problem, r = source.problem, source.reservoirs.columns(runs.candidate)
-    along, readout = course(problem, runs.start, runs.horizon), np.moveaxis(runs.readout, 0, 2)
+    along = course(problem, runs.start, runs.horizon, tolerance)
+    readout = np.moveaxis(runs.readout, 0, 2)
     inputs, states, before = _from_rows(problem, r, runs)
     return r, readout, inputs, states, along, before
 
 
-def _in_stretches(source: States, runs: Runs, absolute: bool, longest: int):
+def _in_stretches(source: States, runs: Runs, sum_: Sum, longest: int):
     """Columns after one output, and what follows it of a series that is not in memory."""
     problem, r = source.problem, source.reservoirs.columns(runs.candidate)
-    along = course(problem, runs.start, runs.horizon, steps_together(runs.start, longest))
+    steps = steps_together(runs.start, longest)
+    along = course(problem, runs.start, runs.horizon, sum_.tolerance, steps)
     readout = np.moveaxis(runs.readout, 0, 2)
-    going = first_outputs(problem, r, runs, readout, along, absolute)
+    going = first_outputs(problem, r, runs, readout, along, sum_.of)
     return r, readout, going, stretches(problem, runs.start, runs.horizon, along, longest)
 
 
-def closed_loop_sums(source: States, runs: Runs, absolute: bool) -> np.ndarray:
-    """Sum of squared (or absolute) errors of every column over its horizon."""
+def closed_loop_sums(source: States, runs: Runs, sum_: Sum = SQUARED) -> np.ndarray:
+    """Sum of errors of every column over its horizon."""
     total = np.empty(len(runs.candidate))
     longest = int(runs.horizon.max())
     with engine(source.device):
         for part, width in blocks(runs, source.device):
             some = _padded(runs.part(part), width)
             if source.problem.lazy:
-                r, readout, going, ahead = _in_stretches(source, some, absolute, longest)
+                r, readout, going, ahead = _in_stretches(source, some, sum_, longest)
                 for first, steps, along in ahead:
-                    going, _ = proceed(r, readout, going, along, first, steps, absolute)
+                    going, _ = proceed(r, readout, going, along, first, steps, sum_.of)
                 error = going.error
             else:
-                error = sums(*_start(source, some), steps=longest, absolute=absolute)
+                start = _start(source, some, sum_.tolerance)
+                error = sums(*start, steps=longest, sum_=sum_.of)
             total[part] = np.asarray(error)[: part.stop - part.start]
     return total
 
@@ -179,7 +197,7 @@ def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
         for part, width in blocks(runs, source.device):
             some = _padded(runs.part(part), width)
             if source.problem.lazy:
-                r, readout, going, ahead = _in_stretches(source, some, False, longest)
+                r, readout, going, ahead = _in_stretches(source, some, SQUARED, longest)
                 parts = [np.asarray(going.y)[None]]
                 for first, steps, along in ahead:
                     going, rest = proceed(r, readout, going, along, first, steps, keep=True)

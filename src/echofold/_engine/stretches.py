@@ -35,7 +35,10 @@ def stretches(
     """``(first step, steps, what is run along)`` from the second step to the ``longest``."""
     size = steps_together(start, longest)
     for first in range(0, longest, size):
-        part = along if first == 0 else stretch(problem, start, horizon, along.way, first, size)
+        part = along
+        if first:
+            part = stretch(problem, start, horizon, along.way, first, size)
+            part = part._replace(tolerance=along.tolerance)
         begin, end = max(first, 1), min(first + size, longest)
         if begin < end:
             yield begin, end - begin, part

@@ -133,9 +133,10 @@ class Evaluator:
         """Show progress."""
         self.done += len(block.candidates) * len(block.draws)
         scheme = next(iter(record.scores))
-        scores = record.first(self.settings.metrics[0].name).mean(axis=2)
+        metric = self.settings.metrics[0]
+        costs = metric.cost(record.first(metric.name).mean(axis=2))
         if scheme in record.pruned:
-            scores = np.where(record.pruned[scheme], np.inf, scores)
-        self.best = min(self.best, np.where(np.isnan(scores), np.inf, scores).min())
-        self.progress.update(self.done, self.best)
+            costs = np.where(record.pruned[scheme], np.inf, costs)
+        self.best = min(self.best, np.where(np.isnan(costs), np.inf, costs).min())
+        self.progress.update(self.done, metric.cost(self.best))
         return record

@@ -12,7 +12,8 @@ from echofold._data.tables import read
 from echofold._data.tasks import Task
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._validation.settings import check_metrics
-from echofold.metrics import Metric, crps, interval_score
+from echofold.metrics import Metric, Spread, crps, interval_score
+from echofold.metrics import spread_of as spread_of_rows
 
 LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is computed from
 
@@ -130,7 +131,7 @@ def beginnings(
 
 
 def errors_on(
-    held: Beginning, model: Any, metrics: list[Metric], spread: float, level: float
+    held: Beginning, model: Any, metrics: list[Metric], spread: Spread, level: float
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Errors of a model on what followed, and how good its intervals are, if it has any.
 
@@ -266,13 +267,12 @@ def judged(truth: np.ndarray, forecast: Any, level: float, there: np.ndarray) ->
     }
 
 
-def spread_of(task: Task, data: Sequence[Any]) -> float:
-    """Mean squared deviation of all targets, for stretches that are constant."""
+def spread_of(task: Task, data: Sequence[Any]) -> Spread:
+    """How far all targets spread, for stretches that are constant."""
     if task.labels:
         labels = np.asarray(data[task.targets])
         targets = (labels[:, None] == np.unique(labels)).astype(float)
     else:
         targets = _targets(data[task.targets])
-        targets = targets[_complete(targets)]
         targets = targets.reshape(len(targets), -1)
-    return float(((targets - targets.mean(axis=0)) ** 2).sum(axis=1).mean())
+    return spread_of_rows([targets])

@@ -10,6 +10,7 @@ from echofold._models.stored import is_as_before
 from echofold._search.described import described, described_function
 from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
+from echofold.metrics import TOGETHER
 
 # Parameters of a search that change neither its candidates nor their scores.
 WITHOUT_EFFECT = (
@@ -52,7 +53,7 @@ def identity_of(
         "functions": {
             metric.name: described_function(metric.function, "metric")
             for metric in settings.metrics
-            if metric.needs == "predictions"
+            if metric.needs in TOGETHER
         },
         **rest,
         "prune": bool(search.prune),

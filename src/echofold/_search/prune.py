@@ -1,8 +1,9 @@
 """Exact pruning: drop closed-loop candidates as soon as they can no longer win.
 
-Errors of a trajectory only add up, so a score computed from the errors so far, with the
-denominators of the whole intervals, is a lower bound of the final one. Now and then the candidate
-that leads is run to its end; whoever's bound is above its score is dropped.
+Errors of a trajectory only add up, so a cost computed from the errors so far, with the
+denominators of the whole intervals, is a lower bound of the final one. (A horizon that has not been
+passed may still be the whole interval.) Now and then the candidate that leads is run to its end;
+whoever's bound is above its cost is dropped.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ import numpy as np
 
 from echofold._engine.draws import Held
 from echofold._engine.generate import Trajectories, proceed
-from echofold._engine.lockstep import Runs, blocks, course, first_outputs, flatten, room_of
+from echofold._engine.lockstep import Runs, Sum, blocks, course, first_outputs, flatten, room_of
 from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._validation.outcome import Validated
-from echofold._validation.score import finish_sums, kinds
+from echofold._validation.score import finish_sums, kinds, summed
 from echofold._validation.settings import Settings
 
 SEGMENTS = 12  # looks at the bounds in the course of a run
+ROUNDING = 1e-12
 
 
 @dataclass
@@ -63,7 +65,7 @@ class _OnHost(_Part):
     """
 
     runs: Runs
-    absolute: bool
+    sum: Sum
     x: np.ndarray
     y: np.ndarray
     errors: np.ndarray
@@ -81,15 +83,15 @@ class _OnHost(_Part):
             runs = self.runs.part(index)
             readout = np.moveaxis(runs.readout, 0, 2)
             r = self.source.reservoirs.columns(runs.candidate)
-            along = course(problem, runs.start, runs.horizon)
+            along = course(problem, runs.start, runs.horizon, self.sum.tolerance)
             if first == 0:
-                going = first_outputs(problem, r, runs, readout, along, self.absolute)
+                going = first_outputs(problem, r, runs, readout, along, self.sum.of)
             else:
                 past = np.moveaxis(self.past[index], 0, 2)
                 going = Trajectories(self.x[index].T, self.y[index].T, self.errors[index], past)
             start = max(first, 1)
             if to > start:
-                going, _ = proceed(r, readout, going, along, start, to - start, self.absolute)
+                going, _ = proceed(r, readout, going, along, start, to - start, self.sum.of)
             at, count = columns[part], part.stop - part.start
             self.x[at] = np.asarray(going.x).T[:count]
             self.y[at] = np.asarray(going.y).T[:count]
@@ -115,14 +117,15 @@ class _OnDevice(_Part):
 def close_and_prune(
     draws: list[tuple[States, Validated]], settings: Settings
 ) -> tuple[np.ndarray, int]:
-    """Set the scores of every draw; dropped ones are lower bounds.
+    """Set the scores of every draw; those of dropped ones are what they could reach at best.
 
-    The winner is the (candidate, ridge) with the lowest mean over draws and splits. Returns which
-    scores ``(draws, candidates, ridge)`` are lower bounds, and the column steps that were run.
+    The winner is the (candidate, ridge) with the lowest mean cost over draws and splits. Returns
+    which scores ``(draws, candidates, ridge)`` are such bounds, and the column steps that were run.
     """
     first = draws[0][1]
     shape, longest = first.W.shape[:3], int(first.splits.sizes.max())
-    parts = [_part(source, one, kinds(settings.metrics) == ("absolute",)) for source, one in draws]
+    sum_ = summed(draws[0][0].problem, settings.metrics)
+    parts = [_part(source, one, sum_) for source, one in draws]
     columns = np.arange(np.prod(shape)).reshape(shape)
     alive = np.ones((shape[0], shape[2]), dtype=bool)
     limit = np.inf
@@ -142,7 +145,9 @@ def close_and_prune(
         )
         if finished.any():
             limit = min(limit, bound[finished].min())
-        alive &= ~(bound > limit)  # a bound that is not finite is above any limit that is
+        # A bound that is not finite is above any limit that is. Equal costs, which horizons often
+        # have, may differ by rounding: who comes first among them is for the selection to say.
+        alive &= ~(bound > limit + ROUNDING * np.abs(limit))
         if np.isfinite(limit):
             alive &= np.isfinite(bound)
     whole = np.all([(part.done[columns] == longest).all(axis=1) for part in parts], axis=0)
@@ -151,7 +156,7 @@ def close_and_prune(
     return np.broadcast_to(~whole, (len(draws), *whole.shape)), sum(part.steps for part in parts)
 
 
-def _part(source: States, one: Validated, absolute: bool) -> _Part:
+def _part(source: States, one: Validated, sum_: Sum) -> _Part:
     valid = np.array([runs[0] for runs in one.splits.valid])
     shape, outputs, problem = one.W.shape[:3], one.W.shape[-1], source.problem
     count, units = int(np.prod(shape)), source.reservoirs.shape[0]
@@ -159,10 +164,10 @@ def _part(source: States, one: Validated, absolute: bool) -> _Part:
     done = np.zeros(count, dtype=int)
     if not isinstance(one.W, np.ndarray):
         with engine(source.device):
-            held = Held(source.reservoirs, problem, one.W, one.starts, valid, absolute)
+            held = Held(source.reservoirs, problem, one.W, one.starts, valid, sum_)
         return _OnDevice(source, horizon, done, held=held)
     return _OnHost(
-        source, horizon, done, runs=flatten(one.W, one.starts, valid), absolute=absolute,
+        source, horizon, done, runs=flatten(one.W, one.starts, valid), sum=sum_,
         x=np.zeros((count, units)), y=np.zeros((count, outputs)), errors=np.zeros(count),
         past=np.zeros((count, room_of(problem), outputs)),
     )  # fmt: skip
@@ -176,10 +181,10 @@ def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str,
 
 
 def _bound(parts: list[_Part], one: Validated, shape, settings: Settings) -> np.ndarray:
-    """Lower bound ``(candidates, ridge)`` of the score to select by."""
-    name = settings.metrics[0].name
-    scores = [_scores(part, one, shape, settings)[name].mean(axis=1) for part in parts]
-    return reduce(np.add, scores) / len(parts)
+    """Lower bound ``(candidates, ridge)`` of the cost to select by."""
+    metric = settings.metrics[0]
+    scores = [_scores(part, one, shape, settings)[metric.name].mean(axis=1) for part in parts]
+    return metric.cost(reduce(np.add, scores) / len(parts))
 
 
 def _leader(bound, alive, parts, columns, longest) -> tuple[int, int] | None:

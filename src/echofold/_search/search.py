@@ -62,7 +62,9 @@ class ESNSearchCV(BaseEstimator):
         With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
         a dict and ``best_*`` refer to the first.
     metric : str, callable or list of these
-        The first is minimised. Rows without a target (NaN) do not count, in any of them.
+        The first decides, and is minimised; `metrics.horizon` and functions with an attribute
+        ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do not count,
+        in any of them.
     final : {"retrain", "average", "best", "weighted", "ensemble"}
         How ``best_estimator_`` is made of the winner.
     individual_ridge : bool
@@ -80,7 +82,8 @@ class ESNSearchCV(BaseEstimator):
         Number of candidates for "random" and "optuna" (and "halving" of random ones).
     prune : bool
         Drop candidates of a forecast as soon as they cannot win any more. The winner and its
-        scores stay the same; scores of dropped ones are lower bounds, marked in ``pruned``.
+        scores stay the same; scores of dropped ones are what they could have reached at best, and
+        marked in ``pruned``.
     memory : None, number of bytes, str such as "2GB", or {"states", "pieces", "fold", "frugal"}
         Memory to use, half of what is free by default.
     random_state : int, RandomState, Generator or None
@@ -228,7 +231,7 @@ class ESNSearchCV(BaseEstimator):
         notes = describe_missing(problem, schemes)
         notes += describe_winner(winner, self._results[next(iter(schemes))])
         warn_once(self._results.values(), settings, notes)
-        self.best_index_, self.best_score_ = winner.candidate, winner.score
+        self.best_index_, self.best_score_ = winner.candidate, self._winners.score(winner)
         with one_piece("making the final model", self.progress):
             self.best_estimator_ = self.finalize(self.final)
         self.best_params_ = {

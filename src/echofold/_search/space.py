@@ -26,7 +26,8 @@ def check_space(space: Any, names: Sequence[str]) -> list[dict[str, Any]]:
         )
     for name in {name for one in given for name in one}:
         if name not in names:
-            near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+            near = [one for one in names if str(name) in one]  # before what is only alike
+            near += difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
                 f"space has {name!r}, which is not a parameter of the estimator.{hint} "

@@ -68,7 +68,7 @@ def validate_winner(
         errors = score_residuals(scored, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
     else:  # all steps count, but not all are kept
         whole = flatten(W[None, :, None], starts, np.array([valid[0] for valid in splits.valid]))
-        sums = {"squared": closed_loop_sums(source, whole, absolute=False)[:, None]}
+        sums = {"squared": closed_loop_sums(source, whole)[:, None]}
         errors = finish_sums(scored, splits, sums, rmse)["rmse"][:, 0]
     residuals = residuals * scored.unit
     outputs = _targets(problem, rows) - residuals

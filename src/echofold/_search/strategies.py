@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from echofold._search.evaluator import Evaluator
-from echofold._search.select import mean_scores, ranked
+from echofold._search.select import mean_costs, ranked
 from echofold._search.space import grid, sample
 from echofold._validation.record import Record
 
@@ -48,9 +48,9 @@ def halve(
     known = 0
     for count, upto in halvings(len(candidates), len(splits)):
         if total is not None:
-            name = evaluator.settings.metrics[0].name
-            scores = total.first(name)[:, alive][:, :, order[:known]]
-            alive = np.sort(alive[_best_first(scores, individual)[:count]])
+            metric = evaluator.settings.metrics[0]
+            costs = metric.cost(total.first(metric.name)[:, alive][:, :, order[:known]])
+            alive = np.sort(alive[_best_first(costs, individual)[:count]])
         only = np.sort(order[known:upto])
         record = evaluator.run([candidates[i] for i in alive], only)
         if total is None:
@@ -61,9 +61,9 @@ def halve(
     return candidates, total
 
 
-def _best_first(scores: np.ndarray, individual: bool) -> np.ndarray:
-    """Candidates of ``scores (draw, candidate, split, ridge)``, each at its best ridge."""
-    runs = np.moveaxis(np.where(np.isnan(scores), np.inf, scores), 1, 0)
+def _best_first(costs: np.ndarray, individual: bool) -> np.ndarray:
+    """Candidates of ``costs (draw, candidate, split, ridge)``, each at its best ridge."""
+    runs = np.moveaxis(np.where(np.isnan(costs), np.inf, costs), 1, 0)
     best = []
     for one in runs:  # (draw, split, ridge)
         each = one.min(axis=2, keepdims=True) if individual else one
@@ -119,8 +119,9 @@ def ask_optuna(
             trials = [study.ask() for _ in range(count)]
             batch = [{name: ask(trial) for name, ask in suggest.items()} for trial in trials]
             scores = evaluator.run(batch)
-            first = scores.first(evaluator.settings.metrics[0].name)
-            means = mean_scores(first, individual).mean(axis=0).min(axis=1)
+            metric = evaluator.settings.metrics[0]
+            costs = metric.cost(scores.first(metric.name))
+            means = mean_costs(costs, individual).mean(axis=0).min(axis=1)
             for trial, mean in zip(trials, means, strict=True):
                 study.tell(trial, float(mean) if np.isfinite(mean) else 1e300)
             if total is None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from echofold.metrics import costs_of
+
 
 def frame(dataset, candidates: list[dict[str, Any]]):
     """A row for every candidate and ridge, best first: mean and spread over draws and splits."""
@@ -32,13 +34,14 @@ def frame(dataset, candidates: list[dict[str, Any]]):
     key = table[name].replace([np.inf, -np.inf], np.nan)
     if "lower_bound" in table:
         key = key.where(~table["lower_bound"])
-    order = key.sort_values(kind="stable", na_position="last").index
+    ascending = dataset.attrs.get("better") != "higher"
+    order = key.sort_values(kind="stable", na_position="last", ascending=ascending).index
     return table.loc[order].reset_index(drop=True)
 
 
 def scikit_learn_form(dataset, candidates: list[dict[str, Any]]) -> dict[str, Any]:
-    """``cv_results_`` of scikit-learn: one entry for each candidate and ridge, scores negated."""
-    scores = -dataset[dataset.attrs["metric"]].values.mean(axis=0)  # (candidate, split, ridge)
+    """``cv_results_`` of scikit-learn: one entry for each candidate and ridge, errors negated."""
+    scores = -costs_of(dataset).mean(axis=0)  # (candidate, split, ridge)
     ridge = dataset.ridge.values
     params = [{**c, "ridge": float(r)} for c in candidates for r in ridge]
     by_split = np.moveaxis(scores, 1, 2).reshape(len(params), -1)
@@ -87,15 +90,15 @@ def summary(search) -> str:
     ]
     for scheme, dataset in results.items():
         winner = search._winner(scheme)
+        score = search._winners.score(winner)
         bad = int((~np.isfinite(dataset[name].values)).sum())
         params = dict(search.candidates_[winner.candidate])
         params["ridge"] = float(dataset.ridge.values[winner.ridge].mean())
         text = ", ".join(f"{k}={_literal(v)}" for k, v in params.items())
         lines.append(
-            f"{labels[scheme]:<{width}}{dataset.sizes['split']:>6}  {winner.score:<18.4f}{bad:>11}"
-            f"  {text}"
+            f"{labels[scheme]:<{width}}{dataset.sizes['split']:>6}  {score:<18.4f}{bad:>11}  {text}"
         )
-        if not np.isfinite(winner.score):
+        if not np.isfinite(score):
             lines.append(
                 "  every candidate diverges on some split; the winner does so least often, in "
                 f"{winner.diverged} runs"

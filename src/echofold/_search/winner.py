@@ -25,6 +25,7 @@ from echofold._search.split_readouts import (
     validation_outputs,
     validation_truth,
 )
+from echofold.metrics import costs_of
 
 # Members of an ensemble, as measured by benchmarks/accuracy.py (see CHANGELOG).
 OF_EACH = 2  # candidates of a representation
@@ -53,11 +54,15 @@ class Winners:
         """The winner by a scheme, over all draws or within one."""
         dataset = self.results[scheme]
         eligible = ~dataset.pruned.values if "pruned" in dataset else None
-        scores = self._scores(scheme)
+        costs = self._costs(scheme)
         if draw is None and self.by_draw:
-            each = [select(scores, individual, d, eligible) for d in range(scores.shape[0])]
+            each = [select(costs, individual, d, eligible) for d in range(costs.shape[0])]
             return min(each, key=lambda winner: winner.order)
-        return select(scores, individual, draw, eligible)
+        return select(costs, individual, draw, eligible)
+
+    def score(self, winner: Winner) -> float:
+        """The score of a winner, as users read it."""
+        return float(self.reader.metrics[0].cost(winner.cost))
 
     def model(self, final: str, scheme: str, draw: int | None, correct_ridge, individual: bool):
         """The winner's final model, with the weights of its draw (the best one by default)."""
@@ -88,7 +93,7 @@ class Winners:
     def ensemble(self, scheme: str, draw: int | None, individual: bool) -> ForecastEnsemble:
         """The best candidates of representations, with all draws (or one), as one forecaster."""
         check_forecasts(self.reader.estimator._task)
-        draws = range(len(self._scores(scheme))) if draw is None else [draw]
+        draws = range(len(self._costs(scheme))) if draw is None else [draw]
         chosen = self._fit_for_an_ensemble(scheme, list(draws), individual)
         members: list[Any] = []
         errors: list[Any] = []
@@ -118,7 +123,7 @@ class Winners:
         """
         dataset = self.results[scheme]
         eligible = ~dataset.pruned.values if "pruned" in dataset else None
-        scores, names = self._scores(scheme), self.reader.estimator._shapes_the_problem
+        costs, names = self._costs(scheme), self.reader.estimator._shapes_the_problem
         forms: dict[str, list[int]] = {}
         for place, candidate in enumerate(self.candidates):
             params = self.reader.params(candidate)
@@ -126,17 +131,18 @@ class Winners:
         winners: list[Winner] = []
         for places in forms.values():
             part = None if eligible is None else eligible[np.ix_(draws, places)]
-            each = best_of(scores[np.ix_(draws, places)], individual, OF_EACH, part)
+            each = best_of(costs[np.ix_(draws, places)], individual, OF_EACH, part)
             winners += [replace(one, candidate=places[one.candidate]) for one in each]
         winners.sort(key=lambda winner: winner.order)
-        once = [one for one in winners if self._differences(one) == 1 and np.isfinite(one.score)]
-        lowest = (once or winners)[0].score
+        once = [one for one in winners if self._differences(one) == 1 and np.isfinite(one.cost)]
+        times, lowest = self.reader.metrics[0].times, (once or winners)[0].cost
         if not once:
-            return [one for one in winners if one is winners[0] or one.score <= WORST * lowest]
+            most = times(lowest, WORST)
+            return [one for one in winners if one is winners[0] or one.cost <= most]
         return [
             one
             for one in winners
-            if one.score <= (WORST if self._differences(one) == 1 else EARNED) * lowest
+            if one.cost <= times(lowest, WORST if self._differences(one) == 1 else EARNED)
         ]
 
     def _differences(self, winner: Winner) -> int:
@@ -171,7 +177,7 @@ class Winners:
         """Readouts of the winner's splits, validated once for all final models."""
         place = winner.ridge
         if individual and winner.draw is None:
-            place = best_ridges(self._scores(scheme)[draw, winner.candidate])
+            place = best_ridges(self._costs(scheme)[draw, winner.candidate])
         ridge = self.results[scheme].ridge.values[place]
         key = (scheme, winner.candidate, draw, ridge.tobytes())
         if key not in self._validated:
@@ -184,15 +190,14 @@ class Winners:
             self._validated[key] = validate_winner(source, schemes[scheme], ridge, penalised)
         return self._validated[key]
 
-    def _scores(self, scheme: str) -> np.ndarray:
-        """Scores ``(draw, candidate, split, ridge)`` to select by."""
-        dataset = self.results[scheme]
-        return dataset[dataset.attrs["metric"]].values
+    def _costs(self, scheme: str) -> np.ndarray:
+        """Costs ``(draw, candidate, split, ridge)`` to select by."""
+        return costs_of(self.results[scheme])
 
     def _best_draw(self, scheme: str, winner: Winner, individual: bool) -> int:
         """The draw in which the winner did best."""
-        scores = self._scores(scheme)[:, winner.candidate]
-        worst = np.where(np.isnan(scores), np.inf, scores)
+        costs = self._costs(scheme)[:, winner.candidate]
+        worst = np.where(np.isnan(costs), np.inf, costs)
         each = worst.min(axis=2) if individual else worst[:, :, winner.ridge[0]]
         return int(ranked(each.T)[0])
 
@@ -210,7 +215,7 @@ def _combined_outputs(ensemble: ForecastEnsemble, outputs: np.ndarray) -> np.nda
 
 def describe_winner(winner: Winner, dataset) -> list[str]:
     """A sentence about a winner that diverges, because every candidate does."""
-    if np.isfinite(winner.score):
+    if np.isfinite(winner.cost):
         return []
     runs = dataset.sizes["split"] * (dataset.sizes["draw"] if winner.draw is None else 1)
     return [

@@ -86,6 +86,7 @@ def _dataset(record: Record, scheme: str, splits: RowSplits, settings: Settings,
         {
             "scheme": splits.name,
             "metric": settings.metrics[0].name,
+            "better": "higher" if settings.metrics[0].higher else "lower",
             "rows": splits.n,
             **record.notes[scheme],
             "steps_driven": record.steps,

@@ -22,16 +22,16 @@ from echofold._validation.refit import refit
 from echofold._validation.score import error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import learn_whitening
-from echofold.metrics import OF_VALUES
+from echofold.metrics import OF_VALUES, TOGETHER
 
 
 def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: bool) -> None:
     """Readouts and scores of one scheme, a split at a time."""
     problem, splits = source.problem, one.splits
-    _check(splits, settings)
+    closed = runs_closed_loop(problem, splits)
+    _check(splits, settings, closed)
     shift = problem.targets.mean(axis=0)
     whites, total, one.condition = learn_whitening(source, shift)
-    closed = runs_closed_loop(problem, splits)
     shape = (source.candidates, len(splits), len(settings.ridge))
     if closed or settings.readouts:
         one.W = np.empty((*shape, 1 + source.columns, problem.targets.shape[1]))
@@ -49,7 +49,9 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
                 w = W[candidate]
                 outputs = w[:, 0][:, None] + X @ w[:, 1:]
                 e = np.moveaxis(problem.targets[rows] - outputs, 0, 1)
-                for kind, value in error_sums(problem, rows[None], e[None], tuple(sums)).items():
+                for kind, value in error_sums(
+                    problem, rows[None], e[None], settings.metrics
+                ).items():
                     sums[kind][candidate, split] += value[0]
     if not closed:
         one.scores = finish_sums(problem, splits, sums, settings.metrics, lean=True)
@@ -74,7 +76,7 @@ def _readouts(train: _Training, split: int, keep_fold: bool, one: Validated, set
     return W
 
 
-def _check(splits: RowSplits, settings: Settings) -> None:
+def _check(splits: RowSplits, settings: Settings, closed: bool) -> None:
     """Raise for what this way of validating cannot do."""
     single = all(len(left) == 1 for left in splits.left_out)
     if not splits.intervals or not (single or _moves(splits)):
@@ -83,8 +85,8 @@ def _check(splits: RowSplits, settings: Settings) -> None:
             "that moves forward, which memory='fold' and 'frugal' need. Use memory='states' or "
             "'pieces', or another scheme."
         )
-    for metric in settings.metrics:
-        if metric.needs == "predictions":
+    for metric in () if closed else settings.metrics:
+        if metric.needs in TOGETHER:
             raise ValueError(
                 f"metric={metric.name!r} needs all predictions of a split at once, which "
                 "memory='fold' and 'frugal' do not keep. Use memory='states' or 'pieces', or one "

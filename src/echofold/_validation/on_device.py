@@ -42,9 +42,11 @@ from echofold._validation.score import (
     kinds,
     runs_closed_loop,
     score_residuals,
+    summed,
     sums_of_errors,
 )
 from echofold._validation.settings import Settings
+from echofold.metrics import GROWING
 
 
 def suits(device: str, problem: Problem, columns: int, settings: Settings) -> bool:
@@ -199,7 +201,7 @@ class _Batch:
     def _open_loop(self, at: np.ndarray, residuals) -> dict[str, np.ndarray]:
         problem, metrics = self.problem, self.settings.metrics
         needs = tuple(kind for kind in kinds(metrics) if kind != "predictions")
-        sums = _sums(residuals, compared(problem, at, needs), needs=needs)
+        sums = _sums(residuals, compared(problem, at, metrics), needs=needs)
         sums = {kind: np.asarray(total) for kind, total in sums.items()}
         scores = finish_sums(problem, self.splits, sums, metrics)
         for metric in metrics:
@@ -216,15 +218,15 @@ class _Batch:
         candidates = self.r.shape[1]
         draws = networks // candidates
         most = max(1, ACCELERATOR_COLUMNS // (len(splits) * ridges))
-        summed = len(needs) == 1 and needs[0] in ("squared", "absolute")
+        in_sums = len(needs) == 1 and needs[0] in GROWING
+        run = closed_outputs
+        if in_sums:
+            run = partial(closed_sums, sum_=summed(problem, metrics))
         parts = []
         for first, of_draws, of_candidates in network_groups(draws, candidates, most):
-            run = partial(
-                closed_sums if summed else closed_outputs,
-                some(self.r, of_draws, of_candidates), problem, done.W, done.starts, first, valid,
-            )  # fmt: skip
-            parts.append((first, run(absolute=needs[0] == "absolute") if summed else run()))
-        if summed:
+            part = some(self.r, of_draws, of_candidates)
+            parts.append((first, run(part, problem, done.W, done.starts, first, valid)))
+        if in_sums:
             total = np.empty((networks, len(splits), ridges))
             for first, part in parts:
                 total[first : first + len(part)] = part

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.problem import Problem
+from echofold._engine.lockstep import Sum
 from echofold._folds.splits import RowSplits
 from echofold._machine.arrays import namespace
-from echofold.metrics import Metric, denominators, interval_denominators
+from echofold.metrics import Horizon, Metric, denominators, interval_denominators, spread_of
 
+AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
 
 
@@ -19,8 +21,26 @@ def kinds(metrics: list[Metric]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(metric.needs for metric in metrics))
 
 
+def summed(problem: Problem, metrics: list[Metric], of: str | None = None) -> Sum:
+    """What closed loops add up for these metrics: the only kind of sum, or the one asked for."""
+    of = of or kinds(metrics)[0]
+    return Sum(of, _tolerance(problem.scored, metrics) if of == "lost" else None)
+
+
+def _tolerance(problem: Problem, metrics: list[Metric]) -> np.ndarray | None:
+    """Errors of outputs, in original units, beyond which a run is lost; None if none can be."""
+    horizons = [one.function for one in metrics if isinstance(one.function, Horizon)]
+    if not horizons:
+        return None
+    spread = spread_of(
+        problem.offset + problem.unit * np.asarray(problem.targets[rows])[problem.counts(rows)]
+        for rows in np.array_split(np.arange(problem.rows), -(-problem.rows // AT_A_TIME))
+    )
+    return horizons[0].tolerance(spread)
+
+
 def error_sums(
-    problem: Problem, rows: np.ndarray, residuals: np.ndarray, needs: tuple[str, ...]
+    problem: Problem, rows: np.ndarray, residuals: np.ndarray, metrics: list[Metric]
 ) -> dict[str, np.ndarray]:
     """Sums of errors of each split and ridge, in original units: ``(splits, ridge)`` each.
 
@@ -29,7 +49,7 @@ def error_sums(
     value are left out.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        return sums_of_errors(residuals, compared(problem, rows, needs), needs)
+        return sums_of_errors(residuals, compared(problem, rows, metrics), kinds(metrics))
 
 
 class Compared(NamedTuple):
@@ -37,6 +57,8 @@ class Compared(NamedTuple):
 
     ``real (splits, longest)`` tells which rows count. ``targets (splits, longest, 1, outputs)`` and
     ``limits`` are there where outputs are clipped or labels counted, ``labels`` for the latter.
+    Where steps are counted until a run is lost, ``tolerance (outputs,)`` says what errors it may
+    have, and ``left (splits, longest)`` how many validation rows there are from each on.
     """
 
     real: Any
@@ -44,10 +66,13 @@ class Compared(NamedTuple):
     targets: Any = None
     limits: Any = None
     labels: Any = None
+    tolerance: Any = None
+    left: Any = None
 
 
-def compared(problem: Problem, rows: np.ndarray, needs: tuple[str, ...]) -> Compared:
+def compared(problem: Problem, rows: np.ndarray, metrics: list[Metric]) -> Compared:
     """What sums of errors of these rows are made with."""
+    needs = kinds(metrics)
     real, at = problem.counts(rows), np.minimum(rows, problem.rows - 1)
     targets = labels = None
     if problem.output_range is not None or "labels" in needs:
@@ -55,7 +80,11 @@ def compared(problem: Problem, rows: np.ndarray, needs: tuple[str, ...]) -> Comp
     if "labels" in needs:
         assert problem.labels is not None
         labels = problem.labels[at][:, :, None]
-    return Compared(real, problem.unit, targets, problem.output_range, labels)
+    left = None
+    if "lost" in needs:
+        left = np.cumsum((rows < problem.rows)[:, ::-1], axis=1)[:, ::-1]
+    tolerance = _tolerance(problem, metrics)
+    return Compared(real, problem.unit, targets, problem.output_range, labels, tolerance, left)
 
 
 def sums_of_errors(residuals, c: Compared, needs: tuple[str, ...]) -> dict[str, Any]:
@@ -75,6 +104,9 @@ def sums_of_errors(residuals, c: Compared, needs: tuple[str, ...]) -> dict[str, 
         sums["squared"] = xp.einsum("...slro,...slro->...sr", e, e)
     if "absolute" in needs:
         sums["absolute"] = xp.abs(e).sum(axis=(-3, -1))
+    if "lost" in needs:
+        beyond = ~(((e / c.tolerance) ** 2).sum(axis=-1) <= 1) & c.real[:, :, None]
+        sums["lost"] = xp.where(beyond, c.left[:, :, None], 0).max(axis=-2).astype(float)
     if "labels" in needs:
         wrong = (outputs.argmax(axis=-1) != c.labels) & c.real[:, :, None]
         sums["labels"] = wrong.sum(axis=-2).astype(float)
@@ -90,7 +122,7 @@ def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -
         for ridge in range(scores.shape[1]):
             outputs = targets - residuals[split, real, ridge]
             if not np.isfinite(outputs).all():
-                scores[split, ridge] = np.inf
+                scores[split, ridge] = metric.worst
                 continue
             truth, predicted = problem.offset + problem.unit * targets, problem.original(outputs)
             if truth.shape[1] == 1:
@@ -109,7 +141,7 @@ def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
 
 def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics) -> dict:
     """Scores ``(splits, ridge)`` of every metric."""
-    sums = error_sums(problem, at, residuals, kinds(metrics))
+    sums = error_sums(problem, at, residuals, metrics)
     scores = finish_sums(problem, splits, sums, metrics)
     for metric in metrics:
         if metric.needs == "predictions":
@@ -119,7 +151,7 @@ def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics)
 
 def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool = False) -> dict:
     """Scores of the metrics that are made of sums of errors; ``lean``: in little memory."""
-    below, targets = None, problem.targets
+    below, targets, steps = None, problem.targets, splits.sizes[:, None]
     if problem.present is not None:
         targets, splits = targets[problem.present], splits.among(problem.present)
     if any(metric.per == "variation" for metric in metrics):
@@ -129,9 +161,12 @@ def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool =
             below = interval_denominators(targets, problem.unit, spans)[:, None]
         else:
             below = denominators(targets * problem.unit, splits.valid_rows)[:, None]
-    outputs = problem.targets.shape[1]
+    outputs, rows = problem.targets.shape[1], splits.sizes[:, None]
     return {
-        metric.name: metric.finish(sums[metric.needs], splits.sizes[:, None], outputs, below)
+        # A run goes on over rows without a value, which no error is measured in.
+        metric.name: metric.finish(
+            sums[metric.needs], steps if metric.needs == "lost" else rows, outputs, below
+        )
         for metric in metrics
         if metric.needs in sums
     }

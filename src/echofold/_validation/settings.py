@@ -10,7 +10,7 @@ import numpy as np
 from echofold._data.lazy import AT_ONCE
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits, resolve_cv
-from echofold.metrics import OF_VALUES, Metric, resolve
+from echofold.metrics import OF_VALUES, TOGETHER, Metric, resolve
 from echofold.schemes import KFold
 
 
@@ -83,16 +83,22 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
         )
     _check_weights(problem, splits)
     if problem.lazy:
-        _check_lazy(splits, metrics)
+        _check_lazy(splits, metrics, problem.task.fed_back)
     for metric in metrics:
         if metric.needs == "labels" and not problem.task.labels:
             raise ValueError(
                 f"metric={metric.name!r} counts wrong labels and needs a classifier; "
                 f"use one of {', '.join(OF_VALUES)}."
             )
+        if metric.needs == "lost" and not (splits.intervals and not problem.task.labels):
+            raise ValueError(
+                f"metric={metric.function!r} is the time until an error is too large, and needs "
+                f"validation rows that follow each other in time; cv={splits.name} has others. Use "
+                f"a scheme such as KFold without shuffling, or one of {', '.join(OF_VALUES)}."
+            )
 
 
-def _check_lazy(splits: RowSplits, metrics: list[Metric]) -> None:
+def _check_lazy(splits: RowSplits, metrics: list[Metric], fed_back: bool) -> None:
     """Raise for what would need all rows of a series that is read in blocks."""
     if not splits.intervals:
         raise ValueError(
@@ -102,7 +108,8 @@ def _check_lazy(splits: RowSplits, metrics: list[Metric]) -> None:
         )
     rows = int(splits.sizes.sum())
     for metric in metrics:
-        if metric.needs == "predictions" and 8 * rows > AT_ONCE:
+        together = metric.needs == "predictions" or (metric.needs in TOGETHER and not fed_back)
+        if together and 8 * rows > AT_ONCE:
             raise ValueError(
                 f"metric={metric.name!r} needs all predictions at once, of {rows} validation rows, "
                 "but the series is so long that it is read in blocks. Use one of "

@@ -23,8 +23,15 @@ from echofold._folds.solve import solve
 from echofold._folds.whitened import squared_errors
 from echofold._validation.outcome import Validated
 from echofold._validation.refit import factor_all, refit
-from echofold._validation.score import call_metric, error_sums, finish_sums, kinds, runs_closed_loop
+from echofold._validation.score import (
+    error_sums,
+    finish_sums,
+    kinds,
+    runs_closed_loop,
+    score_residuals,
+)
 from echofold._validation.settings import Settings
+from echofold.metrics import TOGETHER
 
 PILOT = 20  # rows a column, in segments that are warmed up from rest
 
@@ -163,13 +170,12 @@ def learn_whitening(
 
 def predict_again(source: States, explicit: Sequence[Validated], settings: Settings) -> None:
     """A second pass that predicts every validation row, for errors that moments cannot give."""
-    problem, needs = source.problem, kinds(settings.metrics)
-    totals = [
-        {kind: np.zeros(one.W.shape[:3]) for kind in needs if kind != "predictions"}
-        for one in explicit
-    ]
+    problem = source.problem
+    added = [metric for metric in settings.metrics if metric.needs not in TOGETHER]
+    whole = [metric for metric in settings.metrics if metric.needs in TOGETHER]
+    totals = [{kind: np.zeros(one.W.shape[:3]) for kind in kinds(added)} for one in explicit]
     kept: list = [None] * len(explicit)
-    if "predictions" in needs:
+    if whole:
         kept = [
             np.zeros((source.candidates, *one.splits.valid_rows.shape, *one.W.shape[2::2]))
             for one in explicit
@@ -185,7 +191,7 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
                     W = one.W[candidate, split]
                     outputs = W[:, 0][:, None] + X[rows - first] @ W[:, 1:]
                     e = np.moveaxis(problem.targets[rows] - outputs, 0, 1)
-                    sums = error_sums(problem, rows[None], e[None], needs)
+                    sums = error_sums(problem, rows[None], e[None], added)
                     for kind, value in sums.items():
                         total[kind][candidate, split] += value[0]
                     if residuals is not None:
@@ -193,8 +199,7 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
                         residuals[candidate, split, (at >= first) & (at < last)] = e
     for one, total, residuals in zip(explicit, totals, kept, strict=True):
         _set_scores(source, one, total, settings)
-        for metric in settings.metrics:
-            if metric.needs == "predictions":
-                one.scores[metric.name] = np.stack(
-                    [call_metric(metric, problem, one.splits.valid_rows, e) for e in residuals]
-                )
+        if whole:
+            rows = one.splits.valid_rows
+            each = [score_residuals(problem, one.splits, rows, e, whole) for e in residuals]
+            one.scores |= {name: np.stack([scores[name] for scores in each]) for name in each[0]}

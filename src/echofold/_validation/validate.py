@@ -19,9 +19,16 @@ from echofold._validation.frugal import fold_by_fold
 from echofold._validation.memory import choose_way
 from echofold._validation.on_device import suits, validate_draws
 from echofold._validation.outcome import Validated
-from echofold._validation.score import finish_sums, kinds, runs_closed_loop, score_residuals
+from echofold._validation.score import (
+    finish_sums,
+    kinds,
+    runs_closed_loop,
+    score_residuals,
+    summed,
+)
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import from_pieces
+from echofold.metrics import GROWING
 
 
 def validate(
@@ -150,11 +157,12 @@ def close_the_loop(source: States, one: Validated, settings: Settings) -> None:
     valid = np.array([runs[0] for runs in splits.valid])
     runs = flatten(one.W, one.starts, valid)
     needs = kinds(settings.metrics)
-    if set(needs) <= {"squared", "absolute"} and (len(needs) == 1 or problem.lazy):
+    if set(needs) <= set(GROWING) and (len(needs) == 1 or problem.lazy):
         sums = {
-            kind: closed_loop_sums(source, runs, kind == "absolute").reshape(shape)
+            kind: closed_loop_sums(source, runs, summed(problem, settings.metrics, kind))
             for kind in needs
         }
+        sums = {kind: total.reshape(shape) for kind, total in sums.items()}
         one.scores = finish_sums(problem.scored, splits, sums, settings.metrics)
         return
     outputs = closed_loop_outputs(source, runs)

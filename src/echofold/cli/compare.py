@@ -115,4 +115,4 @@ def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:
     """The lowest validation error by a scheme, and the parameters that reached it."""
     best = search._winner(scheme)
     ridge = mean_ridge(search.results_[scheme].ridge.values[best.ridge])
-    return float(best.score), {**search.candidates_[best.candidate], "ridge": ridge}
+    return search._winners.score(best), {**search.candidates_[best.candidate], "ridge": ridge}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.tables import Table, read
-from echofold._search.select import mean_scores, named
+from echofold._search.select import mean_costs, named
 from echofold._search.split_readouts import ValidationOutputs
 
 
@@ -16,7 +16,8 @@ from echofold._search.split_readouts import ValidationOutputs
 class Scores:
     """Scores of one scheme: ``values (draw, candidate, split, ridge)`` and what belongs to them.
 
-    ``bounds (candidate, ridge)`` are true for lower bounds of candidates that were dropped early.
+    ``bounds (candidate, ridge)`` are true for candidates that were dropped early: what they could
+    have reached at best.
     """
 
     found: Any
@@ -29,13 +30,27 @@ class Scores:
         """Name of the metric."""
         return self.found.attrs["metric"]
 
+    @property
+    def sign(self) -> int:
+        """What scores are multiplied by to be costs: -1 if higher ones are better."""
+        return -1 if self.found.attrs.get("better") == "higher" else 1
+
+    @property
+    def best_word(self) -> str:
+        """What the best score is called."""
+        return "lowest" if self.sign == 1 else "highest"
+
     def mean(self, individual: bool = False) -> np.ndarray:
         """Means ``(candidate, ridge)`` over draws and splits, infinite where not finite."""
-        return mean_scores(self.values, individual).mean(axis=0)
+        return self.sign * self.mean_cost(individual)
+
+    def mean_cost(self, individual: bool = False) -> np.ndarray:
+        """The same, of costs."""
+        return mean_costs(self.sign * self.values, individual).mean(axis=0)
 
     def best(self) -> int:
-        """The candidate with the lowest score that is no bound."""
-        mean = self.mean(self.individual)
+        """The best candidate whose score is no bound."""
+        mean = self.mean_cost(self.individual)
         if not self.individual:
             mean = np.where(self.bounds, np.inf, mean)
         return int(mean.min(axis=1).argmin())

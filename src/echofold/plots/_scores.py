@@ -131,7 +131,7 @@ def ridge_path(
     mean = scores.mean()[candidate, order]
     bound = scores.bounds[candidate, order]
     by_split = scores.values[:, candidate][:, :, order].reshape(-1, len(ridge))
-    by_split = np.where(np.isnan(by_split), np.inf, by_split)
+    by_split = np.where(np.isnan(by_split), scores.sign * np.inf, by_split)
     # No interpolation: the difference of two infinities would warn.
     low, high = np.quantile(by_split, (0.25, 0.75), axis=0, method="inverted_cdf")
     if len(by_split) > 1:
@@ -143,13 +143,13 @@ def ridge_path(
     ax.plot(x, shown, color=BLUE, linewidth=1.5, marker="o", markersize=4, label="mean over splits")
     if (bound & np.isfinite(mean)).any():
         at = bound & np.isfinite(mean)
-        ax.plot(x[at], shown[at], "^", color="white", markeredgecolor=BLUE, label="lower bound")
-    allowed = np.where(bound, np.inf, mean)
+        ax.plot(x[at], shown[at], "^", color="white", markeredgecolor=BLUE, label="at best")
+    allowed = np.where(bound, np.inf, scores.sign * mean)
     if np.isfinite(allowed).any():
         best = int(allowed.argmin())
         ax.plot(
             x[best], mean[best], "o", markersize=10, color="none", markeredgecolor=VERMILION,
-            markeredgewidth=2, label=f"lowest, at {short(float(ridge[order][best]))}",
+            markeredgewidth=2, label=f"{scores.best_word}, at {short(float(ridge[order][best]))}",
         )  # fmt: skip
     if not np.isfinite(mean).all():
         note(ax, f"{int((~np.isfinite(mean)).sum())} of {len(mean)} not finite")

@@ -24,7 +24,7 @@ from echofold.plots._style import (
 def surface(
     search_or_dataset: Any, x: str, y: str, scheme: str | None = None, ax: Any = None
 ) -> Any:
-    """Draw the error over two hyper-parameters, the lowest over all others and the ridge.
+    """Draw the score over two hyper-parameters, the best over all others and the ridge.
 
     A grid is drawn as cells, scattered candidates as points. What has no finite score, or was
     dropped early, is grey.
@@ -58,27 +58,29 @@ def surface(
     scores = scores_of(search_or_dataset, scheme)
     from matplotlib.patheffects import withStroke
 
-    across, up, error = _points(scores, x, y)
+    across, up, cost = _points(scores, x, y)
+    error = scores.sign * cost
     ax = axes(ax, 5.2, 4.0)
     finite = error[np.isfinite(error)]
-    style: dict[str, Any] = {"cmap": "viridis_r"}
+    style: dict[str, Any] = {"cmap": "viridis_r" if scores.sign == 1 else "viridis"}
     capped = False
     if len(finite):
         style["norm"], capped = _norm(finite)
     values_x, at_x = np.unique(across, return_inverse=True)
     values_y, at_y = np.unique(up, return_inverse=True)
     lowest = np.full((len(values_y), len(values_x)), np.inf)
-    np.minimum.at(lowest, (at_y, at_x), error)
+    np.minimum.at(lowest, (at_y, at_x), cost)
     tried = len(np.unique(at_y * len(values_x) + at_x))
-    best = int(error.argmin())
+    best = int(cost.argmin())
     if 2 * tried >= lowest.size:
-        drawn = _cells(ax, lowest, style)
+        drawn = _cells(ax, scores.sign * lowest, style)
         _ticks(ax.xaxis, values_x)
         _ticks(ax.yaxis, values_y)
         place = (at_x[best], at_y[best])
     else:
         along_x, along_y = _numbers(ax, "x", across, at_x), _numbers(ax, "y", up, at_y)
-        drawn = _cloud(ax, along_x, along_y, error, style)
+        order = np.argsort(-cost, kind="stable")  # the better ones on top
+        drawn = _cloud(ax, along_x[order], along_y[order], error[order], style)
         place = (along_x[best], along_y[best])
     if not np.isfinite(lowest).all() and (2 * tried >= lowest.size or not np.isfinite(error).all()):
         ax.plot([], [], "s", color=PALE, label="not finite, dropped or not tried")
@@ -86,7 +88,7 @@ def surface(
         ax.plot(
             *place, "o", markersize=12, markeredgewidth=1.5, color="none", markeredgecolor="black",
             path_effects=[withStroke(linewidth=4, foreground="white")],
-            label=f"lowest: {short(float(error[best]))}",
+            label=f"{scores.best_word}: {short(float(error[best]))}",
         )  # fmt: skip
         bar = ax.figure.colorbar(drawn, ax=ax, extend="max" if capped else "neither")
         bar.set_label(f"{scores.metric}, mean over splits")
@@ -102,7 +104,7 @@ def surface(
 
 
 def _points(scores: Scores, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values of two hyper-parameters and the error, for each candidate (and ridge if it is one)."""
+    """Values of two hyper-parameters and the cost, for each candidate (and ridge if it is one)."""
     names = scores.found.attrs.get("hyper_parameters", [])
     for argument, name in (("x", x), ("y", y)):
         if name not in (*names, "ridge"):
@@ -114,19 +116,19 @@ def _points(scores: Scores, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.
         raise ValueError(f"x and y are both {x!r}; give two different hyper-parameters.")
     path = "ridge" in (x, y)
     individual = scores.individual and not path
-    error = scores.mean(individual)
+    cost = scores.mean_cost(individual)
     if not individual:
-        error = np.where(scores.bounds, np.inf, error)
+        cost = np.where(scores.bounds, np.inf, cost)
     if not path:
-        return scores.found[x].values, scores.found[y].values, error.min(axis=1)
+        return scores.found[x].values, scores.found[y].values, cost.min(axis=1)
     ridge = scores.found.ridge.values
     across, up = (
-        np.tile(ridge, len(error))
+        np.tile(ridge, len(cost))
         if name == "ridge"
         else np.repeat(scores.found[name].values, len(ridge))
         for name in (x, y)
     )
-    return across, up, error.ravel()
+    return across, up, cost.ravel()
 
 
 def _norm(finite: np.ndarray) -> tuple[Any, bool]:
@@ -150,10 +152,8 @@ def _cells(ax: Any, lowest: np.ndarray, style: dict[str, Any]) -> Any:
 
 
 def _cloud(ax: Any, x: np.ndarray, y: np.ndarray, error: np.ndarray, style: dict[str, Any]) -> Any:
-    """A point for every candidate, the better ones on top."""
-    order = np.argsort(-error, kind="stable")
-    finite = order[np.isfinite(error[order])]
-    lost = order[~np.isfinite(error[order])]
+    """A point for every candidate, the last on top."""
+    finite, lost = np.isfinite(error), ~np.isfinite(error)
     size, many = (26, False) if len(error) <= MANY else (8, True)
     ax.scatter(x[lost], y[lost], s=size, color=PALE, linewidths=0, rasterized=many)
     return ax.scatter(

@@ -84,7 +84,7 @@ def _scheme(search: Any, name: str) -> dict[str, Any]:
         "described": splits.name,
         "splits": len(splits),
         "rows": " to ".join(map(str, lengths)),
-        "score": winner.score,
+        "score": search._winners.score(winner),
         "lost": int((~np.isfinite(scores)).sum()),
         "total": scores.size,
         "params": ", ".join(f"{k}={in_words(v)}" for k, v in params.items()),

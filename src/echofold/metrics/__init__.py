@@ -1,0 +1,47 @@
+"""Metrics: errors of predictions, of which the lower are better, and the prediction horizon.
+
+Arrays are ``(T,)`` or ``(T, outputs)``. A metric of your own is a function of ``(y_true, y_pred)``;
+with an attribute ``higher_is_better = True`` it is maximised.
+"""
+
+from __future__ import annotations
+
+from echofold.metrics._errors import error_rate, log_mse, mae, mse, nrmse, rmse
+from echofold.metrics._horizon import Horizon, Spread, horizon, spread_of
+from echofold.metrics._intervals import crps, interval_score
+from echofold.metrics._metric import (
+    GROWING,
+    OF_GROWING_SUMS,
+    OF_VALUES,
+    RELATIVE,
+    TOGETHER,
+    Metric,
+    costs_of,
+    resolve,
+)
+from echofold.metrics._variation import denominators, interval_denominators
+
+__all__ = [
+    "TOGETHER",
+    "GROWING",
+    "OF_GROWING_SUMS",
+    "OF_VALUES",
+    "RELATIVE",
+    "Horizon",
+    "Metric",
+    "Spread",
+    "costs_of",
+    "crps",
+    "denominators",
+    "error_rate",
+    "horizon",
+    "interval_denominators",
+    "interval_score",
+    "log_mse",
+    "mae",
+    "mse",
+    "nrmse",
+    "resolve",
+    "rmse",
+    "spread_of",
+]

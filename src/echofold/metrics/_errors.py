@@ -1,0 +1,167 @@
+"""Errors of predictions; arrays are ``(T,)`` or ``(T, outputs)``."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from echofold.metrics._variation import variation
+
+TINY = float(np.finfo(float).tiny)  # stands for an error of zero where logarithms are taken
+
+
+def pair(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Check targets and predictions and return both as (T, outputs)."""
+    arrays = []
+    for name, values in (("y_true", y_true), ("y_pred", y_pred)):
+        try:
+            array = np.asarray(values, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name}: expected an array of real numbers; {error}.") from error
+        if array.ndim not in (1, 2) or array.size == 0:
+            raise ValueError(
+                f"{name}: got an array of shape {array.shape}, expected (T,) or (T, outputs) "
+                "with at least one row and one output."
+            )
+        arrays.append(array.reshape(len(array), -1))
+    t, y = arrays
+    if t.shape != y.shape:
+        raise ValueError(
+            f"y_true has shape {t.shape} and y_pred {y.shape} as (rows, outputs); "
+            "expected the same shape."
+        )
+    if not np.isfinite(t).all():
+        raise ValueError("y_true holds NaN or infinity; remove or fill those rows first.")
+    return t, y
+
+
+def squared(t: np.ndarray, y: np.ndarray) -> float:
+    """Sum of squared errors; a diverged prediction may overflow to infinity."""
+    with np.errstate(over="ignore"):
+        return float(np.sum((y - t) ** 2))
+
+
+def nrmse(y_true: Any, y_pred: Any, *, scale: float | None = None) -> float:
+    """Root of the squared error divided by the variation of the targets.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (T,) or (T, outputs)
+        Targets and predictions.
+    scale : float, optional
+        Mean squared deviation, summed over outputs, of all the data the rows were taken from.
+        It is needed, and used, only where the targets here are one row or constant.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    ``sqrt(sum ||y - t||^2 / sum ||t - mean(t)||^2)`` over all outputs, each with its own mean.
+    The denominator is ``T * scale`` for one row or constant targets.
+
+    Examples
+    --------
+    >>> from echofold.metrics import nrmse
+    >>> nrmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
+    1.0
+    >>> nrmse([3.0], [2.0], scale=4.0)
+    0.5
+    """
+    t, y = pair(y_true, y_pred)
+    if scale is not None and not (isinstance(scale, Real) and 0 < scale < np.inf):
+        raise ValueError(
+            f"scale={scale!r}: expected a positive number, the mean squared deviation of the data."
+        )
+    denominator = variation(t)
+    if denominator == 0:
+        if scale is None:
+            raise ValueError(
+                f"y_true is constant over its T={len(t)} rows, so the NRMSE has nothing to divide "
+                "by; pass scale=, the mean squared deviation of all the data, or use rmse."
+            )
+        denominator = len(t) * float(scale)
+    with np.errstate(over="ignore"):
+        return float(np.sqrt(squared(t, y) / denominator))
+
+
+def mse(y_true: Any, y_pred: Any) -> float:
+    """Mean squared error over rows and outputs.
+
+    Examples
+    --------
+    >>> from echofold.metrics import mse
+    >>> mse([1.0, 2.0], [1.0, 4.0])
+    2.0
+    """
+    t, y = pair(y_true, y_pred)
+    return squared(t, y) / t.size
+
+
+def rmse(y_true: Any, y_pred: Any) -> float:
+    """Root of the mean squared error over rows and outputs.
+
+    Examples
+    --------
+    >>> from echofold.metrics import rmse
+    >>> rmse([1.0, 2.0], [3.0, 4.0])
+    2.0
+    """
+    return float(np.sqrt(mse(y_true, y_pred)))
+
+
+def log_mse(y_true: Any, y_pred: Any) -> float:
+    """Logarithm to base 10 of the mean squared error.
+
+    A candidate's score is the mean over splits, so runs that fail early do not outweigh all
+    others, as they do in a mean of errors: for chaotic systems, whose errors differ by orders of
+    magnitude. An error of zero counts as the smallest normal number, about 10^-308.
+
+    Examples
+    --------
+    >>> from echofold.metrics import log_mse
+    >>> round(log_mse([1.0, 2.0], [1.1, 2.1]), 6)
+    -2.0
+    """
+    return float(np.log10(max(mse(y_true, y_pred), TINY)))
+
+
+def mae(y_true: Any, y_pred: Any) -> float:
+    """Mean absolute error over rows and outputs.
+
+    Examples
+    --------
+    >>> from echofold.metrics import mae
+    >>> mae([1.0, 2.0], [1.0, 4.0])
+    1.0
+    """
+    t, y = pair(y_true, y_pred)
+    with np.errstate(over="ignore"):
+        return float(np.mean(np.abs(y - t)))
+
+
+def error_rate(labels_true: Any, labels_pred: Any) -> float:
+    """Share of labels that are wrong.
+
+    Examples
+    --------
+    >>> from echofold.metrics import error_rate
+    >>> error_rate(["a", "b", "b", "a"], ["a", "b", "a", "a"])
+    0.25
+    """
+    true, pred = np.asarray(labels_true), np.asarray(labels_pred)
+    if true.ndim != 1 or true.size == 0 or true.shape != pred.shape:
+        raise ValueError(
+            f"labels_true has shape {true.shape} and labels_pred {pred.shape}; "
+            "expected two one-dimensional arrays of the same length, at least 1."
+        )
+    texts = [array.dtype.kind in "US" for array in (true, pred)]
+    if texts[0] != texts[1] and object not in (true.dtype, pred.dtype):
+        raise TypeError(
+            f"labels_true is an array of {true.dtype} and labels_pred of {pred.dtype}, which are "
+            "never equal; give both as text or both as numbers."
+        )
+    return float(np.mean(true != pred))
