@@ -16,6 +16,7 @@ from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
 from echofold._machine.shapes import few_lengths, pad_rows
 
+WINDOWS = 512  # driven side by side
 SILENT_STEPS = 2**12  # steps driven at a time when no states are kept
 LEAST_SILENT = 64  # rows of these: those that are padding are not run
 LEAST_STEPS = 256  # in a block: a series of fewer is no faster
@@ -94,6 +95,23 @@ def block_length(shape: tuple[int, int], steps: int) -> int:
     blocks = max(1, -(-steps // most))
     even = max(-(-steps // blocks // 64) * 64, LEAST_STEPS)
     return min(even, -(-most // 64) * 64)
+
+
+def after_windows(r: Reservoirs, windows: np.ndarray) -> np.ndarray:
+    """States ``(windows, size)`` of one candidate after windows ``(windows, steps, inputs)``."""
+    found = np.empty((len(windows), r.shape[0]))
+    for first in range(0, len(windows), WINDOWS):
+        part = windows[first : first + WINDOWS]
+        wide = r.columns(np.zeros(few_lengths(len(part)), dtype=int))
+        inputs = np.moveaxis(pad_rows(part, wide.shape[1]), 0, 2)
+        found[first : first + len(part)] = np.asarray(_after_windows(wide, inputs)).T[: len(part)]
+    return found
+
+
+@program
+def _after_windows(r: Reservoirs, inputs):
+    """Last states ``(size, columns)`` after ``inputs (steps, inputs, columns)``, from rest."""
+    return loop(0, inputs.shape[0], lambda n, x: r.step(x, inputs[n]), jnp.zeros(r.shape))
 
 
 def sums_of_sequences(r: Reservoirs, inputs, take):

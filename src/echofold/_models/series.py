@@ -155,6 +155,41 @@ class SeriesESN(ESN):
             None if limits is None else form.limits(limits),
         )  # fmt: skip
 
+    def _problem(self, table: Table, X, first: int | None, washout: int | str) -> Problem:
+        """The problem of another series, in the units that were learned.
+
+        ``first`` is the row of the data of `fit` that it begins with.
+        """
+        form, seasons = self._representation()
+        if seasons and first is None:
+            raise ValueError(
+                "first=None, but the model has a season: say which row of the data given to fit y "
+                "begins with, first=0 if both begin alike."
+            )
+        self.y_schema_.check(table.schema, "y")
+        self._check_length(len(table.values), form)
+        self._check_inside(table.values)
+        present, season = present_rows(table.values, "y"), season_of(form, seasons)
+        values = table.values if present is None else filled(table.values, season)
+        levels = form.levels(values, "y")
+        known = harmonics_of(seasons, first or 0, len(values))
+        if (X is None) != (self.X_schema_ is None):
+            given = "fit" if X is None else "backtest"
+            raise ValueError(
+                f"X was given to {given} alone: inputs known in advance must be given to both, a "
+                "row for each row of y."
+            )
+        if self.X_schema_ is not None and self.X_scaler_ is not None:
+            given_X = read(X, "X", missing=True)
+            self.X_schema_.check(given_X.schema, "X")
+            self._check_known(given_X, table)
+            known = np.hstack([self.X_scaler_.scaled(filled(given_X.values, season)), known])
+        scaler, limits = self.y_scaler_, self._limits
+        return forecasting(
+            scaler.scaled(form.differences(levels)), known, washout, scaler.unit, scaler.center,
+            None, form, levels, None if limits is None else form.limits(limits), present,
+        )  # fmt: skip
+
     def _learn(self, y: np.ndarray, present, form: Form, season: int | None) -> np.ndarray:
         """Learn the scaling from what is known of ``y``, and give its levels, filled."""
         levels = form.levels(y, "y")

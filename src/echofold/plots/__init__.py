@@ -4,6 +4,7 @@ Every function draws on ``ax``, or on a new figure without it, and returns the a
 those of Okabe and Ito, which can be told apart with any colour vision.
 """
 
+from echofold.plots._backtest import error_growth, horizons
 from echofold.plots._scores import ridge_path, validation_test
 from echofold.plots._series import forecast, forecasts
 from echofold.plots._splits import splits
@@ -12,8 +13,10 @@ from echofold.plots._surface import surface
 
 __all__ = [
     "error_by_step",
+    "error_growth",
     "forecast",
     "forecasts",
+    "horizons",
     "ridge_path",
     "splits",
     "surface",

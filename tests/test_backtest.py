@@ -1,0 +1,163 @@
+"""Backtests equal one forecast after the other, with and without refitting."""
+
+from copy import deepcopy
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+
+from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, backtest, load, save
+from echofold.metrics import horizon, nrmse
+
+T = np.arange(260)
+RNG = np.random.default_rng(3)
+SERIES = 5 + np.sin(T / 4) + 0.3 * np.sin(T / 1.7) + 0.02 * RNG.normal(size=260)
+PAIR = np.stack([SERIES, 3 * np.roll(SERIES, 2)], axis=1)
+KNOWN = np.cos(T / 3)[:, None] + RNG.normal(size=(260, 2)) / 5
+FITTED, HORIZON = 150, 12
+STARTS = [201, 150, 151, 248, 180]  # in any order
+
+FORMS = [
+    {},
+    {"difference": (1,)},
+    {"log": True, "difference": (4,)},
+    {"season": 25, "harmonics": 2},
+    {"output_range": (3.6, 6.35)},
+    {"readout": "states+squares"},
+]
+
+
+def plain(model, y, start, X=None):
+    """One forecast: move on over the data before it, then run ahead."""
+    moved = deepcopy(model)
+    more = {} if X is None else {"X": X[FITTED:start]}
+    if start > FITTED:
+        moved.update(y[FITTED:start], **more)
+    ahead = {} if X is None else {"X": X[start : start + HORIZON]}
+    return moved.forecast(HORIZON, **ahead)
+
+
+@pytest.mark.parametrize("options", FORMS, ids=str)
+def test_without_refitting(options):
+    model = ESNForecaster(15, random_state=1, **options).fit(SERIES[:FITTED])
+    found = backtest(model, SERIES, STARTS, HORIZON, first=0)
+    assert found.start.values.tolist() == STARTS
+    for start, forecast in zip(STARTS, found.forecast.values, strict=True):
+        np.testing.assert_allclose(forecast[:, 0], plain(model, SERIES, start), rtol=1e-9)
+    truth = np.array([SERIES[start : start + HORIZON] for start in STARTS])
+    np.testing.assert_array_equal(found.truth[..., 0], truth)
+    np.testing.assert_allclose(found.error, np.abs(found.forecast[..., 0] - truth), rtol=1e-12)
+    expected = [nrmse(a, b) for a, b in zip(truth, found.forecast.values[..., 0], strict=True)]
+    np.testing.assert_allclose(found.nrmse, expected, rtol=1e-12)
+
+
+def test_several_outputs_and_known_inputs():
+    model = ESNForecaster(15, random_state=1).fit(PAIR[:FITTED], KNOWN[:FITTED])
+    found = backtest(model, PAIR, STARTS, HORIZON, X=KNOWN)
+    for start, forecast in zip(STARTS, found.forecast.values, strict=True):
+        np.testing.assert_allclose(forecast, plain(model, PAIR, start, KNOWN), rtol=1e-9)
+
+
+@pytest.mark.parametrize("washout", [0, 1, 30])
+def test_each_start_has_its_own_washout(washout):
+    model = ESNForecaster(15, leak_rate=0.4, random_state=1, scale=None).fit(PAIR[:FITTED])
+    found = backtest(model, PAIR[100:], [50, 120, 99], HORIZON, washout)
+    for start, forecast in zip([150, 220, 199], found.forecast.values, strict=True):
+        x = np.zeros(15)
+        for n in range(start - 1 - washout, start):
+            x = reference.update(model.W_in_, model.W_, model.leak_rate_, PAIR[n], x)
+        y, expected = PAIR[start - 1], []
+        for step in range(HORIZON):
+            if step:
+                x = reference.update(model.W_in_, model.W_, model.leak_rate_, y, x)
+            y = np.concatenate([[1.0], y, x]) @ model.readout_
+            expected.append(y)
+        np.testing.assert_allclose(forecast, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("options", FORMS, ids=str)
+@pytest.mark.parametrize("penalised", [False, True])
+def test_refitting_equals_fitting_anew(options, penalised):
+    options = options | {"scale": None, "penalize_bias": penalised, "ridge": 1e-4, "washout": 20}
+    model = ESNForecaster(15, random_state=1, **options).fit(SERIES[:FITTED])
+    starts = [120, 248, 121, 122, 200, 120]
+    found = backtest(model, SERIES, starts, HORIZON, refit=True, first=0)
+    for start, forecast in zip(starts, found.forecast.values, strict=True):
+        alone = ESNForecaster(15, random_state=1, **options).fit(SERIES[:start])
+        np.testing.assert_allclose(forecast[:, 0], alone.forecast(HORIZON), rtol=1e-6)
+
+
+def test_refitting_from_every_row_adds_rows_one_by_one():
+    model = ESNForecaster(15, random_state=1, scale=None, washout=20).fit(SERIES[:FITTED])
+    found = backtest(model, SERIES, np.arange(60, 248), HORIZON, refit=True)
+    for start in (60, 61, 150, 247):
+        alone = ESNForecaster(15, random_state=1, scale=None, washout=20).fit(SERIES[:start])
+        forecast = found.forecast.sel(start=start)[:, 0]
+        np.testing.assert_allclose(forecast, alone.forecast(HORIZON), rtol=1e-6)
+
+
+def test_missing_values_are_filled_and_not_scored():
+    y = SERIES.copy()
+    y[[205, 206, 230]] = np.nan
+    model = ESNForecaster(15, random_state=1).fit(SERIES[:FITTED])
+    found = backtest(model, y, [200, 229], HORIZON, metric=["mae", horizon(1e9)])
+    assert np.isnan(found.error.values).sum() == 3
+    assert np.isfinite(found.mae).all()
+    whole = backtest(model, SERIES, [200], HORIZON)
+    np.testing.assert_allclose(found.forecast[0], whole.forecast[0], rtol=1e-12)
+
+
+def test_searches_ensembles_and_loaded_models(tmp_path):
+    space = {"difference": [(), (1,)], "ridge": [1e-6, 1e-2]}
+    search = ESNSearchCV(
+        ESNForecaster(12, random_state=0), space, cv=KFold(4), final="ensemble"
+    ).fit(SERIES[:FITTED])
+    found = backtest(search, SERIES, [FITTED, 190], HORIZON)
+    np.testing.assert_allclose(found.forecast[0, :, 0], search.forecast(HORIZON), rtol=1e-9)
+    moved = deepcopy(search.best_estimator_).update(SERIES[FITTED:190]).forecast(HORIZON)
+    np.testing.assert_allclose(found.forecast[1, :, 0], moved, rtol=1e-9)
+    save(search.best_estimator_, tmp_path / "model.echofold")
+    again = backtest(load(tmp_path / "model.echofold"), SERIES, [FITTED, 190], HORIZON)
+    np.testing.assert_array_equal(again.forecast, found.forecast)
+
+
+def test_dates_and_names_come_along():
+    index = pd.date_range("2024-01-01", periods=260, freq="D")
+    frame = pd.DataFrame(PAIR, index=index, columns=["a", "b"])
+    model = ESNForecaster(15, random_state=1).fit(frame.iloc[:FITTED])
+    found = backtest(model, frame, 5, HORIZON, metric=[horizon(0.3, step=0.5), "rmse"])
+    assert found.output.values.tolist() == ["a", "b"]
+    assert found.start.values[0] == 1 and found.start.values[-1] == 260 - HORIZON
+    assert pd.Timestamp(found.time.values[-1]) == index[260 - HORIZON]
+    assert found.attrs["metric"] == "horizon" and found.attrs["better"] == "higher"
+    for start in range(5):
+        forecast, truth = found.forecast.values[start], found.truth.values[start]
+        unit = np.sqrt(PAIR.var(axis=0).mean())
+        wrong = np.sqrt(((forecast - truth) ** 2).mean(axis=1)) / unit > 0.3
+        expected = 0.5 * (wrong.argmax() if wrong.any() else HORIZON)
+        assert float(found.horizon[start]) == expected
+
+
+def test_wrong_arguments_are_named():
+    model = ESNForecaster(9, random_state=0).fit(SERIES[:FITTED])
+    seasonal = ESNForecaster(9, random_state=0, season=25).fit(SERIES[:FITTED])
+    for arguments, options, error, message in [
+        ((model, SERIES, [0], 5), {}, ValueError, "starts holds 0, .* rows 1 to 255"),
+        ((model, SERIES, [256], 5), {}, ValueError, "starts holds 256"),
+        ((model, SERIES, [30], 5, 30), {}, ValueError, "rows 31 to 255"),
+        ((model, SERIES, 300, 5), {}, ValueError, "starts=300: y has 255 rows"),
+        ((model, SERIES, [1.5], 5), {}, TypeError, "expected rows of y as integers"),
+        ((model, SERIES, 3, 0), {}, ValueError, "horizon=0"),
+        ((model, SERIES, 3, 5, -1), {}, ValueError, "washout=-1"),
+        ((model, SERIES[:9], 3, 20), {}, ValueError, "y has 9 rows, too few"),
+        ((model, PAIR, 3, 5), {}, ValueError, "y has"),
+        ((model, SERIES, 3, 5), {"X": KNOWN}, ValueError, "X was given to backtest alone"),
+        ((seasonal, SERIES, 3, 5), {}, ValueError, "first=None, but the model has a season"),
+        ((model, SERIES, 3, 5), {"metric": "nmse"}, ValueError, "did you mean"),
+        ((ESNRegressor(), SERIES, 3, 5), {}, TypeError, "expected a fitted ESNForecaster"),
+    ]:
+        with pytest.raises(error, match=message):
+            backtest(*arguments, **options)
+    with pytest.raises(Exception, match="not fitted"):
+        backtest(ESNForecaster(), SERIES, 3, 5)
