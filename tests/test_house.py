@@ -19,7 +19,7 @@ FLOORS = [  # what stands on one floor does not know of each other, nor of the f
     ["_validation"],
     ["_models"],
     ["_persistence", "_search"],
-    ["datasets", "plots", "systems"],
+    ["datasets", "dynamics", "plots", "systems"],
     ["report", "experiments"],
     ["cli"],
 ]

@@ -31,12 +31,18 @@ from echofold import (
     SingleSplit,
     WalkForward,
     cross_validate,
+    dynamics,
     plots,
 )
 from echofold._data.rows import complement, runs
 from echofold._models.forecast import Forecast
 from echofold.plots import _style
 
+EXPONENTS = dynamics.LyapunovExponents(
+    np.array([0.9, 0.0, -14.5]),
+    np.array([0.9, 0.0, -14.5]) * (1 + 40 / np.arange(1, 5001)[:, None]),
+    0.02 * np.arange(1, 5001),
+)
 SPACE = {"leak_rate": [0.3, 0.6, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [0.0, 1e-6, 1e-2]}
 DAYS = pd.date_range("2024-01-01", periods=230, freq="D")
 
@@ -492,6 +498,73 @@ def test_a_name_with_an_underscore_stays_in_the_legend():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [" _hidden"]
 
 
+@pytest.fixture(scope="module")
+def two_climates():
+    rng = np.random.default_rng(0)
+    truth = pd.DataFrame({"wind": series(900), "rain": rng.exponential(size=900)})
+    return dynamics.climate(truth, truth.iloc[:400] * 1.2, step=0.5)
+
+
+def test_a_climate_is_its_spectra_and_histograms(two_climates):
+    panels = plots.climate(two_climates)
+    assert panels.shape == (2, 2)
+    for output, (left, right) in enumerate(panels):
+        for place, name in enumerate(("truth", "forecast")):
+            x, power = line(left, name).get_data()
+            np.testing.assert_array_equal(x, two_climates.frequencies)
+            np.testing.assert_array_equal(power, two_climates.spectra[place, :, output])
+            (steps,) = (patch for patch in right.patches if patch.get_label() == name)
+            shares, edges, _ = steps.get_data()
+            np.testing.assert_array_equal(shares, two_climates.histograms[place, :, output])
+            np.testing.assert_array_equal(edges, two_climates.edges[:, output])
+        assert f"{two_climates.spectrum_distance[output]:.1f} dB" in left.texts[0].get_text()
+        assert f"{two_climates.histogram_distance[output]:.2f} std" in right.texts[0].get_text()
+    assert [right.get_xlabel() for _, right in panels] == ["wind", "rain"]
+    assert panels[0, 0].get_yscale() == "log" and panels[1, 0].get_yscale() == "linear"
+
+
+def test_a_climate_is_drawn_on_pairs_of_axes(two_climates):
+    figure, given = plt.subplots(2, 3)
+    found = plots.climate(two_climates, given[:, 1:])
+    assert (found == given[:, 1:]).all() and not given[0, 0].has_data()
+    one = plots.climate(two_climates, plt.subplots(1, 2)[1], output=1)
+    assert one.shape == (1, 2) and one[0, 1].get_xlabel() == "rain"
+    with pytest.raises(ValueError, match="ax has 2 axes, expected 4: two for each output"):
+        plots.climate(two_climates, given[0, :2])
+    with pytest.raises(TypeError, match="ax=3: expected matplotlib axes"):
+        plots.climate(two_climates, 3)
+    with pytest.raises(ValueError, match="output=2: expected an integer of 0 to 1"):
+        plots.climate(two_climates, output=2)
+    with pytest.raises(TypeError, match=r"expected what echofold\.dynamics\.climate returns"):
+        plots.climate(series())
+
+
+def test_a_climate_of_many_outputs_shows_some_and_one_at_rest_is_drawn():
+    values = np.random.default_rng(0).normal(size=(200, 20))
+    panels = plots.climate(dynamics.climate(values, np.zeros((100, 20))))
+    assert panels.shape == (8, 2)
+    assert panels[0, 1].get_title(loc="right") == "8 of 20 outputs"
+    draw(panels[0, 0])
+    assert np.isnan(line(panels[0, 0], "forecast").get_ydata()).all()
+
+
+def test_exponents_are_drawn_over_time_without_their_beginning():
+    ax = draw(plots.lyapunov(EXPONENTS, count=2))
+    assert ax.get_legend_handles_labels()[1] == ["0.9", "0"]
+    first = line(ax, "0.9")
+    assert first.get_ydata()[-1] == EXPONENTS.history[-1, 0]
+    low, high = ax.get_ylim()
+    assert -0.2 < low < 0 and 0.9 < high < 1.2 < first.get_ydata().max()
+    assert ax.get_xlim() == (0, 100)
+    for count in (0, True, 1.5):
+        with pytest.raises(ValueError, match="count=.* at least 1"):
+            plots.lyapunov(EXPONENTS, count=count)
+    with pytest.raises(TypeError, match="expected what echofold.dynamics.lyapunov_exponents"):
+        plots.lyapunov(series())
+    lost = replace(EXPONENTS, history=np.full((5000, 3), -np.inf), exponents=np.full(3, -np.inf))
+    draw(plots.lyapunov(lost))
+
+
 def test_models_without_validation_errors_are_refused(regressor):
     for model in (ESNForecaster(10, random_state=0).fit(series()), regressor):
         with pytest.raises(ValueError, match="no validation errors by step"):
@@ -520,10 +593,11 @@ def every_plot(search):
         "ridge_path": lambda ax: plots.ridge_path(search, ax=ax),
         "forecast": lambda ax: plots.forecast(y, search.forecast(9, level=0.5), ax),
         "error_by_step": lambda ax: plots.error_by_step(search, ax),
+        "lyapunov": lambda ax: plots.lyapunov(EXPONENTS, ax),
     }
 
 
-PLOTS = tuple(name for name in plots.__all__)
+PLOTS = tuple(name for name in plots.__all__ if name != "climate")  # which draws on pairs
 
 
 @pytest.mark.parametrize("name", PLOTS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from echofold._models import ESTIMATORS
 
 if TYPE_CHECKING:
-    from echofold import datasets, metrics, plots, reservoirs, schemes, systems
+    from echofold import datasets, dynamics, metrics, plots, reservoirs, schemes, systems
     from echofold._data.parquet import ParquetColumns
     from echofold._machine.compilations import keep_compilations
     from echofold._models.classifier import ESNClassifier
@@ -35,7 +35,8 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "schemes": ("Accumulative", "KFold", "LeaveOneOut", "SingleSplit", "WalkForward"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
-__all__ = sorted([*_HOME, "datasets", "metrics", "plots", "reservoirs", "schemes", "systems"])
+_MODULES = ("datasets", "dynamics", "metrics", "plots", "reservoirs", "schemes", "systems")
+__all__ = sorted([*_HOME, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:

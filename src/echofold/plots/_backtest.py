@@ -18,7 +18,6 @@ from echofold.plots._style import (
     note,
     plain_numbers,
     spread_wide,
-    whole_numbers,
 )
 
 NAMES = {"forecast", "truth", "error"}  # what is no score in a backtest's Dataset
@@ -140,7 +139,7 @@ def horizons(found: Any, metric: str | None = None, unit: str | None = None, ax:
     ax.set_xlabel(name if unit is None else unit)
     ax.set_ylabel("forecasts")
     plain_numbers(ax.xaxis)
-    whole_numbers(ax, "y")
+    ax.yaxis.get_major_locator().set_params(integer=True)
     legend_above(ax)
     return ax
 
@@ -151,5 +150,5 @@ def _missing(found: Any, place: int) -> np.ndarray:
 
 
 def _check(found: Any) -> None:
-    if not NAMES <= set(getattr(found, "data_vars", ())):
+    if not set(getattr(found, "data_vars", ())) >= NAMES:
         raise TypeError(f"got {type(found).__name__}, expected the Dataset that backtest returns.")
