@@ -253,3 +253,31 @@ def test_a_missing_optuna_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_optuna)
     with pytest.raises(ImportError, match=r"pip install 'echofold\[optuna\]'"):
         ESNSearchCV(TASKS["forecast"][0], GRID, strategy="optuna", n_iter=2).fit(SERIES)
+
+
+@pytest.mark.parametrize("name", ["RandomSampler", "QMCSampler", "CmaEsSampler", "GPSampler"])
+def test_any_sampler_of_optuna_proposes(name, tmp_path):
+    optuna = pytest.importorskip("optuna")
+    needs = {"GPSampler": "torch", "CmaEsSampler": "cmaes"}
+    if name in needs:
+        pytest.importorskip(needs[name])
+    sampler = getattr(optuna.samplers, name)(seed=1)
+    space = {"leak_rate": stats.uniform(0.1, 0.9), "ridge": RIDGE}
+    options = {"strategy": "optuna", "n_iter": 12, "sampler": sampler}
+    one = searched(space=space, checkpoint=tmp_path / "kept", **options)
+    again = searched(space=space, **options)  # the sampler given is not changed by a search
+    assert one.candidates_ == again.candidates_ and len(one.candidates_) == 12
+    assert one.best_params_ == again.best_params_
+    resumed = searched(space=space, checkpoint=tmp_path / "kept", **options)
+    assert resumed.candidates_ == one.candidates_
+    with pytest.raises(ValueError, match="another search"):
+        options["sampler"] = None
+        searched(space=space, checkpoint=tmp_path / "kept", **options)
+
+
+def test_wrong_samplers_are_named():
+    pytest.importorskip("optuna")
+    with pytest.raises(TypeError, match="sampler='gp': expected a sampler of Optuna"):
+        searched(strategy="optuna", n_iter=3, sampler="gp")
+    with pytest.raises(ValueError, match="sampler=3 has no meaning for strategy='grid'"):
+        searched(sampler=3)

@@ -16,7 +16,7 @@ from echofold.metrics import TOGETHER
 WITHOUT_EFFECT = (
     "final", "memory", "n_jobs", "executor", "checkpoint", "progress", "verify",
 )  # fmt: skip
-DESCRIBED_APART = ("estimator", "space", "cv", "metric", "random_state")
+DESCRIBED_APART = ("estimator", "space", "cv", "metric", "random_state", "sampler")
 
 
 def identity_of(
@@ -35,6 +35,8 @@ def identity_of(
     rest = {
         name: value for name, value in search.get_params(deep=False).items() if name not in left
     }
+    if search.sampler is not None:  # blocks know their candidates, so its name is enough
+        rest["sampler"] = type(search.sampler).__name__
     return {
         "version": __version__,
         "estimator": type(search.estimator).__name__,

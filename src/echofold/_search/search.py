@@ -78,6 +78,9 @@ class ESNSearchCV(BaseEstimator):
     strategy : {"grid", "random", "halving", "optuna"}
         All of the grid; ``n_iter`` random candidates; few splits first and the better half on;
         or candidates proposed by Optuna.
+    sampler : sampler of Optuna, optional
+        Who proposes candidates for "optuna", such as ``optuna.samplers.GPSampler(seed=0)``; by
+        default its tree-structured Parzen estimator, in batches that share the work.
     n_iter : int, optional
         Number of candidates for "random" and "optuna" (and "halving" of random ones).
     prune : bool
@@ -154,6 +157,7 @@ class ESNSearchCV(BaseEstimator):
         checkpoint=None,
         progress="auto",
         verify=False,
+        sampler=None,
     ):
         self.estimator = estimator
         self.space = space
@@ -174,6 +178,7 @@ class ESNSearchCV(BaseEstimator):
         self.checkpoint = checkpoint
         self.progress = progress
         self.verify = verify
+        self.sampler = sampler
 
     def __getstate__(self):
         return {**super().__getstate__(), "executor": None}  # threads and sockets do not travel
@@ -266,6 +271,11 @@ class ESNSearchCV(BaseEstimator):
                 f"n_iter={self.n_iter!r} has no meaning for strategy='grid'; leave it out, or use "
                 "strategy='random'."
             )
+        if self.sampler is not None and self.strategy != "optuna":
+            raise ValueError(
+                f"sampler={self.sampler!r} has no meaning for strategy={self.strategy!r}; leave it "
+                "out, or use strategy='optuna'."
+            )
         if self.n_jobs is not None and self.n_jobs != -1:
             check_count("n_jobs", self.n_jobs)
         settings = Settings(
@@ -325,7 +335,8 @@ class ESNSearchCV(BaseEstimator):
     def _evaluate(self, evaluator: Evaluator, candidates, spaces):
         """Carry the strategy out."""
         if self.strategy == "optuna":
-            return ask_optuna(evaluator, spaces, self.n_iter, self.seed_, self.individual_ridge)
+            individual = self.individual_ridge
+            return ask_optuna(evaluator, spaces, self.n_iter, self.seed_, individual, self.sampler)
         if self._halves(candidates):
             return halve(evaluator, candidates, self.individual_ridge)
         return evaluate_all(evaluator, candidates)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from echofold._search.space import grid, sample
 from echofold._validation.record import Record
 
 STRATEGIES = ("grid", "random", "halving", "optuna")
-BATCH = 16  # candidates that Optuna proposes at a time; they share a draw
+BATCH = 16  # candidates that Optuna's usual sampler proposes at a time; they share a draw
 
 
 def candidates_of(strategy: str, spaces: list[dict], n_iter: int | None, seed: int) -> list[dict]:
@@ -95,9 +96,13 @@ def _spread(k: int) -> np.ndarray:
 
 
 def ask_optuna(
-    evaluator: Evaluator, spaces: list[dict], n_iter: int, seed: int, individual: bool
+    evaluator: Evaluator, spaces: list[dict], n_iter: int, seed: int, individual: bool, sampler: Any
 ) -> tuple[list[dict], Record]:
-    """Let Optuna's sampler propose batches of candidates; each batch shares its draws."""
+    """Let a sampler of Optuna propose candidates.
+
+    Its usual one proposes batches, each of which shares its draws; another is asked for one
+    candidate at a time, so that it knows of all scores before.
+    """
     try:
         import optuna
     except ImportError:
@@ -109,13 +114,21 @@ def ask_optuna(
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        sampler = optuna.samplers.TPESampler(seed=seed % 2**32, constant_liar=True)
-        study = optuna.create_study(sampler=sampler)
+        together = BATCH if sampler is None else 1
+        if sampler is None:
+            sampler = optuna.samplers.TPESampler(seed=seed % 2**32, constant_liar=True)
+        elif not isinstance(sampler, optuna.samplers.BaseSampler):
+            raise TypeError(
+                f"sampler={sampler!r}: expected a sampler of Optuna, such as "
+                "optuna.samplers.GPSampler(seed=0), or None."
+            )
+        # A copy: a search that is run again must be given the same candidates.
+        study = optuna.create_study(sampler=deepcopy(sampler))
         suggest = {name: _suggestion(name, values) for name, values in spaces[0].items()}
         candidates: list[dict] = []
         total: Record | None = None
         while len(candidates) < n_iter:
-            count = min(BATCH, n_iter - len(candidates))
+            count = min(together, n_iter - len(candidates))
             trials = [study.ask() for _ in range(count)]
             batch = [{name: ask(trial) for name, ask in suggest.items()} for trial in trials]
             scores = evaluator.run(batch)

@@ -36,7 +36,7 @@ class Loop(NamedTuple):
         """``z (size + outputs,)`` after one step."""
         size = self.reservoirs.shape[0]
         going = Trajectories(z[:size, None], z[size:, None], jnp.zeros(1), self.past)
-        going = closed_step(self.reservoirs, self.readout, self.course, False, 0, going)
+        going = closed_step(self.reservoirs, self.readout, self.course, "squared", 0, going)
         return jnp.concatenate([going.x, going.y])[:, 0]
 
 
