@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
-from echofold import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
+from echofold import Accumulative, KFold, LeaveOneOut, Recycle, SingleSplit, WalkForward
 from echofold._folds.choose import Choice
 from echofold._folds.splits import RowSplits, resolve_cv
 
@@ -42,7 +42,17 @@ SPLITTERS = {
     "time series": TimeSeriesSplit(4),
     "groups": GroupKFold(4),
 }
-SCHEMES = {**WITH_GAPS, **SPLITTERS}
+# Validation rows that are trained on, in one training set for all splits.
+RECYCLED = {
+    "recycle": Recycle(5, valid=12),
+    "recycle by steps": Recycle(None, valid=12, start=3, step=5),
+}
+STEPPED = {
+    "k-fold by steps": KFold(None, valid=12, start=3, step=9, gap=(2, 4)),
+    "accumulative by steps": Accumulative(4, valid=12, min_train=20, start=24, step=5),
+    "walk forward by steps": WalkForward(4, valid=12, min_train=20, start=24, step=5, gap=2),
+}
+SCHEMES = {**WITH_GAPS, **SPLITTERS, **RECYCLED, **STEPPED}
 
 # Ways to the readouts; the two of large_k are told apart, whichever would be chosen.
 CHOICES = {

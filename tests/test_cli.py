@@ -406,7 +406,16 @@ def test_schemes_are_drawn_in_words_in_json_and_to_files(run, tmp_path):
     assert found["splits"][1] == {"train": [[6, 16]], "valid": [16, 20]}
     assert "<svg" in picture.read_text()[:2000]
     code, out, _ = run("schemes", "--n", "20", "--quiet")
-    assert len(out.splitlines()) == 16
+    assert len(out.splitlines()) == 21  # one, and five of each scheme that has a length
+    args = ("schemes", "--n", "20", "--valid", "5", "--start", "2", "--step", "6")
+    code, out, _ = run(*args, "--scheme", "recycle")
+    assert "──▓▓▓▓▓─────────────\n────────▓▓▓▓▓───────\n──────────────▓▓▓▓▓─" in out
+    assert "▓ both" in out
+    code, out, _ = run(*args, "--scheme", "k-fold", "--k", "2", "--quiet")
+    assert out.splitlines() == ["──█████─────────────", "────────█████───────"]
+    refused(run("schemes", "--scheme", "k-fold", "--step", "3"), 1, "step=3 without valid")
+    refused(run("schemes", "--scheme", "single", "--start", "3"), 2, "--start has no meaning")
+    refused(run("forecast", "x.csv", "--horizon", "3", "--scheme", "recycle"), 2, "k-fold")
 
 
 def test_info_tells_versions_devices_and_memory(run):

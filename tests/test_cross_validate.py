@@ -1,12 +1,22 @@
 """Cross-validation of an estimator: the definition, every algorithm, every way to use memory."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import reference
-from cases import CHOICES, GAPS, INTERVALS, RIDGE, ROWS, SCHEMES, relative, same_scores, splits_of
+from cases import (
+    CHOICES,
+    INTERVALS,
+    RECYCLED,
+    RIDGE,
+    ROWS,
+    SCHEMES,
+    STEPPED,
+    relative,
+    same_scores,
+    splits_of,
+)
 from searches import exploding
 from sklearn.base import clone
 from sklearn.model_selection import (
@@ -162,7 +172,14 @@ def expected_nrmse(task, splits, ridge):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(
-    "scheme", ["k-fold, gaps", "leave one out, gap before", "walk forward k-step, gap before"]
+    "scheme",
+    [
+        "k-fold, gaps",
+        "leave one out, gap before",
+        "walk forward k-step, gap before",
+        "recycle",
+        "recycle by steps",
+    ],
 )
 def test_the_definition(task, scheme):
     found = run(task, SCHEMES[scheme], algorithm="naive")
@@ -194,7 +211,7 @@ def test_all_algorithms_agree(task, scheme):
 
 
 @pytest.mark.parametrize("task", ["forecast 3", "regression 3"])
-@pytest.mark.parametrize("scheme", [f"{scheme}, gaps" for scheme in INTERVALS])
+@pytest.mark.parametrize("scheme", [*(f"{scheme}, gaps" for scheme in INTERVALS), "recycle"])
 @pytest.mark.parametrize("large", ["large_k by leaving out", "large_k by walking"])
 def test_both_ways_of_large_k_agree(task, scheme, large, monkeypatch):
     plain = run(task, SCHEMES[scheme], algorithm="naive")
@@ -245,10 +262,16 @@ def test_diverging_runs_are_infinite_for_every_algorithm():
 WAYS = ["pieces", "fold", "frugal"]
 
 
-@pytest.mark.parametrize("scheme", INTERVALS)
-@pytest.mark.parametrize("gap", ["no gap", "gaps"])
-def test_every_way_to_use_memory_gives_the_same(scheme, gap):
-    cv = replace(INTERVALS[scheme], gap=GAPS[gap])
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        *(f"{scheme}, {gap}" for gap in ("no gap", "gaps") for scheme in INTERVALS),
+        *RECYCLED,
+        *STEPPED,
+    ],
+)
+def test_every_way_to_use_memory_gives_the_same(scheme):
+    cv = SCHEMES[scheme]
     for task in ("forecast", "regression 3"):
         for metric in ("nrmse", "mae"):
             plain = run(task, cv, algorithm="naive", metric=metric)
@@ -261,11 +284,15 @@ def test_every_way_to_use_memory_gives_the_same(scheme, gap):
                 same_scores(found[metric], plain[metric])
 
 
-@pytest.mark.parametrize("scheme", INTERVALS)
+@pytest.mark.parametrize("scheme", [*INTERVALS, *RECYCLED])
 @pytest.mark.parametrize("way", WAYS)
 def test_clipped_outputs_and_several_metrics(scheme, way):
     model = clone(REGRESSOR).set_params(output_range=(-0.5, 0.7))
-    options = {"cv": INTERVALS[scheme], "ridge": RIDGE, "metric": ["rmse", "nrmse", "mae", "mse"]}
+    options = {
+        "cv": {**INTERVALS, **RECYCLED}[scheme],
+        "ridge": RIDGE,
+        "metric": ["rmse", "nrmse", "mae", "mse"],
+    }
     plain = cross_validate(model, INPUTS, OUTPUTS, algorithm="naive", **options)
     found = cross_validate(model, INPUTS, OUTPUTS, memory=way, **options)
     loose = cross_validate(REGRESSOR, INPUTS, OUTPUTS, memory=way, **options)
@@ -276,9 +303,10 @@ def test_clipped_outputs_and_several_metrics(scheme, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("task", ["forecast", "regression 3"])
-def test_readouts_without_states(task, way):
-    plain = run(task, KFold(5), algorithm="naive", readouts=True)
-    found = run(task, KFold(5), memory=way, readouts=True)
+@pytest.mark.parametrize("cv", [KFold(5), RECYCLED["recycle"]], ids=repr)
+def test_readouts_without_states(task, way, cv):
+    plain = run(task, cv, algorithm="naive", readouts=True)
+    found = run(task, cv, memory=way, readouts=True)
     assert relative(found.readout.values, plain.readout.values, 2).max() < 1e-8
     assert "readout" not in run(task, KFold(5), memory=way)
 
@@ -467,7 +495,12 @@ def test_an_integer_means_stratified_folds_for_a_classifier():
 
 
 def test_a_dict_of_schemes_shares_one_pass():
-    schemes = {"CV": KFold(5), "AV": Accumulative(3, min_train=24), "FV": WalkForward(3, gap=2)}
+    schemes = {
+        "CV": KFold(5),
+        "AV": Accumulative(3, min_train=24),
+        "FV": WalkForward(3, gap=2),
+        "RV": RECYCLED["recycle"],
+    }
     for way in ("states", *WAYS):
         found = run("regression", schemes, ridge=FEW, memory=way)
         assert list(found) == list(schemes)

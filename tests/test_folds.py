@@ -9,7 +9,7 @@ from hypothesis import assume, event, example, given, settings
 from hypothesis import strategies as st
 from passing import Passing
 
-from echofold import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
+from echofold import Accumulative, KFold, LeaveOneOut, Recycle, SingleSplit, WalkForward
 from echofold._data.problem import Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
@@ -139,6 +139,9 @@ def problems(draw):
                 lambda: LeaveOneOut(gap=gap),
                 lambda: Accumulative(k, valid=valid, min_train=min_train, gap=gap),
                 lambda: WalkForward(k, valid=valid, min_train=min_train, gap=gap),
+                lambda: Recycle(k, valid=valid or 2),
+                lambda: Recycle(None, valid=valid or 2, start=min_train, step=k),
+                lambda: KFold(None, valid=valid or 2, start=min_train, step=k, gap=gap),
             ]
         )
     )()
@@ -165,7 +168,7 @@ def agree(problem, choices):
         splits = resolve_cv(cv, len(X))
     except ValueError as error:
         event("refused")
-        assert any(name in str(error) for name in ("k=", "valid=", "gap", "min_train="))
+        assert any(name in str(error) for name in ("k=", "valid=", "gap", "min_train=", "start="))
         return
     good = conditions(splits, X) < 1e3
     assume(good.any())
@@ -194,6 +197,8 @@ def small(n, columns):
 @example((KFold(3), *small(7, 6)))  # more rows than columns, but not in training
 @example((Accumulative(5, min_train=1), *small(6, 9)))
 @example((KFold(3, gap=4), *small(12, 2)))  # no rows to train on
+@example((Recycle(3, valid=2), *small(6, 12)))
+@example((Recycle(3, valid=2), *small(12, 3)))
 def test_any_shape(problem):
     agree(problem, [CHOICES["small_k"], CHOICES["large_k by leaving out"]])
 
@@ -245,7 +250,14 @@ def test_gaps_that_leave_no_training_rows(cv):
 
 # --- trouble ------------------------------------------------------------------------------------
 
-TROUBLED = [KFold(5), KFold(12, gap=2), LeaveOneOut(), Accumulative(4), WalkForward(5)]
+TROUBLED = [
+    KFold(5),
+    KFold(12, gap=2),
+    LeaveOneOut(),
+    Accumulative(4),
+    WalkForward(5),
+    Recycle(4, valid=12),
+]
 COLLINEAR = {
     "duplicate": lambda X: np.hstack([X, X[:, :1]]),
     "sum": lambda X: np.hstack([X, X[:, :1] + X[:, 1:2]]),

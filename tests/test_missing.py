@@ -23,6 +23,7 @@ from echofold import (
     ESNSearchCV,
     KFold,
     LeaveOneOut,
+    Recycle,
     SingleSplit,
     WalkForward,
     cross_validate,
@@ -78,6 +79,7 @@ SCHEMES = {
     "accumulative": Accumulative(3, valid=8, min_train=0.4),
     "walk forward": WalkForward(3, valid=8, min_train=0.4),
     "one": LeaveOneOut(),
+    "recycle": Recycle(3, valid=9),
 }
 ALGORITHMS = ("naive", "auto", "small_k", "large_k")
 
@@ -207,7 +209,8 @@ def test_every_form_and_scheme_equals_the_plain_loop(name, scheme):
 @pytest.mark.parametrize("name", ["plain", "both", "all"])
 def test_ways_to_use_memory_and_weights_give_the_same(name, memory, weights):
     data, plain = plain_of(name, Y, X, weights=weights)
-    for cv in (KFold(3), WalkForward(3, valid=8, min_train=0.4), LeaveOneOut()):
+    forward, recycled = WalkForward(3, valid=8, min_train=0.4), Recycle(3, valid=9)
+    for cv in (KFold(3), forward, LeaveOneOut(), recycled):
         found = cross_validate(
             model_of(FORMS[name]), *data, cv=cv, ridge=RIDGE, memory=memory,
             metric=["nrmse", "rmse"], sample_weight=weights, verify=True,

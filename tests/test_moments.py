@@ -132,7 +132,7 @@ def test_pieces_cover_every_set(n, count, seed):
     rng = np.random.default_rng(seed)
     masks = rng.random((count, n)) < rng.random((count, 1))
     sets = [tuple((i, i + 1) for i in np.flatnonzero(mask)) for mask in masks]
-    pieces = cut(n, {"cv": SimpleNamespace(train=sets, valid=sets)})
+    pieces = cut(n, {"cv": SimpleNamespace(distinct=SimpleNamespace(train=sets), valid=sets)})
     assert pieces.count == len(np.unique(pieces.label))
     for mask, runs in zip(masks, pieces.train["cv"], strict=True):
         inside = rows(runs) if runs else []

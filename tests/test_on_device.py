@@ -20,6 +20,7 @@ from echofold import (
     ESNSearchCV,
     KFold,
     LeaveOneOut,
+    Recycle,
     WalkForward,
     cross_validate,
 )
@@ -168,7 +169,7 @@ def only_one_fold(device, leaving, penalised):
 
 
 @pytest.mark.parametrize("penalised", [False, True])
-@pytest.mark.parametrize("cv", [KFold(5), LeaveOneOut()], ids=repr)
+@pytest.mark.parametrize("cv", [KFold(5), LeaveOneOut(), Recycle(3, valid=4)], ids=repr)
 @pytest.mark.parametrize("n", [20, 26])
 def test_fewer_rows_than_columns(n, cv, penalised):
     """Random states, a constant among them, and states of zeros."""
@@ -189,8 +190,15 @@ def test_fewer_rows_than_columns(n, cv, penalised):
 
 @pytest.mark.parametrize(
     "cv",
-    [KFold(5), KFold(4, valid=20, gap=3), Accumulative(3), WalkForward(3), LeaveOneOut()],
-    ids=["k-fold", "k-step", "accumulative", "walk forward", "leave one out"],
+    [
+        KFold(5),
+        KFold(4, valid=20, gap=3),
+        Accumulative(3),
+        WalkForward(3),
+        LeaveOneOut(),
+        Recycle(4, valid=20),
+    ],
+    ids=["k-fold", "k-step", "accumulative", "walk forward", "leave one out", "recycle"],
 )
 @pytest.mark.parametrize("options", [{}, {"penalize_bias": True, "difference": 1}])
 def test_forecasts(accelerated, cv, options):
@@ -215,9 +223,14 @@ def test_metrics_of_forecasts(accelerated, metric):
         np.testing.assert_allclose(device[name], host[name], rtol=1e-6)
 
 
-@pytest.mark.parametrize("cv", [KFold(4), KFold(4, shuffle=True, random_state=0), LeaveOneOut()])
+@pytest.mark.parametrize("algorithm", ["small_k", "large_k"])
+@pytest.mark.parametrize(
+    "cv",
+    [KFold(4), KFold(4, shuffle=True, random_state=0), LeaveOneOut(), Recycle(4, valid=20)],
+    ids=repr,
+)
 @pytest.mark.parametrize("metric", [["nrmse", "mae"], [lambda t, p: np.abs(t - p).max()]])
-def test_regression(accelerated, cv, metric):
+def test_regression(accelerated, cv, metric, algorithm):
     weights = RNG.random(260)
     y = np.column_stack([TARGETS, TARGETS**2])
     y[50:60] = np.nan
@@ -225,6 +238,7 @@ def test_regression(accelerated, cv, metric):
     def work():
         network = ESNRegressor(15, random_state=0, device="cpu", output_range=(0.1, 0.9))
         options = {"cv": cv, "ridge": PATH, "metric": metric, "readouts": True}
+        options["algorithm"] = algorithm
         with pytest.warns(UserWarning, match="missing"):
             return cross_validate(network, INPUTS, y, sample_weight=weights, **options)
 
@@ -259,7 +273,7 @@ SPACE = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9, 1.4], "ridg
         {"n_draws": 3},
         {"prune": True, "n_draws": 2},
         {"verify": True},
-        {"cv": {"CV": KFold(4), "AV": Accumulative(3)}},
+        {"cv": {"CV": KFold(4), "RV": Recycle(4, valid=40), "AV": Accumulative(3)}},
         {"strategy": "halving", "n_draws": 2},
     ],
     ids=lambda options: next(iter(options)),

@@ -28,6 +28,7 @@ from echofold import (
     ESNSearchCV,
     KFold,
     LeaveOneOut,
+    Recycle,
     SingleSplit,
     WalkForward,
     cross_validate,
@@ -93,6 +94,7 @@ SCHEMES = [
     (Accumulative(3, min_train=20), 53),
     (WalkForward(4, valid=10, gap=2), 100),
     (LeaveOneOut(gap=1), 30),
+    (Recycle(None, valid=20, start=5, step=15), 100),
     (TimeSeriesSplit(4), 60),
 ]
 

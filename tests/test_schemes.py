@@ -15,6 +15,7 @@ from echofold.schemes import (
     Accumulative,
     KFold,
     LeaveOneOut,
+    Recycle,
     SingleSplit,
     Split,
     WalkForward,
@@ -32,6 +33,13 @@ SCHEMES = [
     WalkForward(3, valid=0.2, min_train=12, gap=3),
     LeaveOneOut(),
     LeaveOneOut(gap=(0, 4)),
+    KFold(3, start=5),
+    KFold(None, valid=0.2, start=0.1, step=3, gap=1),
+    Accumulative(None, valid=8, start=0.6, step=2),
+    WalkForward(2, valid=5, min_train=12, start=20, step=0.1),
+    Recycle(),
+    Recycle(3, valid=6, start=2),
+    Recycle(None, valid=6, start=2, step=5),
 ]
 INTERVALS = [s for s in SCHEMES if not getattr(s, "shuffle", False)]
 
@@ -110,6 +118,55 @@ TABLE = [
         3,
         [(((1, 3),), (0, 1)), (((2, 3),), (1, 2)), (((0, 1),), (2, 3))],
     ),
+    # rows 4 to 10 in 2 folds; the first rows are only trained on
+    (KFold(2, start=4), 10, [(((0, 4), (7, 10)), (4, 7)), (((0, 7),), (7, 10))]),
+    # span 10 - 3 - 2 = 5 over 2 steps: 3, 2
+    (
+        KFold(3, valid=3, start=2),
+        10,
+        [(((0, 2), (5, 10)), (2, 5)), (((0, 5), (8, 10)), (5, 8)), (((0, 7),), (7, 10))],
+    ),
+    # every 2 rows: 1, 3, 5 and 7, of which the last would end at 11
+    (
+        KFold(None, valid=4, start=1, step=2, gap=(0, 1)),
+        10,
+        [(((0, 1), (6, 10)), (1, 5)), (((0, 3), (8, 10)), (3, 7)), (((0, 5),), (5, 9))],
+    ),
+    (KFold(2, valid=2, step=6), 10, [(((2, 10),), (0, 2)), (((0, 6), (8, 10)), (6, 8))]),
+    (KFold(None, valid=6, step=6), 10, [(((6, 10),), (0, 6))]),
+    # a fifth of 10 rows from one to the next, beginning at 0.3 of them
+    (
+        KFold(2, valid=0.4, start=0.3, step=0.2),
+        10,
+        [(((0, 3), (7, 10)), (3, 7)), (((0, 5), (9, 10)), (5, 9))],
+    ),
+    # rest 12 - 6 = 6 in 2 folds
+    (Accumulative(2, min_train=5, start=6), 12, [(((0, 6),), (6, 9)), (((0, 9),), (9, 12))]),
+    # span 12 - 2 - 6 = 4 over 2 steps: 2, 2
+    (
+        Accumulative(3, valid=2, min_train=4, start=6, gap=1),
+        12,
+        [(((0, 5),), (6, 8)), (((0, 7),), (8, 10)), (((0, 9),), (10, 12))],
+    ),
+    # from min_train on
+    (
+        Accumulative(None, valid=4, min_train=5, step=2),
+        12,
+        [(((0, 5),), (5, 9)), (((0, 7),), (7, 11))],
+    ),
+    (Accumulative(1, valid=4, min_train=5, step=2), 12, [(((0, 5),), (5, 9))]),
+    (
+        WalkForward(3, valid=4, min_train=5, start=6, step=1, gap=2),
+        12,
+        [(((1, 4),), (6, 10)), (((2, 5),), (7, 11)), (((3, 6),), (8, 12))],
+    ),
+    # span 10 - 3 = 7 over 3 steps, as in k-step: 3, 2, 2
+    (Recycle(4, valid=3), 10, [(((0, 10),), (a, a + 3)) for a in (0, 3, 5, 7)]),
+    (Recycle(3, valid=0.4, start=0.2), 10, [(((0, 10),), (a, a + 4)) for a in (2, 4, 6)]),
+    (Recycle(None, valid=4, start=1, step=2), 10, [(((0, 10),), (a, a + 4)) for a in (1, 3, 5)]),
+    (Recycle(1, valid=4), 10, [(((0, 10),), (6, 10))]),
+    (Recycle(1, valid=4, start=1, step=9), 10, [(((0, 10),), (1, 5))]),
+    (Recycle(1, valid=10), 10, [(((0, 10),), (0, 10))]),
 ]
 
 
@@ -190,6 +247,28 @@ def test_forward_schemes(scheme, k, valid, least, gap, more):
         assert k < 3 or (np.ptp(np.diff(starts)) <= 1 and (np.diff(starts, 2) <= 0).all())
 
 
+@given(
+    k=st.one_of(st.none(), st.integers(2, 9)),
+    valid=st.integers(1, 12),
+    start=st.integers(0, 20),
+    step=st.integers(1, 15),
+    n=st.integers(1, 90),
+)
+def test_steps_are_as_given_and_as_many_as_fit(k, valid, start, step, n):
+    fit = len(range(start, n - valid + 1, step))
+    for scheme in (KFold, Recycle):
+        made = scheme(k, valid=valid, start=start, step=step)
+        if not fit or (k or 0) > fit:
+            with pytest.raises(ValueError, match=f"n={n}"):
+                made.splits(n)
+            continue
+        if scheme is KFold and valid == n:
+            continue  # nothing to train on
+        starts = range(start, start + (k or fit) * step, step)
+        assert [s.valid for s in made.splits(n)] == [(a, a + valid) for a in starts]
+        assert made.get_n_splits(np.zeros(n)) == len(starts)
+
+
 @given(st.sets(st.integers(0, 60)))
 def test_runs_and_rows_are_inverse(indices):
     found = runs(list(indices))
@@ -238,7 +317,8 @@ def test_scikit_learn_interop(scheme):
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_equality_hash_repr_and_copies(scheme):
-    names = {c.__name__: c for c in (SingleSplit, KFold, Accumulative, WalkForward, LeaveOneOut)}
+    kinds = (SingleSplit, KFold, Accumulative, WalkForward, LeaveOneOut, Recycle)
+    names = {c.__name__: c for c in kinds}
     again = eval(repr(scheme), names)
     for other in (again, copy.deepcopy(scheme), pickle.loads(pickle.dumps(scheme)), clone(scheme)):
         assert other == scheme and hash(other) == hash(scheme)
@@ -252,6 +332,8 @@ def test_repr_shows_only_what_differs():
     assert repr(KFold(np.int64(5), gap=[1, 0.1])) == "KFold(k=5, gap=(1, 0.1))"
     assert repr(SingleSplit(0.2)) == "SingleSplit(valid=0.2)"
     assert repr(WalkForward(valid=7)) == "WalkForward(valid=7)"
+    assert repr(Recycle()) == "Recycle()"
+    assert repr(KFold(None, valid=9, start=2, step=3)) == "KFold(k=None, valid=9, start=2, step=3)"
 
 
 def test_a_gap_may_be_zero_in_any_form():
@@ -262,8 +344,11 @@ def test_a_gap_may_be_zero_in_any_form():
 def test_number_of_splits():
     assert [s.get_n_splits() for s in (SingleSplit(), KFold(7), WalkForward(3))] == [1, 7, 3]
     assert LeaveOneOut().get_n_splits(np.zeros(13)) == 13
-    with pytest.raises(ValueError, match="X=None: the number of rows is needed"):
-        LeaveOneOut().get_n_splits()
+    stepped = KFold(None, valid=3, step=2)
+    assert stepped.get_n_splits(np.zeros(10)) == 4
+    for scheme in (LeaveOneOut(), stepped):
+        with pytest.raises(ValueError, match="X=None: the number of rows is needed"):
+            scheme.get_n_splits()
 
 
 def test_draw():
@@ -275,11 +360,17 @@ def test_draw():
     assert SingleSplit(4, gap=2).draw(16, width=4) == "──" + "─█"
     assert SingleSplit(4, gap=3).draw(16, width=4) == "──" + "·█"
     assert KFold(2, shuffle=True, random_state=0).draw(10).count("█") == 10
+    assert Recycle(2, valid=3).draw(6).split() == ["▓▓▓───", "───▓▓▓"]
 
 
 @pytest.mark.parametrize(
     "scheme, n, validations",
-    [(KFold(4, gap=2), 100, 4), (KFold(valid=500), 1000, 10), (LeaveOneOut(), 100, 100)],
+    [
+        (KFold(4, gap=2), 100, 4),
+        (KFold(valid=500), 1000, 10),
+        (LeaveOneOut(), 100, 100),
+        (Recycle(7), 100, 7),
+    ],
 )
 def test_html_draws_every_split(scheme, n, validations):
     page = scheme._repr_html_()
@@ -314,6 +405,20 @@ BAD_ARGUMENTS = [
     (lambda: KFold(shuffle=1), TypeError, "shuffle=1: expected True or False"),
     (lambda: KFold(shuffle=True, valid=3), ValueError, "valid=3 with shuffle=True"),
     (lambda: KFold(shuffle=True, gap=(0, 1)), ValueError, r"gap=\(0, 1\) with shuffle=True"),
+    (lambda: KFold(shuffle=True, start=3), ValueError, "start=3 with shuffle=True"),
+    (lambda: KFold(start=-1), ValueError, "start=-1: expected an integer of at least 0"),
+    (lambda: KFold(start=None), TypeError, "start=None: expected a number of rows"),
+    (lambda: WalkForward(start=1.5), ValueError, "start=1.5: a float is a fraction"),
+    (lambda: KFold(valid=3, step=0), ValueError, "step=0: expected an integer of at least 1"),
+    (lambda: KFold(valid=3, step="a"), TypeError, "step='a': expected a number of rows"),
+    (lambda: Accumulative(step=3), ValueError, "step=3 without valid.*Give valid, or drop step"),
+    (lambda: KFold(None), ValueError, "k=None means as many .* step=None; give step, or k as"),
+    (lambda: Recycle(None, valid=3), ValueError, "k=None means as many .* at least 1"),
+    (lambda: Recycle(0), ValueError, "k=0: expected an integer of at least 1"),
+    (lambda: Recycle(valid=None), TypeError, "valid=None: expected a number of rows"),
+    (lambda: Recycle(start=None), TypeError, "start=None: expected a number of rows"),
+    (lambda: Recycle(gap=1), TypeError, "gap"),
+    (lambda: Recycle(1, start=3), ValueError, "start=3 with k=1 and step=None.*stands at the end"),
     (lambda: KFold(random_state=1), ValueError, "random_state=1 has no effect"),
     (lambda: KFold(shuffle=True, random_state=-1), ValueError, "random_state=-1: expected"),
     (lambda: KFold(shuffle=True, random_state="a"), TypeError, "random_state='a': expected"),
@@ -355,6 +460,29 @@ BAD_DATA = [
     ),
     (SingleSplit(10), 10, "split 1 of 1: .* gap of 0 rows .* Use a smaller gap or a smaller valid"),
     (LeaveOneOut(), 1, "split 1 of 1: validation rows 0 to 1 .* or more rows"),
+    (KFold(5, start=96), 100, "k=5 folds need at least start=96 [+] 5 rows.* smaller k or start"),
+    (KFold(5, valid=9, start=95), 100, "start=95 [+] valid=9 rows .*smaller valid or start"),
+    (
+        KFold(5, valid=9, start=90),
+        100,
+        "k=5 steps need 5 different starts, but start=90 [+] valid=9 leaves only 2 in n=100",
+    ),
+    (
+        KFold(12, valid=20, start=5, step=8),
+        100,
+        "k=12 intervals, one every step=8 rows, need start=5 [+] 11 × 8 [+] valid=20 rows, but "
+        "n=100, where 10 fit; use k=10, or k=None for as many as fit, or a smaller step, valid "
+        "or start",
+    ),
+    (Recycle(9, valid=20, step=0.3), 50, "k=9 .* need 8 × 15 [+] valid=20 .* 3 fit; use k=3"),
+    (Recycle(None, valid=60, step=5), 50, "valid=60 rows do not fit in n=50 rows"),
+    (KFold(None, valid=5, step=0.01), 50, "step=0.01 of n=50 rows is 0 rows"),
+    (
+        Accumulative(2, start=40),
+        100,
+        "start=40 is before row 50, but min_train=0.5 of n=100 rows are trained on before.*use "
+        "start=50 or more, or a smaller min_train",
+    ),
 ]
 
 

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from echofold._search.search import ESNSearchCV
     from echofold._validation.cross_validate import cross_validate, cross_validate_readout
     from echofold._validation.dataset import EchofoldWarning
-    from echofold.schemes import Accumulative, KFold, LeaveOneOut, SingleSplit, WalkForward
+    from echofold.schemes import (
+        Accumulative,
+        KFold,
+        LeaveOneOut,
+        Recycle,
+        SingleSplit,
+        WalkForward,
+    )
 
 __version__ = "0.1.0"
 _NAMES = {  # loaded on first use, so that importing the package costs little
@@ -32,7 +39,7 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "_persistence.save_and_load": ("load", "save"),
     "_validation.dataset": ("EchofoldWarning",),
     "_search.search": ("ESNSearchCV",),
-    "schemes": ("Accumulative", "KFold", "LeaveOneOut", "SingleSplit", "WalkForward"),
+    "schemes": ("Accumulative", "KFold", "LeaveOneOut", "Recycle", "SingleSplit", "WalkForward"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = ("datasets", "dynamics", "metrics", "plots", "reservoirs", "schemes", "systems")

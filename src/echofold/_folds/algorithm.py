@@ -55,6 +55,11 @@ class Size:
         return len(self.splits)
 
     @property
+    def sets(self) -> int:
+        """Number of training sets, of which there are fewer where splits share one."""
+        return len(self.splits.distinct)
+
+    @property
     def p(self) -> float:
         """Number of columns, the one of ones included."""
         return 1.0 + self.m
@@ -67,7 +72,7 @@ class Size:
     @cached_property
     def solved(self) -> float:
         """Products of making all readouts from a factorisation."""
-        return self.k * self.ridges * self.outputs * self.p**2
+        return self.sets * self.ridges * self.outputs * self.p**2
 
     @cached_property
     def predicted(self) -> float:
@@ -89,8 +94,13 @@ class Algorithm(ABC):
         self.rows, self.scheme = rows, scheme
 
     @abstractmethod
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
+
     def readouts(self, splits: RowSplits) -> Readouts:
-        """Readouts of every split."""
+        """Readouts of every split; those that train on the same rows are solved once."""
+        W, refitted = self.solve(splits.distinct)
+        return Readouts(splits.spread(W), refitted)
 
     def residuals(self, splits: RowSplits) -> Residuals:
         """Residuals of every split on its validation rows."""

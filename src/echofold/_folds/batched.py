@@ -52,6 +52,12 @@ def replaced(array, index, values):
     return array.at[index].set(values)
 
 
+@program
+def spread(W, which, *, axis: int):
+    """For every split the readouts of its training set."""
+    return jnp.take(W, which, axis=axis)
+
+
 @dataclass(frozen=True)
 class Parts:
     """Pieces cut into parts of equal length, so that their moments are one batch of products.

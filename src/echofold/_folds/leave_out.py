@@ -266,10 +266,10 @@ def _dual(A, B, d, centre: Centre, ridge, left_out: LeftOut) -> None:
             V, right = root[:, None] * U[R].T, root[:, None] * c
             basis, T = np.linalg.qr(V)
             size = np.abs(np.diag(T))
-            left_out.refitted[split, j] = not size.min() > size.max() / GROWTH_OF_ROOT
+            left_out.refitted[split, j] = not (size > size.max(initial=0) / GROWTH_OF_ROOT).all()
             if left_out.refitted[split, j]:
                 continue
-            q = solve_triangular(T, basis.T @ right, check_finite=False)
+            q = _solve_triangle(T, basis.T @ right)
             left_out.residuals[split, : len(R), j] = q / d[R, None]
             if left_out.W is not None:
                 w = Qt.T @ ((s * root)[:, None] * (right - V @ q))
@@ -321,13 +321,15 @@ class LeaveOut(Algorithm):
         "solve": 1.9e-10,
     }
 
-    def readouts(self, splits: RowSplits) -> Readouts:
-        """Readouts of every split."""
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
         left_out = self._found(splits, readouts=True)
         return Readouts(left_out.W, left_out.direct)
 
     def residuals(self, splits: RowSplits) -> Residuals:
-        """Residuals of every split, without its readouts."""
+        """Residuals of every split, without its readouts; with them where none are held out."""
+        if not splits.held_out:
+            return super().residuals(splits)
         left_out = self._found(splits, readouts=False)
         return Residuals(only_valid(left_out.rows, splits), left_out.residuals, left_out.direct)
 
@@ -340,20 +342,20 @@ class LeaveOut(Algorithm):
     @staticmethod
     def work(size: Size) -> dict[str, float]:
         """Counts of work for one candidate."""
-        n, k, p, ridges = size.n, size.k, size.p, size.ridges
+        n, k, p, ridges = size.n, size.sets, size.p, size.ridges
         factored = ridges if ridges <= FEW_RIDGES else 1
-        longest = float((n - size.splits.train_sizes).max())
+        longest, held_out = float((n - size.splits.train_sizes).max()), size.splits.held_out
         return {
             "call": 1,
-            "split": k * ridges * (0 if longest == 1 else 0.2 if longest < LARGE else 1),
+            "split": k * ridges * (0 if longest <= 1 else 0.2 if longest < LARGE else 1),
             "factor, rows": n * p**2 * (2 + factored),
             "factor, squares": 0 if ridges <= FEW_RIDGES else p**2,
             "factor, cubes": p**3 * factored,
             "left out, squares": k * longest**2 * ridges * (longest > 1),
             "left out, products": k * longest**2 * p * ridges,
             "left out, cubes": k * longest**3 * ridges,
-            "residuals": n * p * ridges * size.outputs,
-            "solve": size.solved if size.readouts else 0,
+            "residuals": n * p * ridges * size.outputs + (0 if held_out else size.predicted),
+            "solve": size.solved if size.readouts or not held_out else 0,
         }
 
 

@@ -127,6 +127,11 @@ class ManyRows:
 
     def readouts(self, scheme: str, splits: RowSplits) -> tuple[Any, int]:
         """``W (candidates, splits, ridge, 1 + m, outputs)``, and how many splits were refitted."""
+        W, refitted = self._readouts(scheme, splits.distinct)
+        return splits.spread(W, 1, batched.spread), refitted
+
+    def _readouts(self, scheme: str, splits: RowSplits) -> tuple[Any, int]:
+        """The same for splits that all have different training sets."""
         W, bad = self._solved(self._parts.members(self.pieces.train[scheme]))
         by_host = np.flatnonzero(self._unlike)
 
@@ -235,7 +240,18 @@ class ManyRows:
         return rows, self._in_groups(each, lambda X, W: batched.residuals(X, self._Y, at, W), W)
 
     def left_out(self, splits: RowSplits, readouts: bool) -> tuple[np.ndarray, Any, Any, int]:
-        """Rows left out, residuals as above, readouts if asked for, and refitted splits."""
+        """Rows left out, residuals as above, readouts if asked for, and refitted splits.
+
+        Where validation rows are not held out, these rows, and their residuals.
+        """
+        if not splits.held_out:
+            _, _, W, refitted = self._left_out(splits.distinct, True)
+            W = splits.spread(W, 1, batched.spread)
+            return *self.residuals(splits, W), W, refitted
+        return self._left_out(splits, readouts)
+
+    def _left_out(self, splits: RowSplits, readouts: bool) -> tuple[np.ndarray, Any, Any, int]:
+        """The same for rows that are held out."""
         rows = np.where(splits.left_out_rows < self.n, splits.left_out_rows, -1)
         arrays = self._Y, self._weights[0]
         options = {"penalised": self.penalised, "wanted": readouts}

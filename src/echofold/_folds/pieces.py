@@ -44,7 +44,8 @@ class Labels:
 class Pieces:
     """``label[a:b]`` are the pieces of some rows.
 
-    ``train[scheme][s]`` and ``valid[scheme][s]`` list the pieces of a split as runs.
+    ``train[scheme]`` lists the pieces of each distinct training set as runs, ``valid[scheme]``
+    those of each split's validation rows.
     """
 
     label: np.ndarray | Labels
@@ -73,10 +74,10 @@ def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
     Pieces that are always together are joined.
     """
     sets = {
-        (scheme, part, split): runs
+        (scheme, part, number): runs
         for scheme, splits in schemes.items()
-        for part in ("train", "valid")
-        for split, runs in enumerate(getattr(splits, part))
+        for part, of_rows in (("train", splits.distinct.train), ("valid", splits.valid))
+        for number, runs in enumerate(of_rows)
     }
     edges = {edge for runs in sets.values() for run in runs for edge in run}
     starts = np.array(sorted({0, n, *edges}))

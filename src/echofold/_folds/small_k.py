@@ -32,8 +32,8 @@ class SmallK(Algorithm):
         "predict": 4.5e-10,
     }
 
-    def readouts(self, splits: RowSplits) -> Readouts:
-        """Readouts of every split."""
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
         rows = self.rows
         assert rows.pieces is not None
         white, leaves = rows.leaves()
@@ -48,7 +48,7 @@ class SmallK(Algorithm):
     @staticmethod
     def work(size: Size) -> dict[str, float]:
         """Counts of work for one candidate."""
-        k, p, ridges = size.k, size.p, size.ridges
+        k, p, ridges = size.sets, size.p, size.ridges
         svd = ridges > MANY_RIDGES
         # Sets with few of the rows are far from white, where conjugate gradients need long.
         near = 2 * size.splits.train_sizes.min() > size.n

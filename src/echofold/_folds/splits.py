@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -12,7 +12,9 @@ import numpy as np
 
 from echofold._data.rows import Intervals, complement, difference, padded, rows, runs
 from echofold._machine.remembered import remembered
-from echofold.schemes import KFold, _integer, _Scheme
+from echofold.schemes import KFold
+from echofold.schemes._scheme import Scheme
+from echofold.schemes._sizes import check_integer
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class RowSplits:
     valid: list[Intervals]
     intervals: bool  # every validation set is one interval
     empty: int = 0  # splits left out, because no row of their validation set has a value
+    held_out: bool = True  # no split trains on its own validation rows
 
     def __len__(self) -> int:
         return len(self.train)
@@ -58,6 +61,23 @@ class RowSplits:
         return np.array([one if len(one) < 80 else f"{one[:77]}..." for one in text])
 
     @cached_property
+    def _sets(self) -> tuple[list[int], np.ndarray]:
+        """The first split of each training set, and which of the sets each split has."""
+        numbers: dict[Intervals, int] = {}
+        which = np.array([numbers.setdefault(train, len(numbers)) for train in self.train])
+        return np.unique(which, return_index=True)[1].tolist(), which
+
+    @cached_property
+    def distinct(self) -> RowSplits:
+        """One split for each training set: all that there is to solve."""
+        first = self._sets[0]
+        return self if len(first) == len(self) else self.part(first)
+
+    def spread(self, of_sets: Any, axis: int = 0, take: Callable = np.take) -> Any:
+        """For every split what was found for its training set, along one axis of an array."""
+        return of_sets if self.distinct is self else take(of_sets, self._sets[1], axis=axis)
+
+    @cached_property
     def left_out(self) -> list[Intervals]:
         """Rows that each split does not train on: its validation rows and its gaps."""
         return [complement(train, self.n) for train in self.train]
@@ -74,8 +94,12 @@ class RowSplits:
 
     @cached_property
     def left_out_rows(self) -> np.ndarray:
-        """Rows that each split does not train on side by side, ``n`` where padded."""
-        return padded(self.left_out, self.n)
+        """Rows that each split does not train on side by side, ``n`` where padded.
+
+        There is at least one column, of padding if nothing is left out.
+        """
+        rows = padded(self.left_out, self.n)
+        return rows if rows.size else np.full((len(self), 1), self.n)
 
     @cached_property
     def walk(self) -> RowSteps:
@@ -99,14 +123,8 @@ class RowSplits:
 
     def part(self, which) -> RowSplits:
         """Some of the splits."""
-        return RowSplits(
-            self.name,
-            self.n,
-            [self.train[i] for i in which],
-            [self.valid[i] for i in which],
-            self.intervals,
-            self.empty,
-        )
+        train, valid = ([sets[i] for i in which] for sets in (self.train, self.valid))
+        return replace(self, train=train, valid=valid)
 
     def with_values(self, present: np.ndarray | None) -> RowSplits:
         """Those of which some validation row is ``present (n,)``; None stands for all rows."""
@@ -135,7 +153,7 @@ def resolve_cv(
     """Turn a scheme, a splitter, an integer or (train, valid) index pairs into `RowSplits`."""
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         cv = _stratified(int(cv), y) if stratified else KFold(int(cv))
-    if isinstance(cv, _Scheme) and not getattr(cv, "shuffle", False):
+    if isinstance(cv, Scheme) and not getattr(cv, "shuffle", False):
         return _of_scheme(cv, n)
     return _of_any(cv, n, groups, y)
 
@@ -149,7 +167,7 @@ def _bytes(splits: RowSplits) -> int:
 
 
 @remembered(size=_bytes)
-def _of_scheme(scheme: _Scheme, n: int) -> RowSplits:
+def _of_scheme(scheme: Scheme, n: int) -> RowSplits:
     """Splits of a scheme; kept, because leave-one-out makes as many tuples as there are rows."""
     return _of_any(scheme, n, None, None)
 
@@ -158,8 +176,9 @@ def _of_any(cv: Any, n: int, groups: Any, y: Any) -> RowSplits:
     """Ask any kind of splitter for its splits and check them."""
     # The default repr holds a memory address, which would make names differ between runs.
     name = type(cv).__name__ if type(cv).__repr__ is object.__repr__ else repr(cv)
-    if isinstance(cv, _Scheme):
-        sets = cv._sets(n)
+    held_out = True
+    if isinstance(cv, Scheme):
+        sets, held_out = cv._sets(n), cv.holds_out
     elif isinstance(cv, type | str | bytes | dict | bool) or not (
         hasattr(cv, "split") or isinstance(cv, Iterable)
     ):
@@ -177,7 +196,8 @@ def _of_any(cv: Any, n: int, groups: Any, y: Any) -> RowSplits:
     if not sets:
         raise ValueError(f"cv={name} gives no splits for n={n} rows; expected at least one.")
     train, valid = map(list, zip(*sets, strict=True))
-    return RowSplits(name, n, train, valid, all(len(v) == 1 for v in valid))
+    intervals = all(len(v) == 1 for v in valid)
+    return RowSplits(name, n, train, valid, intervals, held_out=held_out)
 
 
 def _stratified(k: int, y: Any) -> Any:
@@ -186,7 +206,7 @@ def _stratified(k: int, y: Any) -> Any:
 
     if y is None:
         raise ValueError(f"cv={k} means stratified folds here, which need the labels y; got None.")
-    return StratifiedKFold(_integer("cv", k, 2), shuffle=True, random_state=0)
+    return StratifiedKFold(check_integer("cv", k, 2), shuffle=True, random_state=0)
 
 
 def _checked(pair: Any, n: int, which: str) -> tuple[Intervals, Intervals]:

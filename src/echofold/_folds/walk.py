@@ -97,15 +97,15 @@ class Walk(Algorithm):
         "solve and predict": 7.0e-10,
     }
 
-    def readouts(self, splits: RowSplits) -> Readouts:
-        """Readouts of every split."""
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
         rows = self.rows
         return Readouts(*walk(*rows.data, splits, rows.ridge, rows.penalised, rows.whitening()))
 
     @staticmethod
     def work(size: Size) -> dict[str, float]:
         """Counts of work for one candidate."""
-        changed = size.splits.changes * size.ridges
+        changed = size.splits.distinct.changes * size.ridges
         return {
             "call": 1,
             "row": changed,

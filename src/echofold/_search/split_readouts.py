@@ -137,7 +137,7 @@ def final_readout(
 
 @dataclass(frozen=True)
 class ValidationOutputs:
-    """What the winner's splits said about rows they were not trained on, in original units.
+    """What the winner's splits said about their validation rows, in original units.
 
     ``rows (splits, steps)`` are rows of ``y`` (for a classifier, sequences), -1 past the end of a
     shorter set; ``truth`` and ``outputs (splits, steps, outputs)`` are NaN there. ``truth`` is NaN

@@ -38,12 +38,13 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
     sums = {kind: np.zeros(shape) for kind in kinds(settings.metrics)}
     train = _Training(source, splits, whites, total, shift)
     for split, ((a, b),) in enumerate(splits.valid):
-        W = _readouts(train, split, keep_fold, one, settings)
+        if not split or splits.train[split] != splits.train[split - 1]:
+            W = _readouts(train, split, keep_fold, one, settings)
         if one.W is not None:
             one.W[:, split] = W
         if closed:
             continue
-        for first, block in train.again(a, b):
+        for first, block in train.again(split, a, b):
             rows = np.arange(first, first + len(block[0]))
             for candidate, X in enumerate(block):
                 w = W[candidate]
@@ -120,6 +121,8 @@ class _Training:
 
         Keeps the states passed over if ``keep``.
         """
+        if not self.splits.left_out[split]:
+            return self.total, [True] * len(self.whites)
         if not self.moving:
             (a, b) = self.splits.left_out[split][0]
             fold: list = []
@@ -160,10 +163,13 @@ class _Training:
                 fold.append((first, block))
         return sums
 
-    def again(self, a: int, b: int):
+    def again(self, split: int, a: int, b: int):
         """The rows ``a … b``: those kept from computing the moments, or driven once more."""
         if self.fold is None:
-            yield from self.source.blocks(a, b)
+            # Where nothing is left out, no other pass comes by the next interval.
+            alone = not self.splits.left_out[split]
+            save = [valid[0][0] for valid in self.splits.valid[split + 1 : split + 2] if alone]
+            yield from self.source.blocks(a, b, save)
             return
         for first, block in self.fold:
             low, high = max(a, first), min(b, first + len(block[0]))

@@ -122,8 +122,8 @@ def _choose(problem: Problem, splits: RowSplits, m: int, settings: Settings) -> 
     if settings.algorithm == "large_k":
         return Choice("leave_out", costs, "large_k was asked for")
     left = float((splits.n - splits.train_sizes).max())
-    solving = size.k * size.p**3 / 3 + size.n * size.p**2 / size.ridges
-    leaving = size.n * size.p**2 + size.k * (left**2 * size.p + left**3 / 3)
+    solving = size.sets * size.p**3 / 3 + size.n * size.p**2 / size.ridges
+    leaving = size.n * size.p**2 + size.sets * (left**2 * size.p + left**3 / 3)
     if solving <= leaving:
         return Choice("small_k", costs, "on a device, small_k takes the fewest products")
     return Choice("leave_out", costs, "on a device, large_k takes the fewest products")

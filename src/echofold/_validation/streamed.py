@@ -20,6 +20,7 @@ from echofold._folds.moments import (
 )
 from echofold._folds.pieces import Pieces, add_up
 from echofold._folds.solve import solve
+from echofold._folds.splits import RowSplits
 from echofold._folds.whitened import squared_errors
 from echofold._validation.outcome import Validated
 from echofold._validation.refit import factor_all, refit
@@ -50,17 +51,21 @@ def from_pieces(
             solve(add_up(M, pieces.train[scheme]), white, shift, settings.ridge, settings.penalised)
             for M, white in zip(summed.training, summed.whites, strict=True)
         ]
-        one.W = np.stack([s.W for s in solved])
+        W = np.stack([s.W for s in solved])
         one.condition = summed.condition
         again = np.argwhere(~np.stack([s.trusted for s in solved]))
-        ask_again(source, one, again, settings)
+        if len(again):
+            W[tuple(again.T)] = _refitted(source, one.splits.distinct, again, settings)
+            one.refitted += len(again)
+        one.W = one.splits.spread(W, axis=1)
         if closed:
             continue
         if len(again) or not _quadratic(problem, settings):
             explicit.append(one)
             continue
         valid = [add_up(M, pieces.valid[scheme]) for M in summed.plain]
-        errors = np.stack([squared_errors(M, s.v) for M, s in zip(valid, solved, strict=True)]) @ (
+        each = [one.splits.spread(s.v) for s in solved]
+        errors = np.stack([squared_errors(M, v) for M, v in zip(valid, each, strict=True)]) @ (
             problem.unit**2
         )
         if np.isnan(errors).any():
@@ -71,13 +76,12 @@ def from_pieces(
         predict_again(source, explicit, settings)
 
 
-def ask_again(source: States, one: Validated, again: np.ndarray, settings: Settings) -> None:
-    """Refit ``again (count, 2)``, pairs of a candidate and a split, from their rows."""
-    if not len(again):
-        return
-    todo = [(int(candidate), one.splits.train[split]) for candidate, split in again]
-    one.W[tuple(again.T)] = refit(source, todo, settings.ridge, settings.penalised)
-    one.refitted += len(again)
+def _refitted(
+    source: States, splits: RowSplits, again: np.ndarray, settings: Settings
+) -> list[np.ndarray]:
+    """Readouts of ``again (count, 2)``, pairs of a candidate and a split, from their rows."""
+    todo = [(int(candidate), splits.train[split]) for candidate, split in again]
+    return refit(source, todo, settings.ridge, settings.penalised)
 
 
 def _quadratic(problem, settings: Settings) -> bool:

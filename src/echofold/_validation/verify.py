@@ -100,8 +100,9 @@ def _rows(source: States | GivenStates, candidate: int, moved: bool) -> _Rows:
 
 def _readouts(rows: _Rows, part: RowSplits, settings: Settings) -> np.ndarray:
     """Plain readouts ``(splits, ridge, 1 + m, outputs)``."""
-    todo = [(0, train) for train in part.train]
-    return np.stack(refit(rows, todo, settings.ridge, settings.penalised))  # type: ignore[arg-type]
+    todo = [(0, train) for train in part.distinct.train]
+    W = refit(rows, todo, settings.ridge, settings.penalised)  # type: ignore[arg-type]
+    return part.spread(np.stack(W))
 
 
 def _scores(rows: _Rows, part: RowSplits, settings: Settings, one: Validated) -> dict:

@@ -54,7 +54,7 @@ def splits(scheme: Any, n: int, ax: Any = None) -> Any:
         train, valid = row_splits.train[i], row_splits.valid[i]
         if coarse:
             train, valid = _sampled(train, row_splits.n), _sampled(valid, row_splits.n)
-        used = tuple(sorted(train + valid))
+        used = tuple(sorted(train + valid)) if row_splits.held_out else train
         sets["training"].append((i, train))
         sets["left out"].append((i, complement(used, row_splits.n)))
         sets["validation"].append((i, valid))
@@ -63,7 +63,9 @@ def splits(scheme: Any, n: int, ax: Any = None) -> Any:
     height = 1.0 if len(shown) == len(row_splits) else len(row_splits) / len(shown)
     for (name, intervals), colour in zip(sets.items(), (BLUE, PALE, VERMILION), strict=True):
         line = outline if name == "validation" else 0
-        _bars(ax, intervals, 0.8 * height, name, colour, line)
+        # Half as high where training rows lie below.
+        share = 0.4 if name == "validation" and not row_splits.held_out else 0.8
+        _bars(ax, intervals, share * height, name, colour, line)
     ax.set_xlim(0, row_splits.n)
     ax.set_ylim(len(row_splits) + 0.5, 0.5)
     ax.set_xlabel("row")

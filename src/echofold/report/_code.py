@@ -39,7 +39,7 @@ class Written:
         elif hasattr(value, "rvs") and hasattr(value, "dist"):
             return self._distribution(value)
         elif hasattr(value, "split") and not inspect.isclass(value) and _own_repr(value):
-            return self._imported(type(value).__module__, repr(value), type(value).__name__)
+            return self._imported(_home(type(value)), repr(value), type(value).__name__)
         return self._remark(value, name)
 
     def call(self, value: Any, indent: int) -> str:
@@ -52,9 +52,8 @@ class Written:
             if not _same(v, defaults[k])
             and not (k == "random_state" and not isinstance(v, Integral))
         ]
-        module = "echofold" if kind.__module__.startswith("echofold.") else kind.__module__
         return self._imported(
-            module, _bracketed(f"{kind.__name__}(", given, ")", indent), kind.__name__
+            _home(kind), _bracketed(f"{kind.__name__}(", given, ")", indent), kind.__name__
         )
 
     def imported(self, module: str) -> list[str]:
@@ -152,6 +151,11 @@ def _same(value: Any, default: Any) -> bool:
 def _indices(value: Any) -> bool:
     """Whether a value is a pair of index arrays."""
     return isinstance(value, tuple) and any(hasattr(part, "shape") for part in value)
+
+
+def _home(kind: type) -> str:
+    """The module to import a class from: of this library, the front door."""
+    return "echofold" if kind.__module__.startswith("echofold.") else kind.__module__
 
 
 def _own_repr(value: Any) -> bool:

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from echofold.cli.commands.options import POSITIVE, SCHEMES, common, example
+from echofold.cli.commands.options import POSITIVE, common, example
 from echofold.schemes import BY_NAME, sizes_of
 
 FORMATS = (".png", ".svg", ".pdf")
+DRAWN = tuple(name for name, scheme in BY_NAME.items() if "valid" in sizes_of(scheme))
 
 
 class Size(click.ParamType):
@@ -32,12 +33,15 @@ class Size(click.ParamType):
     epilog=example(
         "echofold schemes --n 100 --k 5 --scheme accumulative --gap 5",
         "echofold schemes --n 500 --k 10 --valid 50 --scheme walk-forward --out splits.png",
+        "echofold schemes --n 100 --valid 20 --step 10 --scheme recycle",
     )
 )
 @click.option(
     "--n", type=POSITIVE, metavar="N", default=100, show_default=True, help="Rows of the series."
 )
-@click.option("--k", type=POSITIVE, metavar="N", help="Number of splits (5).")
+@click.option(
+    "--k", type=POSITIVE, metavar="N", help="Number of splits (5; with --step, as many as fit)."
+)
 @click.option(
     "--scheme",
     type=click.Choice([*BY_NAME, "all"]),
@@ -46,6 +50,8 @@ class Size(click.ParamType):
     help="Which scheme to draw.",
 )
 @click.option("--valid", type=Size(), help="Validated on in each split.")
+@click.option("--start", type=Size(), help="Row at which the first validation begins.")
+@click.option("--step", type=Size(), help="From one validation to the next; needs --valid.")
 @click.option("--min-train", type=Size(), help="Before the first validation.")
 @click.option("--gap", type=Size(), help="Left out of training around the validation.")
 @click.option(
@@ -63,7 +69,7 @@ def command(
 ) -> None:  # fmt: skip
     """Draw how a scheme splits a series.
 
-    ─ is trained on, █ is validated on, · is left out; time runs from left to right.
+    ─ is trained on, █ is validated on, ▓ is both, · is left out; time runs from left to right.
     """
     from echofold.cli.showing.output import Output
 
@@ -74,12 +80,12 @@ def command(
     output = Output(quiet, as_json)
     given = {option: size for option, size in sizes.items() if size is not None}
     made = {}
-    for name in SCHEMES if scheme == "all" else (scheme,):
+    for name in DRAWN if scheme == "all" else (scheme,):
         useless = [option for option in given if option not in sizes_of(BY_NAME[name])]
         if useless and scheme != "all":
             option = useless[0].replace("_", "-")
             raise click.UsageError(f"--{option} has no meaning for --scheme {name}.")
-        made[name] = _make(name, {"k": 5, **given})
+        made[name] = _make(name, {"k": None if "step" in given else 5, **given})
     content = {
         name: {"code": repr(one), "splits": [vars(split) for split in one.splits(n)]}
         for name, one in made.items()
@@ -88,7 +94,8 @@ def command(
         count = len(content[name]["splits"])
         output.explain(f"{name}, {count} split{'s' if count > 1 else ''} of {n} rows: {one!r}")
         output.result(one.draw(n, width) + ("" if quiet else "\n"))
-    output.explain("─ trained on   █ validated on   · left out")
+    both = "" if all(one.holds_out for one in made.values()) else "   ▓ both"
+    output.explain(f"─ trained on   █ validated on{both}   · left out")
     files = {}
     if out is not None:
         files["splits"] = str(_picture(made[scheme], n, out))
