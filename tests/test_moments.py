@@ -102,7 +102,8 @@ def test_training_moments_are_sums_of_pieces(cv, block):
     for start in range(0, 40, block):
         part = slice(start, start + block)
         add_pieces(leaves, pieces, start, X[part], Y[part], weights[part])
-    for sets, runs in ((splits.train, pieces.train["cv"]), (splits.valid, pieces.valid["cv"])):
+    trained = [pieces.train["cv"][train] for train in splits.train]
+    for sets, runs in ((splits.train, trained), (splits.valid, pieces.valid["cv"])):
         found = add_up(leaves, runs)
         for one, intervals in zip(found, sets, strict=True):
             at = rows(intervals)
@@ -134,7 +135,8 @@ def test_pieces_cover_every_set(n, count, seed):
     sets = [tuple((i, i + 1) for i in np.flatnonzero(mask)) for mask in masks]
     pieces = cut(n, {"cv": SimpleNamespace(distinct=SimpleNamespace(train=sets), valid=sets)})
     assert pieces.count == len(np.unique(pieces.label))
-    for mask, runs in zip(masks, pieces.train["cv"], strict=True):
+    for mask, one in zip(masks, sets, strict=True):
+        runs = pieces.train["cv"][one]
         inside = rows(runs) if runs else []
         assert np.array_equal(np.isin(pieces.label, inside), mask)
     parts = [(piece, np.arange(n)[at]) for piece, at in pieces.parts(0, n)]

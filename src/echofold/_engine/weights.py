@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._machine.device import one_blas_thread
+from echofold._machine.shapes import few_lengths
 
 DENSE_EIGENVALUES = 400  # above this many units ARPACK finds the spectral radius sooner
 CHECKED = 10_000  # units up to which ARPACK's radius is checked part by part, at twice the cost
@@ -183,6 +184,9 @@ def _engine_form(W) -> np.ndarray | Sparse:
         from scipy.sparse import csr_array
 
         W = csr_array(W)
+    if counts.min(initial=connections) < connections:
+        # The most connections of a unit are others in every draw, and each number is compiled once.
+        connections = few_lengths(connections, 1)
     columns = np.zeros((units, connections), dtype=np.int32)
     values = np.zeros((units, connections))
     place = np.arange(connections) < np.diff(W.indptr)[:, None]

@@ -85,10 +85,12 @@ class Algorithm(ABC):
 
     ``public`` is the name users ask for it by. ``work`` counts what is done, by name, and
     ``SECONDS`` says what one of each takes on one thread of a CPU (``benchmarks/calibrate.py``).
+    What is ``shared`` is done once for all schemes.
     """
 
     public: ClassVar[str]
     SECONDS: ClassVar[dict[str, float]]
+    shared: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, rows: KeptRows, scheme: str):
         self.rows, self.scheme = rows, scheme
@@ -98,9 +100,21 @@ class Algorithm(ABC):
         """Readouts of splits that all have different training sets."""
 
     def readouts(self, splits: RowSplits) -> Readouts:
-        """Readouts of every split; those that train on the same rows are solved once."""
-        W, refitted = self.solve(splits.distinct)
-        return Readouts(splits.spread(W), refitted)
+        """Readouts of every split; those that train on the same rows are solved once.
+
+        Schemes share rows, too: what another has solved is not solved again.
+        """
+        known, distinct = self.rows.solved, splits.distinct
+        if known is None:
+            W, refitted = self.solve(distinct)
+            return Readouts(splits.spread(W), refitted)
+        new = [number for number, train in enumerate(distinct.train) if train not in known]
+        refitted = 0
+        if new:
+            todo = distinct.part(new)
+            W, refitted = self.solve(todo)
+            known |= dict(zip(todo.train, W, strict=True))
+        return Readouts(np.stack([known[train] for train in splits.train]), refitted)
 
     def residuals(self, splits: RowSplits) -> Residuals:
         """Residuals of every split on its validation rows."""
@@ -119,9 +133,11 @@ class Algorithm(ABC):
         return True
 
     @classmethod
-    def cost(cls, size: Size) -> float:
-        """Estimated seconds for one candidate."""
-        return float(sum(count * cls.SECONDS[name] for name, count in cls.work(size).items()))
+    def cost(cls, size: Size, paid: bool = False) -> float:
+        """Estimated seconds for one candidate; ``paid``: without what another scheme does."""
+        work = cls.work(size).items()
+        left_out = cls.shared if paid else ()
+        return float(sum(n * cls.SECONDS[name] for name, n in work if name not in left_out))
 
 
 def predict(X, Y, rows: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from echofold._folds.algorithm import Algorithm, Size
@@ -38,12 +39,26 @@ class Choice:
         return WAYS[self.way](rows, scheme)
 
 
-def choose(size: Size, algorithm: str) -> Choice:
-    """Pick the way with the lowest estimated cost, among those of ``algorithm`` or all."""
+def choose_together(sizes: dict[str, Size], algorithm: str) -> dict[str, Choice]:
+    """A choice for each of several schemes, of which one may use what another has paid for."""
+    choices = {name: choose(size, algorithm) for name, size in sizes.items()}
+    ways = {choice.way for choice in choices.values()}
+    if algorithm != "auto" or len(ways) == 1:
+        return choices
+    return {name: choose(size, algorithm, ways) for name, size in sizes.items()}
+
+
+def choose(size: Size, algorithm: str, paid: Collection[str] = ()) -> Choice:
+    """Pick the way with the lowest estimated cost, among those of ``algorithm`` or all.
+
+    What schemes share by the ways ``paid`` for costs nothing.
+    """
     costs: dict[str, float] = {}
     cheapest: dict[str, str] = {}  # way of each algorithm
     for name, way in WAYS.items():
-        if way.applies(size) and (cost := way.cost(size)) < costs.get(way.public, float("inf")):
+        if not way.applies(size):
+            continue
+        if (cost := way.cost(size, name in paid)) < costs.get(way.public, float("inf")):
             costs[way.public], cheapest[way.public] = cost, name
     if algorithm != "auto":
         return Choice(cheapest[algorithm], costs, f"{algorithm} was asked for")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.rows import Intervals
 from echofold._folds.moments import (
     Whitening,
     add_pieces,
@@ -23,12 +24,17 @@ PILOT = 10  # rows a column, spread evenly over a long series
 class KeptRows:
     """``X (n, m)``, ``Y (n, outputs)`` and weights, a ridge path, and work that is done once.
 
-    ``pieces`` are those of every scheme that is solved from moments of pieces.
+    ``pieces`` are those of every scheme that is solved from moments of pieces. If there are
+    ``several`` schemes, readouts are kept in ``solved`` by the rows that they were trained on.
     """
 
-    def __init__(self, X, Y, weights, ridge: np.ndarray, penalised: bool, pieces: Pieces | None):
+    def __init__(
+        self, X, Y, weights, ridge: np.ndarray, penalised: bool, pieces: Pieces | None,
+        several: bool = False,
+    ):  # fmt: skip
         self.X, self.Y, self.weights = X, Y, weights
         self.ridge, self.penalised, self.pieces = ridge, penalised, pieces
+        self.solved: dict[Intervals, np.ndarray] | None = {} if several else None
         self._white: Whitening | None = None
         self._leaves: np.ndarray | None = None
         self._condition: float | None = None

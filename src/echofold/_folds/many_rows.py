@@ -132,7 +132,7 @@ class ManyRows:
 
     def _readouts(self, scheme: str, splits: RowSplits) -> tuple[Any, int]:
         """The same for splits that all have different training sets."""
-        W, bad = self._solved(self._parts.members(self.pieces.train[scheme]))
+        W, bad = self._solved(self._parts.members(list(self.pieces.train[scheme].values())))
         by_host = np.flatnonzero(self._unlike)
 
         def solved(one: int, data: Data) -> Readouts:

@@ -44,13 +44,13 @@ class Labels:
 class Pieces:
     """``label[a:b]`` are the pieces of some rows.
 
-    ``train[scheme]`` lists the pieces of each distinct training set as runs, ``valid[scheme]``
-    those of each split's validation rows.
+    ``train[scheme]`` has the pieces of each distinct training set as runs, by its rows,
+    ``valid[scheme]`` those of each split's validation rows.
     """
 
     label: np.ndarray | Labels
     count: int
-    train: dict[str, list[Intervals]] = field(default_factory=dict)
+    train: dict[str, dict[Intervals, Intervals]] = field(default_factory=dict)
     valid: dict[str, list[Intervals]] = field(default_factory=dict)
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, slice | np.ndarray]]:
@@ -73,7 +73,7 @@ def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
 
     Pieces that are always together are joined.
     """
-    sets = {
+    sets: dict[tuple[str, str, int], Intervals] = {
         (scheme, part, number): runs
         for scheme, splits in schemes.items()
         for part, of_rows in (("train", splits.distinct.train), ("valid", splits.valid))
@@ -97,9 +97,12 @@ def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
         kept = member[np.sort(first)]
         piece_runs = [_runs(kept[:, column]) for column in range(len(sets))]
     label = Labels(starts, numbers)
-    pieces = Pieces(label, count, {name: [] for name in schemes}, {name: [] for name in schemes})
-    for (scheme, part, _), runs in zip(sets, piece_runs, strict=True):
-        getattr(pieces, part)[scheme].append(runs)
+    pieces = Pieces(label, count, {name: {} for name in schemes}, {name: [] for name in schemes})
+    for ((scheme, part, _), rows), runs in zip(sets.items(), piece_runs, strict=True):
+        if part == "train":
+            pieces.train[scheme][rows] = runs
+        else:
+            pieces.valid[scheme].append(runs)
     return pieces
 
 

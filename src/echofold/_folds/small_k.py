@@ -20,6 +20,7 @@ class SmallK(Algorithm):
     """
 
     public = "small_k"
+    shared = ("moments", "whiten")
     SECONDS = {
         "call": 6.0e-4,
         "split": 6.0e-5,
@@ -37,7 +38,7 @@ class SmallK(Algorithm):
         rows = self.rows
         assert rows.pieces is not None
         white, leaves = rows.leaves()
-        M = add_up(leaves, rows.pieces.train[self.scheme])
+        M = add_up(leaves, [rows.pieces.train[self.scheme][train] for train in splits.train])
         solved = solve(M, white, rows.shift, rows.ridge, rows.penalised, whitened=False)
         W, again = solved.W, np.flatnonzero(~solved.trusted)
         if len(again):

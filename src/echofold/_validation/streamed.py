@@ -47,8 +47,9 @@ def from_pieces(
     explicit = []
     for scheme, one in validated.items():
         closed = runs_closed_loop(problem, one.splits)
+        sets = list(pieces.train[scheme].values())
         solved = [
-            solve(add_up(M, pieces.train[scheme]), white, shift, settings.ridge, settings.penalised)
+            solve(add_up(M, sets), white, shift, settings.ridge, settings.penalised)
             for M, white in zip(summed.training, summed.whites, strict=True)
         ]
         W = np.stack([s.W for s in solved])

@@ -10,7 +10,7 @@ import numpy as np
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums, flatten
 from echofold._engine.states import GivenStates, States
 from echofold._folds.algorithm import Size
-from echofold._folds.choose import Choice, choose
+from echofold._folds.choose import Choice, choose_together
 from echofold._folds.kept_rows import KeptRows
 from echofold._folds.pieces import Pieces, cut
 from echofold._folds.splits import RowSplits
@@ -80,10 +80,11 @@ def _plan(source, schemes: dict[str, RowSplits], settings: Settings) -> _Plan:
     """Choose algorithms and the way of using memory, and cut the rows where splits meet."""
     problem, m = source.problem, source.columns
     outputs, ridges = problem.targets.shape[1], len(settings.ridge)
-    choices = {}
+    sizes = {}
     for name, splits in schemes.items():
         readouts = settings.readouts or runs_closed_loop(problem, splits)
-        choices[name] = choose(Size(splits, m, outputs, ridges, readouts), settings.algorithm)
+        sizes[name] = Size(splits, m, outputs, ridges, readouts)
+    choices = choose_together(sizes, settings.algorithm)
     size = 8 * source.candidates
     states = size * problem.rows * m
     bounds = sum(2 + 4 * len(splits) for splits in schemes.values())
@@ -120,8 +121,9 @@ def _from_kept(source, plan: _Plan, validated: dict[str, Validated], settings: S
     problem = source.problem
     for candidate, X in enumerate(source.kept()):
         rows = KeptRows(
-            X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces
-        )
+            X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
+            several=len(validated) > 1,
+        )  # fmt: skip
         for name, one in validated.items():
             _one_scheme(source, rows, name, one, candidate, settings)
         for one in validated.values():

@@ -8,13 +8,14 @@ import click
 
 from echofold.cli.commands.options import POSITIVE, common, example
 
-NAMES = ("generative", "output", "classification", "speed", "figures", "all")
+NAMES = ("generative", "output", "classification", "speed", "figures", "all", "racca")
 
 
 @click.command(
     epilog=example(
         "echofold reproduce generative --datasets gasoline --draws 1",
         "echofold reproduce all --out paper/",
+        "echofold reproduce racca --draws 5",
     )
 )
 @click.argument("name", type=click.Choice(NAMES))
@@ -41,8 +42,9 @@ def command(
 ) -> None:
     """Repeat the tables and figures of the paper.
 
-    NAME is generative, output, classification, speed, figures or all. Full runs take minutes to
-    hours; fewer --draws and --datasets are quicker.
+    NAME is generative, output, classification, speed, figures or all; or racca, the table of
+    Racca and Magri on validating chaotic systems. Full runs take minutes to hours; fewer --draws
+    and --datasets are quicker.
     """
     from echofold import experiments
     from echofold.cli.showing import files as written
