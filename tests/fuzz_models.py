@@ -21,7 +21,7 @@ from wrong_files import made
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
 from echofold._models.ensemble import ForecastEnsemble
-from echofold.reservoirs import Leaky
+from echofold.reservoirs import NVAR, Deep, EdgeOfStability, Leaky
 
 ALLOWANCE = 50_000_000  # bytes of memory beyond twice the size of the file
 ROWS, UNITS = 60, 20
@@ -57,6 +57,13 @@ def models():
     yield ensemble
     kind = Leaky(UNITS, W=sparse.W_, input_scaling=[0.5])
     yield ESNForecaster(reservoir=kind, random_state=1).fit(y[:, 0])
+    for kind in (
+        Leaky(UNITS, noise=0.1, topology="ring with jumps", activation="relu"),
+        Deep(UNITS, layers=2, leak_rate=(1.0, 0.5), topology="delay line"),
+        EdgeOfStability(9),
+        NVAR(3, spacing=2, degree=(2, 3)),
+    ):
+        yield ESNForecaster(reservoir=kind, random_state=1).fit(y)
     yield ESNRegressor(UNITS, random_state=1, output_range=(-0.5, np.inf)).fit(frame, y)
     yield ESNRegressor(UNITS, connectivity=0.1, random_state=1).fit(X, y[:, 0])
     for labels, states in ((["yes", "no", "é"] * 4, 2), ([True, False] * 6, "mean")):

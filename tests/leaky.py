@@ -1,7 +1,8 @@
 """Leaky reservoirs from raw weights, for tests of the engine."""
 
 from echofold._engine.kind import Reservoirs
-from echofold.reservoirs import Leaky, leaky_columns
+from echofold.reservoirs import Leaky
+from echofold.reservoirs._weighted import leaky_columns
 
 
 def reservoirs(weights, leak, radius, scaling) -> Reservoirs:

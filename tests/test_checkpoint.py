@@ -20,9 +20,9 @@ from scipy.sparse import csr_array
 from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SEED, SERIES, TASKS, identical, searched
 from threadpoolctl import threadpool_limits
 
+import echofold._engine.weights as weights
 import echofold._machine.files as _atomic
 import echofold._search.blocks as work
-import echofold.reservoirs as reservoirs
 from echofold import (
     Accumulative,
     EchofoldWarning,
@@ -242,7 +242,7 @@ def test_complete_blocks_of_large_networks_give_the_same_bits(tmp_path, computed
         return ESNSearchCV(estimator, {"ridge": RIDGE}, cv=CV, n_draws=3, **options).fit(SERIES)
 
     def forget():  # as in another process
-        getattr(reservoirs._drawn, "cache_clear", lambda: None)()
+        weights.drawn.kept.clear()
 
     run(checkpoint=tmp_path)
     forget()

@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+import echofold._engine.weights as _weights
 import echofold.reservoirs as _reservoirs
 from echofold import KFold, LeaveOneOut, WalkForward
 from echofold._folds import splits as _splits
@@ -53,10 +54,10 @@ def test_drawn_weights_are_bounded_by_their_size(monkeypatch):
     size = 8 * 40 * (40 + 2)
     monkeypatch.setattr(_remembered, "MOST_BYTES", 3 * size)
     drawn = [_reservoirs.Leaky(40).draw(1, seed) for seed in range(9)]
-    assert len(_reservoirs._drawn.kept) == 3
+    assert len(_weights.drawn.kept) == 3
     assert _reservoirs.Leaky(40).draw(1, 8) is drawn[8]
     sparse = _reservoirs.Leaky(40, connectivity=0.05).draw(1, 0)
-    assert _reservoirs._bytes(sparse) == 8 * 40 * 2 + 12 * 40 * 2
+    assert _weights.bytes_of(sparse) == 8 * 40 * 2 + 12 * 40 * 2
 
 
 @pytest.mark.parametrize("scheme", [LeaveOneOut(), KFold(20, gap=3), WalkForward(200, valid=5)])

@@ -30,8 +30,7 @@ class Ring(Reservoir):
         self.activation = activation
         self.squares = squares
 
-    @property
-    def size(self):
+    def size(self, inputs):
         return self.units
 
     def check(self):

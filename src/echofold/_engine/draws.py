@@ -122,12 +122,12 @@ def closed_sums(
     times candidates, begin at ``first``.
     """
     along = _along(problem, valid, sum_.tolerance)
-    return _sums(r, W, starts, first, *along, steps=_steps(valid), sum_=sum_.of)
+    return _sums(r.silent(), W, starts, first, *along, steps=_steps(valid), sum_=sum_.of)
 
 
 def closed_outputs(r: Reservoirs, problem: Problem, W, starts, first: int, valid: np.ndarray):
     """Outputs ``(networks, splits, ridge, steps, outputs)`` of the same runs."""
-    return _outputs(r, W, starts, first, *_along(problem, valid), steps=_steps(valid))
+    return _outputs(r.silent(), W, starts, first, *_along(problem, valid), steps=_steps(valid))
 
 
 def _steps(valid: np.ndarray) -> int:
@@ -225,10 +225,10 @@ class Held:
     """
 
     def __init__(self, r: Reservoirs, problem: Problem, W, starts, valid, sum_: Sum):
-        self.r, self.sum = r, sum_
+        self.r, self.sum = r.silent(), sum_
         self.shape = W.shape[:3]
         self.along, before = _along(problem, valid, sum_.tolerance)
-        self.readout, self.going = _begun(r, W, starts, self.along, before, sum_=sum_.of)
+        self.readout, self.going = _begun(self.r, W, starts, self.along, before, sum_=sum_.of)
         self.error = np.array(self.going.error)
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:

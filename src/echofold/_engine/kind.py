@@ -35,18 +35,23 @@ class Reservoir(BaseEstimator, ABC):
     compiled_in : tuple of str
         Names of other parameters that `step` and `look` read from ``self``: hashable constants,
         such as the name of an activation.
+    objects : tuple of str
+        Names of parameters that are functions or objects of the user's. What they do is not in a
+        file, so an estimator with such a kind cannot be saved.
     shows : bool
         Whether what `look` gives begins with the state itself.
     stored : dict of str to tuple of str
         The arrays that a trained estimator carries as attributes and that files hold, by name, and
-        what their axes are: ``"size"``, ``"inputs"``, ``"1 + inputs"``, or any other word. An array
-        of two axes may be a SciPy sparse matrix.
+        what their axes are: ``"size"``, ``"inputs"``, ``"1 + inputs"``, a name that `axes` knows,
+        or any other word. An array of two axes may be a SciPy sparse matrix.
     """
 
     parameters: ClassVar[tuple[str, ...]] = ()
     compiled_in: ClassVar[tuple[str, ...]] = ()
-    stored: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    shows: ClassVar[bool] = True
+    objects: ClassVar[tuple[str, ...]] = ()
+    # Parameters that a kind got after files were first written. Left at these defaults, they are
+    # not named in files and checkpoints, which are then those of before.
+    _added: ClassVar[dict[str, Any]] = {}
     _view: View = View()  # what the readout of an estimator sees; set beside the parameters
 
     def __init_subclass__(cls, **options: Any):
@@ -56,12 +61,24 @@ class Reservoir(BaseEstimator, ABC):
     @classmethod
     def called(cls) -> str:
         """The name that model files call this kind by."""
-        return f"{cls.__module__}.{cls.__qualname__}"
+        home = cls.__module__
+        if home.startswith("echofold."):
+            home = home.partition("._")[0]  # which file of ours defines it is nobody's business
+        return f"{home}.{cls.__qualname__}"
 
     @property
+    def stored(self) -> Mapping[str, tuple[str, ...]]:
+        """The arrays that a trained estimator carries, and what their axes are."""
+        return {}
+
+    @property
+    def shows(self) -> bool:
+        """Whether what `look` gives begins with the state itself."""
+        return True
+
     @abstractmethod
-    def size(self) -> int:
-        """Number of values in a state."""
+    def size(self, inputs: int) -> int:
+        """Number of values in a state, under so many inputs."""
 
     @abstractmethod
     def check(self) -> None:
@@ -85,7 +102,19 @@ class Reservoir(BaseEstimator, ABC):
 
     def looks(self, inputs: int) -> int:
         """How many values `look` gives."""
-        return self.size
+        return self.size(inputs)
+
+    def constants(self, inputs: int) -> dict[str, Any]:
+        """Parameters that programs are compiled for: those named in ``compiled_in``, by default."""
+        return {name: getattr(self, name) for name in self.compiled_in}
+
+    def silent(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Columns to run free with: without what is meant for training alone, such as noise."""
+        return columns
+
+    def axes(self, inputs: int) -> dict[str, int]:
+        """Sizes by names that ``stored`` uses beside ``"size"`` and the inputs."""
+        return {}
 
     def warmup(self, columns: Mapping[str, Any]) -> int:
         """Steps after which little is left of the state at rest that a run began with."""
@@ -114,8 +143,8 @@ class Reservoir(BaseEstimator, ABC):
 class _Steps:
     """A kind as programs see it: those of equal steps share what is compiled."""
 
-    def __init__(self, kind: Reservoir):
-        read = {name: getattr(kind, name) for name in kind.compiled_in}
+    def __init__(self, kind: Reservoir, inputs: int):
+        read = kind.constants(inputs)
         self.kind = type(kind)(**read)
         self.kind._view = kind._view
         self.key = type(kind), tuple(read.items()), kind._view
@@ -138,7 +167,7 @@ class Reservoirs:
     def __init__(self, kind: Reservoir, weights: Any, columns: Mapping[str, Any], inputs: int):
         self.weights, self._columns = weights, dict(columns)
         count = jax.tree.leaves(self._columns)[0].shape[-1]
-        self._fixed = _Steps(kind), kind.size, looks_of(kind, inputs), count
+        self._fixed = _Steps(kind, inputs), kind.size(inputs), looks_of(kind, inputs), count
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -174,6 +203,10 @@ class Reservoirs:
         """The candidates at ``index``, one for each column wanted."""
         chosen = jax.tree.map(lambda array: array[..., index], self._columns)
         return self._with(self.weights, chosen, (*self._fixed[:3], len(index)))
+
+    def silent(self) -> Reservoirs:
+        """The same, to run free: without what is meant for training alone."""
+        return self._with(self.weights, self.kind.silent(self._columns), self._fixed)
 
     def step(self, x, u):
         """One update of states ``x`` by inputs ``u (inputs, columns or 1)``."""

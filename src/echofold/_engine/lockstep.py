@@ -153,7 +153,7 @@ def _padded(runs: Runs, width: int) -> Runs:
 
 def _start(source: States, runs: Runs, tolerance=None) -> tuple:
     """What columns run on and start from."""
-    problem, r = source.problem, source.reservoirs.columns(runs.candidate)
+    problem, r = source.problem, source.reservoirs.silent().columns(runs.candidate)
     along = course(problem, runs.start, runs.horizon, tolerance)
     readout = np.moveaxis(runs.readout, 0, 2)
     inputs, states, before = _from_rows(problem, r, runs)
@@ -162,7 +162,7 @@ def _start(source: States, runs: Runs, tolerance=None) -> tuple:
 
 def _in_stretches(source: States, runs: Runs, sum_: Sum, longest: int):
     """Columns after one output, and what follows it of a series that is not in memory."""
-    problem, r = source.problem, source.reservoirs.columns(runs.candidate)
+    problem, r = source.problem, source.reservoirs.silent().columns(runs.candidate)
     steps = steps_together(runs.start, longest)
     along = course(problem, runs.start, runs.horizon, sum_.tolerance, steps)
     readout = np.moveaxis(runs.readout, 0, 2)

@@ -261,4 +261,4 @@ def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
     reservoirs = together([kind], problem.segments.inputs, seed)
     steps = len(problem.washout) + problem.rows
-    return states_of(problem, reservoirs, resolve(device, Work(steps, 1, kind.size)))
+    return states_of(problem, reservoirs, resolve(device, Work(steps, 1, reservoirs.shape[0])))

@@ -45,7 +45,9 @@ class View:
         if self.squares:
             return jnp.concatenate([x, x * x])
         if self.degree > 1:
-            return jnp.concatenate([x, *self._products(jnp.concatenate([_as_wide(u, x), x]))])
+            values = jnp.concatenate([_as_wide(u, x), x])
+            each = [products(values, degree) for degree in range(2, self.degree + 1)]
+            return jnp.concatenate([x, *each])
         return x
 
     def looks(self, inputs: int, shown: int) -> int:
@@ -62,16 +64,6 @@ class View:
                 "degree, or 'inputs+states+squares'."
             )
         return terms if self.degree > 1 else shown
-
-    def _products(self, values):
-        """Products of two and more of the ``values (count, columns)``, each once."""
-        count = values.shape[0]
-        for degree in range(2, self.degree + 1):
-            chosen = np.array(list(combinations_with_replacement(range(count), degree)))
-            product = values[chosen[:, 0]]
-            for factor in range(1, degree):
-                product = product * values[chosen[:, factor]]
-            yield product
 
     @property
     def shows_states(self) -> bool:
@@ -94,6 +86,15 @@ def view_of(readout: Any) -> View:
     if parts in (["states", "squares"], ["inputs", "states", "squares"]):
         return View(inputs=len(parts) == 3, squares=True)
     return refuse("readout", readout, EXPECTED)
+
+
+def products(values, degree: int):
+    """Products ``(terms, columns)`` of ``degree`` of the ``values (count, columns)``, each once."""
+    chosen = np.array(list(combinations_with_replacement(range(values.shape[0]), degree)))
+    product = values[chosen[:, 0]]
+    for factor in range(1, degree):
+        product = product * values[chosen[:, factor]]
+    return product
 
 
 def _as_wide(u, x):

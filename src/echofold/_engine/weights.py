@@ -1,8 +1,8 @@
 """How ``W_in`` and ``W`` are drawn, and how each candidate scales them.
 
-A *draw* is raw: uniform on (-0.5, 0.5), unscaled, a function of the seed, the sizes and the
-connectivity alone. Leak rate, spectral radius and scalings only scale it, so candidates that
-differ in nothing else share one draw (and, in the engine, one matrix product).
+A *draw* is raw: unscaled, a function of the seed, the sizes and the topology alone. Leak rate,
+spectral radius and scalings only scale it, so candidates that differ in nothing else share one draw
+(and, in the engine, one matrix product).
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from echofold._engine.topologies import SCALES, TOPOLOGIES
 from echofold._machine.device import one_blas_thread
+from echofold._machine.remembered import remembered
 from echofold._machine.shapes import few_lengths
 
 DENSE_EIGENVALUES = 400  # above this many units ARPACK finds the spectral radius sooner
@@ -34,28 +36,26 @@ class Draw(NamedTuple):
     W_in: np.ndarray
     W: np.ndarray | Sparse
     radius: float | None  # spectral radius of the raw W; None when W is not to be rescaled
+    key: np.ndarray | None = None  # of the noise, where there is any
 
 
-def draw(units: int, inputs: int, connectivity: float, seed: int) -> tuple[np.ndarray, Any]:
-    """Draw ``W_in`` then ``W``, uniform on (-0.5, 0.5).
+def draw(
+    units: int,
+    inputs: int,
+    connectivity: float,
+    seed: int,
+    topology: str = "uniform",
+    jump: int = 0,
+) -> tuple[np.ndarray, Any]:
+    """Draw ``W_in``, uniform on (-0.5, 0.5), then ``W`` of a topology.
 
     With ``connectivity`` below 1 every unit receives the same number of connections,
-    ``max(1, round(connectivity * units))``, from distinct units, and a SciPy sparse matrix
-    is returned.
+    ``max(1, round(connectivity * units))``, from distinct units, and ``W`` is a SciPy sparse
+    matrix.
     """
     rng = np.random.RandomState(seed % 2**32)
     W_in = rng.rand(units, 1 + inputs) - 0.5
-    if connectivity == 1:
-        return W_in, rng.rand(units, units) - 0.5
-    connections = max(1, round(connectivity * units))
-    columns = np.empty((units, connections), dtype=np.int32)
-    for unit in range(units):  # row by row: a units × units permutation would not fit for 1e5 units
-        columns[unit] = np.sort(rng.choice(units, connections, replace=False))
-    values = rng.rand(units, connections) - 0.5
-    from scipy.sparse import csr_array
-
-    starts = np.arange(0, units * connections + 1, connections)
-    return W_in, csr_array((values.ravel(), columns.ravel(), starts), shape=(units, units))
+    return W_in, TOPOLOGIES[topology](rng, units, connectivity, jump)
 
 
 def spectral_radius(W) -> float:
@@ -143,11 +143,14 @@ def _dense_radius(W) -> float:
     return float(np.abs(np.linalg.eigvals(W.toarray() if issparse(W) else W)).max())
 
 
-def prepare(W_in, W, *, rescale: bool) -> Draw:
-    """Bring raw weights into the form the engine runs, with the spectral radius of ``W``."""
-    radius = None
+def prepare(W_in, W, *, rescale: bool, scale: float | None = None) -> Draw:
+    """Bring raw weights into the form the engine runs, with the spectral radius of ``W``.
+
+    That is found unless a ``scale`` is known that takes its place.
+    """
+    radius = scale if rescale else None
     W = W.tocsr() if hasattr(W, "tocsr") else W  # not every sparse format does arithmetic
-    if rescale:
+    if rescale and scale is None:
         radius = spectral_radius(W)
         # A nilpotent matrix comes out of floating-point eigenvalues as rounding, not as zero.
         if not radius > 1e-7 * max(_largest(W), 1e-300):
@@ -192,3 +195,24 @@ def _engine_form(W) -> np.ndarray | Sparse:
     place = np.arange(connections) < np.diff(W.indptr)[:, None]
     columns[place], values[place] = W.indices, W.data
     return Sparse(columns, values)
+
+
+def bytes_of(draw: Draw) -> int:
+    """Memory that a draw takes."""
+    arrays = (draw.W_in, *(draw.W if isinstance(draw.W, Sparse) else (draw.W,)))
+    return sum(array.nbytes for array in arrays)
+
+
+@remembered(size=bytes_of)
+def drawn(
+    units: int,
+    inputs: int,
+    connectivity: float,
+    seed: int,
+    rescale: bool,
+    topology: str = "uniform",
+    jump: int = 0,
+) -> Draw:
+    """A draw, kept because blocks of candidates that share it come one after the other."""
+    W_in, W = draw(units, inputs, connectivity, seed, topology, jump)
+    return prepare(W_in, W, rescale=rescale, scale=SCALES.get(topology))

@@ -11,6 +11,11 @@ def is_as_before(added: dict[str, Any], name: str, value: Any) -> bool:
     return name in added and type(value) is type(added[name]) and value == added[name]
 
 
+def named_in_files(added: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters without those ``added`` after 0.1 that are left at their defaults."""
+    return {name: value for name, value in params.items() if not is_as_before(added, name, value)}
+
+
 @dataclass(frozen=True)
 class Stored:
     """A fitted value: what it is, and the sizes of its axes or columns.

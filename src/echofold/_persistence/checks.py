@@ -219,7 +219,11 @@ def reservoir(name: str, value: Any, sizes: dict[str, int]) -> None:
         refuse(name, value, "a kind of reservoir")
     if called not in KINDS:
         refuse(name, called, "a kind of reservoir that is known here; import what defines it first")
-    parts_of(name, value, "Reservoir", (CLASS, *KINDS[called]._get_param_names()))
+    kind = KINDS[called]
+    if kind.objects:
+        refuse(name, called, "a kind of reservoir without functions, which no file holds")
+    whole = Parts(value.kind, kind._added | value.parts)
+    parts_of(name, whole, "Reservoir", (CLASS, *kind._get_param_names()))
     for parameter, held in value.parts.items():
         plain(f"{name}.{parameter}", held, sizes)
 

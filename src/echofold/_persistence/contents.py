@@ -20,6 +20,7 @@ from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._data.timeline import Timeline
 from echofold._engine.kind import Reservoir
+from echofold._models.stored import named_in_files
 from echofold._persistence.frozen import freeze
 
 LONGEST = 4_000_000  # bytes of JSON; with the next, a text parses in less than 40 MB
@@ -69,14 +70,25 @@ def encode(value: Any, name: str, members: dict[str, bytes]) -> Any:
     if isinstance(value, Timeline):
         return {"Timeline": encode_parts(freeze(value), name, members)}
     if isinstance(value, Reservoir):
-        parts = {CLASS: type(value).called(), **value.get_params(deep=False)}
-        return {"Reservoir": encode_parts(parts, name, members)}
+        _check_savable(value, name)
+        params = named_in_files(value._added, value.get_params(deep=False))
+        return {"Reservoir": encode_parts({CLASS: value.called(), **params}, name, members)}
     if isinstance(value, Schema | Scaler):
         return {type(value).__name__: encode_parts(vars(value), name, members)}
     raise TypeError(
         f"{name} holds a {type(value).__name__}, which cannot be saved without pickle: numbers, "
         "strings, arrays and sparse matrices can. Change it and fit again."
     )
+
+
+def _check_savable(kind: Reservoir, name: str) -> None:
+    """Raise for a reservoir made of functions or objects that a file cannot hold."""
+    if kind.objects:
+        raise TypeError(
+            f"{name} is a {type(kind).__name__}, whose {', '.join(kind.objects)} cannot be saved "
+            "without pickle. Write what it does into a subclass of echofold.reservoirs.Reservoir, "
+            "which files call by its name, and fit again."
+        )
 
 
 def encode_parts(parts: dict[str, Any], name: str, members: dict[str, bytes]) -> dict[str, Any]:

@@ -116,9 +116,9 @@ def _sizes(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> dic
         center = parts_of("X_scaler_", fitted["X_scaler_"], "Scaler", ("center", "unit"))["center"]
         floats("inputs")("X_scaler_.center", center, {})
         scaled = len(center)
-    sizes = {"size": kind.size, "outputs": outputs}
-    sizes |= estimator._stored_sizes(fitted, outputs, scaled)
+    sizes = {"outputs": outputs} | estimator._stored_sizes(fitted, outputs, scaled)
     inputs = sizes["inputs"]
+    sizes |= {"size": kind.size(inputs)} | kind.axes(inputs)
     features = sizes["positions"] * (inputs * kind._view.inputs + looks_of(kind, inputs))
     sizes |= {"1 + inputs": 1 + inputs, "1 + features": 1 + features}
     if is_count(fitted.get("n_features_in_")):

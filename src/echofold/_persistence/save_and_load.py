@@ -23,7 +23,7 @@ from echofold._engine.kind import KINDS
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
-from echofold._models.stored import is_as_before
+from echofold._models.stored import named_in_files
 from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
 from echofold._persistence.checks import count, floats, optional
 from echofold._persistence.contents import (
@@ -111,8 +111,7 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     params = estimator.get_params(deep=False)
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
-    added = estimator._added
-    params = {name: value for name, value in params.items() if not is_as_before(added, name, value)}
+    params = named_in_files(estimator._added, params)
     fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
     return {
         "params": encode_parts(params, name, members),
@@ -251,7 +250,8 @@ def _made(value: Any) -> Any:
         return csr_array((data, indices, starts), shape=shape)
     if value.kind == "Reservoir":
         parts = {name: _made(part) for name, part in value.parts.items()}
-        return KINDS[parts.pop(CLASS)](**parts)
+        kind = KINDS[parts.pop(CLASS)]
+        return kind(**(kind._added | parts))
     return {"Schema": Schema, "Scaler": Scaler}[value.kind](**value.parts)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import re
 from typing import Any
 
 import numpy as np
 
 from echofold._engine.kind import Reservoir
+from echofold._models.stored import named_in_files
 from echofold._search.fingerprint import fingerprint, hashed
 from echofold._search.made_of import Contents, Opaque
 
@@ -22,10 +25,11 @@ def described(value: Any, argument: str = "value") -> Any:
     if hasattr(value, "shape") and np.ndim(value):
         return ["array", list(value.shape), fingerprint(np.asarray(value))]
     if isinstance(value, Reservoir):
-        kind, params = type(value), value.get_params(deep=False).items()
-        ours = kind.__module__.startswith("echofold.")
-        code = None if ours else described_function(kind, argument)
-        return [kind.called(), code, {name: described(one, argument) for name, one in params}]
+        return _described_kind(value, argument)
+    if isinstance(value, dict):
+        return {str(name): described(one, argument) for name, one in value.items()}
+    if callable(getattr(value, "step", None)):  # what goes into a `Foreign`; its repr tells little
+        return _described_object(value, argument)
     if _is_scipys(value):
         family = getattr(value, "dist", value)
         return [family.name, repr(getattr(value, "args", ())), repr(getattr(value, "kwds", {}))]
@@ -34,6 +38,34 @@ def described(value: Any, argument: str = "value") -> Any:
     if hasattr(value, "rvs") or re.search(r" at 0x[0-9a-fA-F]+", text):
         return [type(value).__name__, described_function(value, argument)]
     return text
+
+
+def _described_kind(value: Reservoir, argument: str) -> list[Any]:
+    """A reservoir by its class and its parameters."""
+    kind, params = type(value), named_in_files(value._added, value.get_params(deep=False))
+    code = None if kind.__module__.startswith("echofold.") else described_function(kind, argument)
+    words = {
+        name: (_described_object if name in kind.objects else described)(one, argument)
+        for name, one in params.items()
+    }
+    return [kind.called(), code, words]
+
+
+def _described_object(value: Any, argument: str) -> Any:
+    """A function by what it does; another object by its class and by what a pickle of it holds.
+
+    An object of a library may hold a generator of random numbers that it has drawn from already.
+    """
+    if value is None or callable(value) and hasattr(value, "__name__"):
+        return described_function(value, argument)
+    try:
+        contents = hashlib.sha256(pickle.dumps(value)).hexdigest()
+    except Exception as error:  # whatever its author raises where it cannot be taken apart
+        raise TypeError(
+            f"{argument}={value!r} cannot be used with a checkpoint, which must notice when it "
+            f"changes: it cannot be pickled ({error}). Search without checkpoint."
+        ) from error
+    return [described_function(type(value), argument), contents]
 
 
 def described_function(value: Any, argument: str) -> dict[str, Any]:

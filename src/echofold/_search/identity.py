@@ -6,7 +6,7 @@ from typing import Any
 
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
-from echofold._models.stored import is_as_before
+from echofold._models.stored import named_in_files
 from echofold._search.described import described, described_function
 from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
@@ -42,8 +42,8 @@ def identity_of(
         "estimator": type(search.estimator).__name__,
         "parameters": {
             name: described(value, name)
-            for name, value in own.items()
-            if name != "random_state" and not is_as_before(search.estimator._added, name, value)
+            for name, value in named_in_files(search.estimator._added, own).items()
+            if name != "random_state"
         },
         "space": [
             {name: described(values, f"space[{name!r}]") for name, values in one.items()}

@@ -82,7 +82,7 @@ class _OnHost(_Part):
             index[: part.stop - part.start] = columns[part]
             runs = self.runs.part(index)
             readout = np.moveaxis(runs.readout, 0, 2)
-            r = self.source.reservoirs.columns(runs.candidate)
+            r = self.source.reservoirs.silent().columns(runs.candidate)
             along = course(problem, runs.start, runs.horizon, self.sum.tolerance)
             if first == 0:
                 going = first_outputs(problem, r, runs, readout, along, self.sum.of)

@@ -21,7 +21,8 @@ def work_of(
     settings: Settings,
 ) -> list[Work]:
     """Driving and validating so many networks of one kind, by every scheme."""
-    segments, units = problem.segments, kind.size
+    segments = problem.segments
+    units = kind.size(segments.inputs)
     m = row_length(segments, looks_of(kind, segments.inputs), kind._view.inputs)
     if isinstance(segments, Sequences):
         work = [Work(segments.steps.shape[1], networks * problem.rows, units)]

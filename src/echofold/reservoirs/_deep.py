@@ -1,0 +1,247 @@
+"""Layers of leaky units, each driven by the one below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from echofold._data.arguments import check_integer, check_number, refuse
+from echofold._engine.kind import Reservoir
+from echofold._engine.weights import Draw, drawn, prepare
+from echofold.reservoirs._weighted import (
+    check_input_scaling,
+    check_radius,
+    check_share,
+    check_weighted,
+    leaky_columns,
+    leaky_step,
+    scalings,
+    trained_weights,
+)
+
+MOST_LAYERS = 100
+BY_LAYER = {  # parameters that may be given for each layer, and how one value is checked
+    "leak_rate": check_share,
+    "spectral_radius": lambda name, value: check_radius(value, name),
+    "bias_scaling": lambda name, value: check_number(name, value, "a finite number"),
+    "inter_scaling": lambda name, value: check_number(name, value, "a finite number"),
+}
+
+
+class Deep(Reservoir):
+    """Several layers of leaky units, each driven by the new state of the layer below [1]_.
+
+    With ``x₀(n) = u(n)``, and all layers seen by the readout::
+
+        xₗ(n) = (1 − aₗ) xₗ(n−1) + aₗ tanh(W_inₗ [1; xₗ₋₁(n)] + Wₗ xₗ(n−1))
+
+    Higher layers change more slowly and see inputs further back. With one layer this is `Leaky`,
+    to the last bit.
+
+    Parameters
+    ----------
+    units : int, default=100
+        Units of each layer.
+    layers : int, default=2
+    leak_rate : float in (0, 1] or tuple, default=1.0
+        One for all layers, or one for each, the lowest first.
+    spectral_radius : float, None or tuple of float, default=0.9
+        The same.
+    input_scaling : float or array of shape (inputs,), default=1.0
+        Multiplies the weights of inputs, which drive the lowest layer alone.
+    inter_scaling : float or tuple, default=1.0
+        Multiplies the weights from one layer to the next: one for all, or one for each layer but
+        the lowest.
+    bias_scaling : float or tuple, default=1.0
+        As ``leak_rate``.
+    connectivity : float in (0, 1], default=1.0
+        Share of the units of its layer that each unit is connected to.
+    activation, topology, jump
+        As in `Leaky`, for all layers.
+
+    References
+    ----------
+    .. [1] C. Gallicchio, A. Micheli and L. Pedrelli, "Deep reservoir computing: a critical
+       experimental analysis", Neurocomputing 268, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster
+    >>> from echofold.reservoirs import Deep
+    >>> y = np.sin(np.arange(300) / 5)
+    >>> deep = Deep(30, layers=3, leak_rate=(1.0, 0.5, 0.2))
+    >>> model = ESNForecaster(reservoir=deep, random_state=0).fit(y)
+    >>> model.state_.shape
+    (90,)
+    """
+
+    parameters = (
+        "leak_rate", "spectral_radius", "input_scaling", "inter_scaling", "bias_scaling",
+    )  # fmt: skip
+    compiled_in = ("activation",)
+
+    def __init__(
+        self,
+        units=100,
+        *,
+        layers=2,
+        leak_rate=1.0,
+        spectral_radius=0.9,
+        input_scaling=1.0,
+        inter_scaling=1.0,
+        bias_scaling=1.0,
+        connectivity=1.0,
+        activation="tanh",
+        topology="uniform",
+        jump=5,
+    ):
+        self.units = units
+        self.layers = layers
+        self.leak_rate = leak_rate
+        self.spectral_radius = spectral_radius
+        self.input_scaling = input_scaling
+        self.inter_scaling = inter_scaling
+        self.bias_scaling = bias_scaling
+        self.connectivity = connectivity
+        self.activation = activation
+        self.topology = topology
+        self.jump = jump
+
+    @property
+    def stored(self) -> Mapping[str, tuple[str, ...]]:
+        """Weights of every layer, numbered from 1, and their leak rates."""
+        names: dict[str, tuple[str, ...]] = {"leak_rates_": ("layers",)}
+        for layer in range(1, int(self.layers) + 1):
+            names[f"W_in_{layer}_"] = ("units", "1 + inputs" if layer == 1 else "1 + units")
+            names[f"W_{layer}_"] = ("units", "units")
+        return names
+
+    def axes(self, inputs: int) -> dict[str, int]:
+        """Numbers of units and layers."""
+        units = int(self.units)
+        return {"units": units, "1 + units": 1 + units, "layers": int(self.layers)}
+
+    def size(self, inputs: int) -> int:
+        """Number of units of all layers."""
+        return int(self.units) * int(self.layers)
+
+    def check(self) -> None:
+        """Raise for a parameter outside its range, naming it, its value and the remedy."""
+        check_weighted(self)
+        check_integer("layers", self.layers, 1)
+        if self.layers > MOST_LAYERS:
+            refuse("layers", self.layers, f"at most {MOST_LAYERS}")
+        check_input_scaling(self.input_scaling)
+        for name, check in BY_LAYER.items():
+            value, count = getattr(self, name), self.layers - (name == "inter_scaling")
+            if not isinstance(value, tuple):
+                check(name, value)
+                continue
+            if len(value) != count:
+                raise ValueError(
+                    f"{name}={value!r} has {len(value)} values, but layers={self.layers}. Give one "
+                    f"number for all layers, or a tuple of {count}."
+                )
+            for one in value:
+                check(name, one)
+        radius = self.spectral_radius
+        if isinstance(radius, tuple) and None in radius:
+            raise ValueError(
+                f"spectral_radius={radius!r} leaves some layers as they are drawn: give None for "
+                "all of them, or a number for each."
+            )
+
+    def _of_layer(self, name: str, layer: int) -> Any:
+        """The value of a parameter in a layer, the lowest being 0."""
+        value = getattr(self, name)
+        if not isinstance(value, tuple):
+            return value
+        return value[layer - 1 if name == "inter_scaling" else layer]
+
+    def shared(self) -> tuple:
+        """Equal for candidates that can share a draw: a radius of None leaves ``W`` as it is."""
+        return *super().shared(), self.spectral_radius is None
+
+    def draw(self, inputs: int, seed: int) -> tuple[Draw, ...]:
+        """Weights of every layer, the first as those of `Leaky`."""
+        rescale = self.spectral_radius is not None
+        units, connectivity = int(self.units), float(self.connectivity)
+        return tuple(
+            drawn(
+                units, units if layer else inputs, connectivity, _seed(seed, layer), rescale,
+                self.topology, self.jump,
+            )
+            for layer in range(int(self.layers))
+        )  # fmt: skip
+
+    def columns(
+        self, weights: tuple[Draw, ...], kinds: Sequence[Deep], inputs: int
+    ) -> dict[str, Any]:
+        """Leak rates, what multiplies ``W``, and the scaled input weights, layer by layer."""
+        return {
+            f"layer {layer}": leaky_columns(
+                one,
+                [float(kind._of_layer("leak_rate", layer)) for kind in kinds],
+                [float(kind._of_layer("spectral_radius", layer) or 0.0) for kind in kinds],
+                self._scalings(kinds, inputs, layer),
+            )
+            for layer, one in enumerate(weights)
+        }
+
+    def _scalings(self, kinds: Sequence[Deep], inputs: int, layer: int) -> np.ndarray:
+        """Scalings ``(1 + values, candidates)`` of the bias and of what drives a layer."""
+        bias = [float(kind._of_layer("bias_scaling", layer)) for kind in kinds]
+        if layer:
+            between = [float(kind._of_layer("inter_scaling", layer)) for kind in kinds]
+            return np.vstack([bias, np.broadcast_to(between, (int(self.units), len(kinds)))])
+        return scalings(kinds, inputs, bias)
+
+    def step(self, weights: tuple[Draw, ...], columns, x, u):
+        """One update of all layers ``x (size, columns)``, from the lowest to the highest."""
+        states, units = [], x.shape[0] // len(weights)
+        for layer, one in enumerate(weights):
+            own = x[layer * units : (layer + 1) * units]
+            u = leaky_step(self.activation, one, columns[f"layer {layer}"], own, u)
+            states.append(u)
+        return jnp.concatenate(states)
+
+    def warmup(self, columns) -> int:
+        """Steps after which little is left of the state at rest that a run began with."""
+        slowest = min(np.min(one["leak"]) for one in columns.values())
+        return int(np.clip(len(columns) * 30 / slowest, 200, 3000))
+
+    def trained(self, weights: tuple[Draw, ...], columns) -> dict[str, Any]:
+        """The weights of one candidate, all scalings applied; SciPy's form if sparse."""
+        found: dict[str, Any] = {}
+        for layer, one in enumerate(weights):
+            W_in, W = trained_weights(one, columns[f"layer {layer}"])
+            found |= {f"W_in_{layer + 1}_": W_in, f"W_{layer + 1}_": W}
+        leaks = [columns[f"layer {layer}"]["leak"][0] for layer in range(len(weights))]
+        return {"leak_rates_": np.array(leaks), **found}
+
+    def restored(self, stored: dict[str, Any]) -> tuple[tuple[Draw, ...], dict[str, Any]]:
+        """The reservoir of one candidate, ready to run."""
+        weights, columns = [], {}
+        for layer, leak in enumerate(stored["leak_rates_"]):
+            W_in, W = stored[f"W_in_{layer + 1}_"], stored[f"W_{layer + 1}_"]
+            weights.append(prepare(W_in, W, rescale=False))
+            ones = np.ones((W_in.shape[1], 1))
+            columns[f"layer {layer}"] = leaky_columns(weights[-1], [leak], [1.0], ones)
+        return tuple(weights), columns
+
+    def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
+        """Raise unless leak rates are such."""
+        leaks = stored["leak_rates_"]
+        if not ((leaks > 0) & (leaks <= 1)).all():
+            raise ValueError(f"leak_rates_ are {leaks}, expected numbers in (0, 1]")
+
+
+def _seed(seed: int, layer: int) -> int:
+    """The seed of a layer: the first has that of the network, the others none that a draw has."""
+    if layer == 0:
+        return seed
+    return int(np.random.SeedSequence([seed % 2**32, 3, layer]).generate_state(1)[0])

@@ -1,0 +1,301 @@
+"""The paper's kind: leaky units driven by inputs and by each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from echofold._data.arguments import check_number, describe
+from echofold._engine.kind import Reservoir
+from echofold._engine.topologies import SCALES
+from echofold._engine.weights import Draw, draw, drawn, prepare
+from echofold.reservoirs._weighted import (
+    check_input_scaling,
+    check_radius,
+    check_share,
+    check_weighted,
+    leaky_columns,
+    leaky_step,
+    radii,
+    scalings,
+    trained_weights,
+)
+
+
+class Leaky(Reservoir):
+    """The paper's reservoir: leaky units with a hyperbolic tangent.
+
+    Equation 1::
+
+        x(n) = (1 − a) x(n−1) + a tanh(W_in [1; u(n)] + W x(n−1))
+
+    Leak rate, radius and scalings act on columns, so every step of all candidates is one matrix
+    product and one fused elementwise pass.
+
+    Parameters
+    ----------
+    units : int, default=100
+    leak_rate : float in (0, 1], default=1.0
+    spectral_radius : float or None, default=0.9
+    input_scaling : float or array of shape (inputs,), default=1.0
+    bias_scaling : float, default=1.0
+    connectivity : float in (0, 1], default=1.0
+    W, W_in : arrays, optional
+        As in `ESNForecaster`.
+    activation : {"tanh", "relu", "identity", "sine"} or callable, default="tanh"
+        What takes the place of the hyperbolic tangent. A function of ``jax.numpy`` arrays gives
+        each value by itself; a network that has one cannot be saved.
+    noise : float, default=0.0
+        Standard deviation of normal noise that is added to every new state while states are
+        collected for training and validation, which makes readouts less dependent on small
+        differences [1]_. Forecasts, predictions and closed loops run without.
+    topology : str, default="uniform"
+        Who hears whom: see below.
+    jump : int, default=5
+        Units between two that are connected across a ring; of "ring with jumps" alone.
+
+    Notes
+    -----
+    Topologies of ``W``, before it is rescaled to ``spectral_radius``:
+
+    - "uniform", "normal": weights of that distribution, from ``connectivity`` times all units;
+    - "ring": each unit hears the one before it, by one and the same weight [2]_;
+    - "ring with jumps": a ring, and every ``jump``-th unit hears the next of these and the one
+      before it, by that weight too [3]_;
+    - "delay line": a ring that is cut. It has no eigenvalues but zero, so ``spectral_radius`` is
+      the weight of its connections;
+    - "orthogonal": a random rotation; all eigenvalues are equally large;
+    - "small world": each unit hears ``connectivity`` times all units, its neighbours on a ring, of
+      which one in ten is replaced by a unit drawn at random [4]_; weights are uniform.
+
+    A step of a ring or a delay line takes a time in proportion to the units, not to their square.
+
+    The noise of a step is a function of the seed, the number of the step and the inputs: candidates
+    that are compared meet the same noise, and sequences of a classifier each their own.
+
+    References
+    ----------
+    .. [1] H. Jaeger, "The echo state approach to analysing and training recurrent neural
+       networks", GMD Report 148, 2001.
+    .. [2] A. Rodan and P. Tiňo, "Minimum complexity echo state network", IEEE Transactions on
+       Neural Networks 22(1), 2011.
+    .. [3] A. Rodan and P. Tiňo, "Simple deterministically constructed cycle reservoirs with
+       regular jumps", Neural Computation 24(7), 2012.
+    .. [4] D. J. Watts and S. H. Strogatz, "Collective dynamics of 'small-world' networks",
+       Nature 393, 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster
+    >>> from echofold.reservoirs import Leaky
+    >>> y = np.sin(np.arange(300) / 5)
+    >>> one = ESNForecaster(50, leak_rate=0.5, random_state=0).fit(y)
+    >>> other = ESNForecaster(reservoir=Leaky(50, leak_rate=0.5), random_state=0).fit(y)
+    >>> bool((one.forecast(9) == other.forecast(9)).all())
+    True
+    >>> ring = ESNForecaster(reservoir=Leaky(50, topology="ring", noise=1e-4), random_state=0)
+    >>> ring.fit(y).W_.nnz
+    50
+    """
+
+    parameters = ("leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "noise")
+    compiled_in = ("activation",)
+    stored = {"W_in_": ("units", "1 + inputs"), "W_": ("units", "units"), "leak_rate_": ()}
+    _added = {"activation": "tanh", "noise": 0.0, "topology": "uniform", "jump": 5}
+
+    def __init__(
+        self,
+        units=100,
+        *,
+        leak_rate=1.0,
+        spectral_radius=0.9,
+        input_scaling=1.0,
+        bias_scaling=1.0,
+        connectivity=1.0,
+        W=None,
+        W_in=None,
+        activation="tanh",
+        noise=0.0,
+        topology="uniform",
+        jump=5,
+    ):
+        self.units = units
+        self.leak_rate = leak_rate
+        self.spectral_radius = spectral_radius
+        self.input_scaling = input_scaling
+        self.bias_scaling = bias_scaling
+        self.connectivity = connectivity
+        self.W = W
+        self.W_in = W_in
+        self.activation = activation
+        self.noise = noise
+        self.topology = topology
+        self.jump = jump
+
+    def size(self, inputs: int) -> int:
+        """Number of units; where there is noise, the last value counts steps."""
+        return int(self.units) + bool(self.noise)
+
+    @property
+    def shows(self) -> bool:
+        """Whether all of a state is seen, as it is unless steps are counted in it."""
+        return not self.noise
+
+    def look(self, x, u):
+        """The units."""
+        return x[:-1] if self.noise else x
+
+    def looks(self, inputs: int) -> int:
+        """Number of units."""
+        return int(self.units)
+
+    def constants(self, inputs: int) -> dict[str, Any]:
+        """The activation, and whether there is noise: how much of it differs between columns."""
+        return super().constants(inputs) | ({"noise": 1.0} if self.noise else {})
+
+    def axes(self, inputs: int) -> dict[str, int]:
+        """Number of units."""
+        return {"units": int(self.units)}
+
+    def check(self) -> None:
+        """Raise for a parameter outside its range, naming it, its value and the remedy."""
+        check_weighted(self)
+        check_share("leak_rate", self.leak_rate)
+        check_radius(self.spectral_radius)
+        check_number("bias_scaling", self.bias_scaling, "a finite number")
+        check_input_scaling(self.input_scaling)
+        check_number("noise", self.noise, "a number of at least 0", lambda v: v >= 0)
+        self._check_given()
+
+    def _check_given(self) -> None:
+        """Check the shapes of given weights against each other and against ``units``."""
+        for name, value in (("W", self.W), ("W_in", self.W_in)):
+            if value is not None and (getattr(value, "ndim", 0) != 2 or not _finite(value)):
+                raise ValueError(
+                    f"{name} must be a two-dimensional array of finite numbers (NumPy or SciPy "
+                    f"sparse), got {describe(value)}."
+                )
+        if self.W is not None and self.W.shape[0] != self.W.shape[1]:
+            raise ValueError(
+                f"W must be square, (units, units), got shape {self.W.shape}. Rows are the units "
+                "that receive, columns the units that send."
+            )
+        for name, value in (("W", self.W), ("W_in", self.W_in)):
+            if value is not None and value.shape[0] != self.units:
+                raise ValueError(
+                    f"{name} has {value.shape[0]} rows but units={self.units}. "
+                    f"Pass units={value.shape[0]}, or a {name} with one row per unit."
+                )
+        if self.W is not None and self.topology != "uniform":
+            raise ValueError(
+                f"topology={self.topology!r} is of a W that is drawn, but W is given. Leave one of "
+                "them out."
+            )
+
+    def shared(self) -> tuple:
+        """Equal for candidates that can share a draw: a radius of None leaves ``W`` as it is."""
+        given = (None if array is None else id(array) for array in (self.W, self.W_in))
+        how = self.spectral_radius is None, self.activation, bool(self.noise)
+        return int(self.units), float(self.connectivity), self.topology, self.jump, *how, *given
+
+    def draw(self, inputs: int, seed: int) -> Draw:
+        """Draw the weights, or take the given ones."""
+        weights = self._weights(inputs, seed)
+        if self.noise:
+            # Another stream than that of the weights, which begins with the seed itself.
+            words = np.random.SeedSequence([seed % 2**32, 1]).generate_state(2)
+            weights = weights._replace(key=words)
+        return weights
+
+    def _weights(self, inputs: int, seed: int) -> Draw:
+        """Drawn or given weights, as the engine runs them."""
+        W_in, W = self.W_in, self.W
+        connectivity, rescale = float(self.connectivity), self.spectral_radius is not None
+        size = int(self.units), inputs, connectivity, seed
+        if W_in is None and W is None:
+            return drawn(*size, rescale, self.topology, self.jump)
+        if W_in is None or W is None:
+            drawn_in, drawn_W = draw(*size, self.topology, self.jump)
+            W_in, W = (drawn_in if W_in is None else W_in), (drawn_W if W is None else W)
+        if W_in.shape[1] != 1 + inputs:
+            raise ValueError(
+                f"W_in has {W_in.shape[1]} columns, expected {1 + inputs}: one for the bias and "
+                f"one for each of the {inputs} inputs."
+            )
+        W_in = W_in.toarray() if hasattr(W_in, "toarray") else W_in
+        # A given W goes with the topology "uniform" alone, whose scale nobody knows.
+        return prepare(W_in, W, rescale=rescale, scale=SCALES.get(self.topology))
+
+    def columns(self, weights: Draw, kinds: Sequence[Leaky], inputs: int) -> dict[str, np.ndarray]:
+        """Leak rates, what multiplies ``W``, and the scaled input weights of candidates."""
+        leak = [float(kind.leak_rate) for kind in kinds]
+        scaling = scalings(kinds, inputs, [float(kind.bias_scaling) for kind in kinds])
+        columns = leaky_columns(weights, leak, radii(kinds), scaling)
+        if self.noise:
+            columns["noise"] = np.array([float(k.noise) for k in kinds])
+        return columns
+
+    def silent(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Columns without noise."""
+        return {name: array for name, array in columns.items() if name != "noise"}
+
+    def step(self, weights: Draw, columns, x, u):
+        """One update of states ``x (size, columns)`` by inputs ``u (inputs, columns or 1)``."""
+        if not self.noise:
+            return leaky_step(self.activation, weights, columns, x, u)
+        x, count = x[:-1], x[-1:]
+        x = leaky_step(self.activation, weights, columns, x, u)
+        if "noise" in columns:
+            noise = _noise(weights.key, count[0, : u.shape[1]], u, x.shape[0])
+            x = x + columns["noise"] * noise
+        return jnp.concatenate([x, count + 1])
+
+    def warmup(self, columns) -> int:
+        """Steps after which little is left of the state at rest that a run began with."""
+        return int(np.clip(30 / np.min(columns["leak"]), 200, 3000))
+
+    def trained(self, weights: Draw, columns) -> dict[str, Any]:
+        """The weights of one candidate, all scalings applied; SciPy's form if sparse."""
+        W_in, W = trained_weights(weights, columns)
+        return {"W_in_": W_in, "W_": W, "leak_rate_": float(columns["leak"][0])}
+
+    def restored(self, stored: dict[str, Any]) -> tuple[Draw, dict[str, np.ndarray]]:
+        """The reservoir of one candidate, ready to run."""
+        weights = prepare(stored["W_in_"], stored["W_"], rescale=False)
+        ones = np.ones((stored["W_in_"].shape[1], 1))
+        return weights, leaky_columns(weights, [stored["leak_rate_"]], [1.0], ones)
+
+    def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
+        """Raise unless the leak rate is one, and given weights have an input for each."""
+        if self.W_in is not None and self.W_in.shape[1] != 1 + inputs:
+            raise ValueError(f"W_in has {self.W_in.shape[1]} columns, expected {1 + inputs}")
+        if not 0 < stored["leak_rate_"] <= 1:
+            raise ValueError(f"leak_rate_ is {stored['leak_rate_']}, expected a number in (0, 1]")
+
+
+def _noise(key, count, u, units: int):
+    """Normal numbers ``(units, columns)`` for step ``count (columns,)`` under inputs ``u``."""
+    words = lax.bitcast_convert_type(u.astype(jnp.float64), jnp.uint32)  # (inputs, columns, 2)
+    mixed = jnp.zeros(words.shape[1], jnp.uint32)
+    for word in jnp.moveaxis(words, 1, 2).reshape(-1, words.shape[1]):
+        mixed = (mixed ^ word) * jnp.uint32(0x9E3779B1)  # an odd number that spreads bits
+        mixed = mixed ^ (mixed >> jnp.uint32(15))
+
+    def of_one(count, word):
+        one = jax.random.wrap_key_data(key, impl="threefry2x32")
+        one = jax.random.fold_in(jax.random.fold_in(one, count), word)
+        return jax.random.normal(one, (units,), jnp.float64)
+
+    return jax.vmap(of_one, out_axes=1)(count.astype(jnp.uint32), mixed)
+
+
+def _finite(value) -> bool:
+    """Whether a matrix, dense or sparse, holds finite numbers."""
+    data = value.tocsr().data if hasattr(value, "tocsr") else np.asarray(value)
+    return data.dtype.kind in "iuf" and bool(np.isfinite(data).all())
