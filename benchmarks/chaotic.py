@@ -18,7 +18,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from _common import store  # isort: skip  (first: it sets the number of threads)
 
@@ -30,8 +30,9 @@ from echofold.reservoirs import NVAR
 
 PATH = [1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2]
 SEED = 0
-WIDTH = {"sr": (0.1, 1.5), "lr": (0.05, 1.0), "ridge": (1e-12, 1e-2)}
-SCALING = (0.05, 2.0)
+WIDTH = {
+    "sr": (0.1, 1.5), "lr": (0.05, 1.0), "input_scaling": (0.05, 2.0), "ridge": (1e-12, 1e-2),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Closed:
     score: Callable
     words: str
     more: str = ""
-    scaling: tuple[float, float] = SCALING
+    width: dict = field(default_factory=lambda: WIDTH)
     readout: str = "inputs+states"
 
 
@@ -95,7 +96,7 @@ def kuramoto_sivashinsky() -> Closed:
     return Closed(
         "Kuramoto-Sivashinsky, 64 outputs", y, 4000, 200, 300, 12, 150, 30, score,
         "median horizon, Lyapunov times (more is better)", "",
-        (0.03, 0.5), "inputs+states+squares",
+        WIDTH | {"lr": (0.3, 1.0), "input_scaling": (0.03, 0.3)}, "inputs+states+squares",
     )  # fmt: skip
 
 
@@ -111,14 +112,14 @@ def tested(task: Closed, truth: np.ndarray, forecasts: np.ndarray) -> dict:
 # --- echofold -----------------------------------------------------------------------------------
 
 
-def space(scaling: tuple[float, float]) -> dict:
+def space(width: dict) -> dict:
     """The distributions that candidates are drawn from."""
     from scipy.stats import loguniform
 
     return {
-        "spectral_radius": loguniform(*WIDTH["sr"]),
-        "leak_rate": loguniform(*WIDTH["lr"]),
-        "input_scaling": loguniform(*scaling),
+        "spectral_radius": loguniform(*width["sr"]),
+        "leak_rate": loguniform(*width["lr"]),
+        "input_scaling": loguniform(*width["input_scaling"]),
         "ridge": PATH,
     }
 
@@ -129,7 +130,7 @@ def ours_closed(task: Closed) -> dict:
         task.units, washout=task.washout, random_state=SEED, connectivity=0.1, readout=task.readout
     )
     search = ESNSearchCV(
-        model, space(task.scaling), cv=KFold(5, valid=task.ahead), metric="log_mse",
+        model, space(task.width), cv=KFold(5, valid=task.ahead), metric="log_mse",
         strategy="random", n_iter=task.candidates, progress=False,
     )  # fmt: skip
     y = task.y[: task.train]
@@ -152,9 +153,9 @@ def _twice(fit: Callable) -> tuple[float, float]:
 # --- reservoirpy --------------------------------------------------------------------------------
 
 
-def drawn(candidates: int, scaling: tuple[float, float]) -> list[dict[str, float]]:
+def drawn(candidates: int, width: dict) -> list[dict[str, float]]:
     """Parameters of candidates, log-uniform."""
-    rng, width = np.random.RandomState(SEED), {**WIDTH, "input_scaling": scaling}
+    rng = np.random.RandomState(SEED)
     return [
         {name: float(np.exp(rng.uniform(*np.log(ends)))) for name, ends in width.items()}
         for _ in range(candidates)
@@ -193,7 +194,7 @@ def theirs_closed(task: Closed) -> dict:
     known, begin = y[: task.train], time.process_time()
     until = int(0.8 * task.train)
     scores = []
-    every = drawn(task.candidates, task.scaling)
+    every = drawn(task.candidates, task.width)
     for one in every:
         model = their_model(task.units, **one)
         model.fit(known[: until - 1], known[1:until], warmup=task.washout)
@@ -222,7 +223,7 @@ def narma() -> tuple[str, str, dict, dict, str]:
         return float(np.mean(error**2) / z[washout:].var())
 
     search = ESNSearchCV(
-        ESNRegressor(units, washout=washout, random_state=SEED, connectivity=0.1), space(SCALING),
+        ESNRegressor(units, washout=washout, random_state=SEED, connectivity=0.1), space(WIDTH),
         cv=KFold(10), strategy="random", n_iter=candidates, progress=False,
     )  # fmt: skip
     first, cpu = _twice(lambda: search.fit(u, y.ravel()))
@@ -230,7 +231,7 @@ def narma() -> tuple[str, str, dict, dict, str]:
     center, unit = u.mean(), u.std()
     a, b, target = (u - center) / unit, (v - center) / unit, y.reshape(-1, 1)
     began, scores, until = time.process_time(), [], 1600
-    every = drawn(candidates, SCALING)
+    every = drawn(candidates, WIDTH)
     for one in every:
         model = their_model(units, **one)
         model.fit(a[:until], target[:until], warmup=washout)

@@ -9,6 +9,7 @@ import reference
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, backtest, load, save
 from echofold.metrics import horizon, nrmse
+from echofold.reservoirs import NVAR
 
 T = np.arange(260)
 RNG = np.random.default_rng(3)
@@ -106,6 +107,18 @@ def test_missing_values_are_filled_and_not_scored():
     assert np.isfinite(found.mae).all()
     whole = backtest(model, SERIES, [200], HORIZON)
     np.testing.assert_allclose(found.forecast[0], whole.forecast[0], rtol=1e-12)
+
+
+def test_runs_that_diverge_score_worst_and_do_not_warn():
+    y = 1e80 * SERIES  # finite values of the network overflow in these units
+    model = ESNForecaster(reservoir=NVAR(2), ridge=1e-12, random_state=1, washout=2)
+    model.fit(y[:FITTED])
+    model.readout_ = 50 * model.readout_
+    starts = np.arange(FITTED, 210)
+    found = backtest(model, y, starts, 50, metric=["nrmse", "log_mse", horizon(0.1)])
+    assert not np.isfinite(found.forecast).all("output").all("step").any()
+    assert np.isinf(found.nrmse).all() and np.isinf(found.log_mse).all()
+    assert (found.horizon <= 1).all()
 
 
 def test_searches_ensembles_and_loaded_models(tmp_path):

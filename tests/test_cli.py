@@ -454,6 +454,9 @@ def test_reproduce_hands_its_options_on(run, tmp_path, monkeypatch):
     monkeypatch.setattr(
         experiments, "run", lambda *a: calls.append(a) or [a[1] / "table.csv"], raising=False
     )
+    run("reproduce", "racca", "--out", tmp_path, "--quiet")
+    assert calls.pop() == ("racca", tmp_path, None, None, None, True)
+    assert "racca, the table of" in " ".join(run("reproduce", "--help")[1].split())
     args = ("--draws", "2", "--datasets", "labor, gasoline", "--schemes", "CV", "--json")
     code, out, _ = run("reproduce", "generative", "--out", tmp_path, *args)
     assert calls == [("generative", tmp_path, 2, ("labor", "gasoline"), ("CV",), True)]

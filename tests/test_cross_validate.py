@@ -215,7 +215,10 @@ def test_all_algorithms_agree(task, scheme):
 @pytest.mark.parametrize("large", ["large_k by leaving out", "large_k by walking"])
 def test_both_ways_of_large_k_agree(task, scheme, large, monkeypatch):
     plain = run(task, SCHEMES[scheme], algorithm="naive")
-    monkeypatch.setattr("echofold._validation.validate.choose", lambda *_: CHOICES[large])
+    monkeypatch.setattr(
+        "echofold._validation.validate.choose_together",
+        lambda sizes, _: dict.fromkeys(sizes, CHOICES[large]),
+    )
     same_scores(run(task, SCHEMES[scheme], algorithm="large_k").nrmse, plain.nrmse)
 
 

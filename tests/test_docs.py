@@ -145,6 +145,7 @@ def test_reference_is_complete():
     }
     public -= modules
     public |= {"nrmse", "rmse", "mse", "mae", "error_rate", "interval_score", "crps"}
+    public |= {"log_mse", "horizon"}
     assert public - listed <= {"EchofoldWarning"}
     assert "EchofoldWarning" in text
     for module in modules - {"schemes", "report"}:
@@ -154,7 +155,11 @@ def test_reference_is_complete():
 def test_readme_is_short_and_in_step_with_the_results():
     text = text_of("README.md")
     assert len(text.splitlines()) < 150
-    for command in ('pip install ".[cli]" && echofold demo', 'pip install -e ".[dev]" && pytest'):
+    commands = (
+        'pip install ".[cli]" && echofold demo',
+        'pip install -e ".[dev]" && pytest -n auto',
+    )
+    for command in commands:
         assert f"    {command}\n" in text
     (shown,) = results.SPEED.findall(text)
     assert shown.strip() == results.speed_table().strip(), "run python docs/_ext/results.py"
@@ -171,6 +176,49 @@ def test_stored_results_without_a_table_of_their_own():
     shown = "".join(results.anything(found))
     assert "| a b 1 ratio | 2 |" in shown and "| a b 2 ratio | 0.3333 |" in shown
     assert "abacus" not in shown and "abacus" in results.machine(found)
+
+
+def test_tables_of_chaotic_systems():
+    side = {"first": 2.0, "cpu": 0.5, "error": 10.44, "ran away": 0}
+    tasks = [
+        {"task": "Lorenz", "measure": "horizon", "echofold": side,
+         "reservoirpy": {"cpu": 1.5, "error": 7.3, "ran away": 3}, "published": ""},
+        {"task": "NARMA", "measure": "NMSE", "echofold": {"first": 1.0, "cpu": 0.1, "error": 0.06},
+         "reservoirpy": {"cpu": 0.2, "error": 0.16}, "published": "by hand: 0.05"},
+    ]  # fmt: skip
+    shown = "".join(results.chaotic({"tasks": tasks})).replace("\N{NO-BREAK SPACE}", " ")
+    assert "| Lorenz; horizon | 10.4 | 7.3, 3 ran away | 500 ms | 1.5 s |" in shown
+    assert "| NARMA; NMSE | 0.06 | 0.16 | 100 ms | 200 ms |" in shown
+    assert "took 2 s, 1 s." in shown
+    assert shown.count("Published for") == 1 and "for NARMA: by hand: 0.05." in shown
+    told = {
+        "draws": 1, "times, all draws, compiling included": 2.5, "plain NumPy, CPU s a draw": 6.0,
+        "echofold, CPU s a draw": 2.0, "times": 3.0, "same candidate selected": "6 of 7",
+        "median difference of log_mse": 0.0126,
+    }  # fmt: skip
+    shown = "".join(results.racca(told)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "| echofold | 2 s | 3.0 |" in shown and "Median of 1 draw; all" in shown
+    assert "6 of 7" in shown and "by 0.013" in shown
+    assert "Median of 3 draws; all" in "".join(results.racca(told | {"draws": 3}))
+
+
+def test_results_that_are_not_stored_say_how_to_make_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "STORED", tmp_path)
+    monkeypatch.setattr(results, "PAPER", tmp_path)
+    assert "`python benchmarks/chaotic.py` makes one" in results.benchmark("chaotic", tmp_path)
+    assert "`echofold reproduce racca` makes one" in results.other_paper("racca")
+    assert "`echofold reproduce all` makes one" in results.paper()
+
+
+def test_tables_of_other_papers_stand_where_they_are_named():
+    class App:
+        srcdir = ROOT / "docs"
+
+    source = ["<!-- paper: racca -->"]
+    results.on_source_read(App, "page", source)
+    assert source[0].startswith("Prediction horizon") and "\n### As published" in source[0]
+    assert "| RVc |" in source[0] and "| RVc |" not in results.paper()
+    assert results.MARKER.findall(text_of("docs/howto/chaotic.md"))
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

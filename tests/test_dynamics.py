@@ -26,8 +26,7 @@ class Linear(Reservoir):
         self.A = A
         self.B = B
 
-    @property
-    def size(self):
+    def size(self, inputs):
         return 1 if self.A is None else len(self.A)
 
     def check(self):

@@ -30,7 +30,8 @@ def variation(y):
 def test_a_forecast_by_hand():
     found = evaluate(search(metric=["nrmse", "rmse"]), SERIES, origins=2, horizon=12, level=0.8)
     assert found.start.values.tolist() == [137, 149]
-    assert found.attrs == {"horizon": 12, "level": 0.8, "metric": "nrmse"}
+    expected = {"horizon": 12, "level": 0.8, "metric": "nrmse", "better": "lower"}
+    assert found.attrs == expected
     for origin, start in enumerate([137, 149]):
         fitted = search().fit(SERIES[:start])
         mean, lower, upper = fitted.forecast(12, level=0.8)

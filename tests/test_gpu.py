@@ -1,6 +1,8 @@
 """The same numbers on an accelerator: ``pytest -m gpu`` on a machine that has one."""
 
 import jax
+import jax.numpy as jnp
+import kinds
 import numpy as np
 import pytest
 from test_on_device import equal_the_definition, only_one_fold, rank_in_doubt
@@ -12,8 +14,11 @@ from echofold import (
     ESNRegressor,
     ESNSearchCV,
     KFold,
+    Recycle,
+    backtest,
     cross_validate,
 )
+from echofold.metrics import horizon
 
 pytestmark = [
     pytest.mark.gpu,
@@ -22,6 +27,11 @@ pytestmark = [
 
 RNG = np.random.RandomState(0)
 SERIES = np.sin(np.arange(600) / 5) + 0.1 * RNG.randn(600)
+
+
+def hidden(u, x):
+    """What the state cannot be told from."""
+    return jnp.concatenate([u, x[::2] ** 2])
 
 
 def on(device, estimator):
@@ -83,3 +93,50 @@ def test_a_rank_in_doubt():
 @pytest.mark.parametrize("leaving", [False, True])
 def test_what_only_one_fold_has(leaving):
     only_one_fold("gpu", leaving, False)
+
+
+@pytest.mark.parametrize("name", kinds.SEARCHED)
+def test_every_kind_agrees(name):
+    kind, values = kinds.SEARCHED[name]
+    space = {f"reservoir__{key}": value for key, value in values.items()} | {"ridge": [1e-6, 1e-2]}
+    found = [
+        ESNSearchCV(on(device, ESNForecaster(reservoir=kind)), space, cv=KFold(4)).fit(SERIES[:200])
+        for device in ("cpu", "gpu")
+    ]
+    np.testing.assert_allclose(found[1].results_.nrmse, found[0].results_.nrmse, rtol=1e-6)
+    np.testing.assert_allclose(found[1].forecast(9), found[0].forecast(9), rtol=1e-6)
+
+
+@pytest.mark.parametrize("readout", ["states", "inputs+states+squares", "polynomial 2", hidden])
+def test_every_readout_agrees(readout):
+    found = [
+        ESNSearchCV(
+            on(device, ESNForecaster(12, readout=readout)), {"ridge": [1e-6, 1e-2]}, cv=KFold(4)
+        ).fit(SERIES[:200])
+        for device in ("cpu", "gpu")
+    ]
+    np.testing.assert_allclose(found[1].results_.nrmse, found[0].results_.nrmse, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cv", [KFold(4), Recycle(5, valid=40)])
+@pytest.mark.parametrize("prune", [False, True])
+def test_horizons_agree(cv, prune):
+    space = {"leak_rate": [0.2, 0.6, 1.0], "ridge": [1e-6, 1e-2]}
+    found = [
+        ESNSearchCV(
+            on(device, ESNForecaster(50)), space, cv=cv, prune=prune, metric=horizon(0.3)
+        ).fit(SERIES)
+        for device in ("cpu", "gpu")
+    ]
+    assert found[1].best_params_ == found[0].best_params_
+    assert found[1].best_score_ == found[0].best_score_
+
+
+def test_backtests_agree():
+    model = on("cpu", ESNForecaster(50)).fit(SERIES[:400])
+    for options in ({}, {"washout": 50}, {"refit": True}):
+        found = []
+        for device in ("cpu", "gpu"):
+            model.device = device
+            found.append(backtest(model, SERIES, 20, 30, **options))
+        np.testing.assert_allclose(found[1].forecast, found[0].forecast, rtol=1e-6, atol=1e-8)

@@ -471,7 +471,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "message"), WRONG, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    WRONG,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
 def test_what_is_wrong_is_named(kind, message):
     with pytest.raises(ValueError, match=message):
         ESNForecaster(reservoir=kind).fit(SERIES)

@@ -28,7 +28,6 @@ from echofold import (
     cross_validate_readout,
     evaluate,
     load,
-    metrics,
     save,
 )
 from echofold._data import lazy, parquet, sources
@@ -82,7 +81,7 @@ def short(monkeypatch):
     monkeypatch.setattr(sources, "REMEMBERED", 8 * 4 * BLOCK)
     monkeypatch.setattr(lazy, "AT_ONCE", 8 * MOST)
     monkeypatch.setattr(lazy, "FEW_ROWS", 512)
-    monkeypatch.setattr(metrics, "_BLOCK", 300)
+    monkeypatch.setattr("echofold.metrics._variation._BLOCK", 300)
     monkeypatch.setattr(lazy, "BLOCK_ROWS", 333)
     monkeypatch.setattr(stretches, "ROWS", 256)
     monkeypatch.setattr(drive, "BLOCK_BYTES", 2**14)

@@ -31,8 +31,10 @@ from echofold import (
     Recycle,
     SingleSplit,
     WalkForward,
+    backtest,
     cross_validate,
     dynamics,
+    metrics,
     plots,
 )
 from echofold._data.rows import complement, runs
@@ -567,6 +569,72 @@ def test_exponents_are_drawn_over_time_without_their_beginning():
     draw(plots.lyapunov(lost))
 
 
+def backtested(model, y, **options):
+    return backtest(model, y, 9, 20, metric=[metrics.horizon(0.5), "mae"], **options)
+
+
+def test_growth_of_errors_is_that_of_the_backtest(forecaster):
+    found = backtested(forecaster, forecaster._reader.data[0])
+    ax = draw(plots.error_growth(found, step=0.5, unit="days"))
+    median = line(ax, "median over starts")
+    np.testing.assert_array_equal(median.get_xdata(), 0.5 * np.arange(1, 21))
+    expected = np.median(found.error.values, axis=0) / found.attrs["spread"]
+    np.testing.assert_allclose(median.get_ydata(), expected)  # of nine, which has a middle one
+    assert ax.get_xlabel() == "days" and ax.get_xlim() == (0, 10)
+    labels = ax.get_legend_handles_labels()[1]
+    assert labels == ["nine in ten", "middle half", "median over starts", "spread of the series"]
+    errors = np.sort(found.error.values, axis=0) / found.attrs["spread"]
+    for band, (low, high) in zip(ax.collections, ((0, 8), (2, 6)), strict=True):
+        (path,) = band.get_paths()
+        drawn = {tuple(vertex) for vertex in path.vertices}
+        for row in (low, high):
+            assert set(zip(median.get_xdata(), errors[row], strict=True)) <= drawn
+
+
+def test_growth_of_errors_of_runs_that_diverge(forecaster):
+    found = backtested(forecaster, forecaster._reader.data[0]).copy(deep=True)
+    found.error[5:, 12:] = np.inf
+    found.error[0, 3] = np.nan  # of a forecast, whose truth is there
+    ax = draw(plots.error_growth(found))
+    median = line(ax, "median over starts").get_ydata()
+    assert np.isfinite(median[:12]).all() and np.isfinite(median[12:]).all()
+    found.error[4:, 12:] = np.inf
+    ax = draw(plots.error_growth(found))
+    median = line(ax, "median over starts").get_ydata()
+    assert np.isfinite(median[:12]).all() and np.isnan(median[12:]).all()
+    assert any("where runs diverge, nothing is drawn" in text.get_text() for text in ax.texts)
+
+
+def test_horizons_are_counted(forecaster):
+    found = backtested(forecaster, forecaster._reader.data[0])
+    ax = draw(plots.horizons(found, unit="days"))
+    assert sum(bar.get_height() for bar in ax.patches) == 9
+    middle = float(found.horizon.median())
+    assert ax.lines[0].get_xdata() == pytest.approx([middle, middle])
+    labels = ax.get_legend_handles_labels()[1]
+    assert labels[0] == "starts" and labels[1].startswith("median")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("days", "forecasts")
+    assert draw(plots.horizons(found, "mae")).get_xlabel() == "mae"
+    found.mae[:2] = np.inf
+    ax = draw(plots.horizons(found, "mae"))
+    assert sum(bar.get_height() for bar in ax.patches) == 7
+    assert any("2 of 9 not finite" in text.get_text() for text in ax.texts)
+
+
+def test_what_is_no_backtest_is_refused(forecaster):
+    found = backtested(forecaster, forecaster._reader.data[0])
+    for plot in (plots.error_growth, plots.horizons):
+        with pytest.raises(TypeError, match="got ndarray, expected the Dataset that backtest"):
+            plot(series())
+        with pytest.raises(TypeError, match="expected the Dataset that backtest"):
+            plot(found[["forecast"]])
+    with pytest.raises(ValueError, match="metric='rmse' was not scored .* 'horizon', 'mae'"):
+        plots.horizons(found, "rmse")
+    for step in (0, -1.0, np.nan, "1"):
+        with pytest.raises((TypeError, ValueError), match="step="):
+            plots.error_growth(found, step=step)
+
+
 def test_models_without_validation_errors_are_refused(regressor):
     for model in (ESNForecaster(10, random_state=0).fit(series()), regressor):
         with pytest.raises(ValueError, match="no validation errors by step"):
@@ -596,6 +664,8 @@ def every_plot(search):
         "forecast": lambda ax: plots.forecast(y, search.forecast(9, level=0.5), ax),
         "error_by_step": lambda ax: plots.error_by_step(search, ax),
         "lyapunov": lambda ax: plots.lyapunov(EXPONENTS, ax),
+        "error_growth": lambda ax: plots.error_growth(backtested(search, y), ax=ax),
+        "horizons": lambda ax: plots.horizons(backtested(search, y), ax=ax),
     }
 
 

@@ -6,7 +6,14 @@ from cases import relative, same_scores
 from searches import ROWS, SERIES, TASKS, searched
 from sklearn.base import clone
 
-from echofold import KFold, Recycle, cross_validate, evaluate
+from echofold import (
+    Accumulative,
+    ESNForecaster,
+    KFold,
+    Recycle,
+    cross_validate,
+    evaluate,
+)
 from echofold._folds import leave_out, many_rows, naive, small_k, walk
 from echofold._folds.algorithm import Size
 from echofold._folds.choose import WAYS, choose
@@ -200,3 +207,31 @@ def test_a_checkpoint_knows_its_scheme(tmp_path):
     np.testing.assert_array_equal(first.results_.nrmse, again.results_.nrmse)
     with pytest.raises(ValueError, match="checkpoint"):
         searched(cv=Recycle(4, valid=36, start=1), checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "naive", "small_k", "large_k"])
+def test_schemes_do_not_solve_again_what_another_has(algorithm, monkeypatch):
+    schemes = {
+        "some": KFold(3, valid=12, start=12, step=12),
+        "more": KFold(None, valid=12, step=6),
+        "all": Recycle(3, valid=12),
+        "again": Recycle(7, valid=12),
+        "before": Accumulative(3, valid=12, min_train=24),
+    }
+    y = np.sin(np.arange(80) / 4) + 0.1 * np.random.default_rng(0).normal(size=80)
+    model = ESNForecaster(8, random_state=0, washout=9)
+    options = {"ridge": [1e-6, 1e-2], "algorithm": algorithm}
+    alone = {name: cross_validate(model, y, cv=cv, **options) for name, cv in schemes.items()}
+    solved = []
+    for way in WAYS.values():
+        plain = way.solve
+
+        def counted(self, splits, plain=plain):
+            solved.extend(splits.train)
+            return plain(self, splits)
+
+        monkeypatch.setattr(way, "solve", counted)
+    together = cross_validate(model, y, cv=schemes, **options)
+    assert len(solved) == len(set(solved)) > 6
+    for name in schemes:
+        np.testing.assert_allclose(together[name].nrmse, alone[name].nrmse, rtol=1e-9)

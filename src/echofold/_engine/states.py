@@ -195,8 +195,9 @@ class States:
         if into is None:
             shape = (len(looks), width + looks.shape[1])
             into = [np.empty(shape) for _ in range(looks.shape[2])]
+        beside = np.asarray(inputs) if width else looks[:, :0, 0]
         for candidate, rows in enumerate(into):
-            rows[:, :width] = inputs[:, :width]
+            rows[:, :width] = beside
             rows[:, width:] = looks[:, :, candidate]
         return into
 

@@ -189,7 +189,7 @@ def _engine_form(W) -> np.ndarray | Sparse:
         W = csr_array(W)
     if counts.min(initial=connections) < connections:
         # The most connections of a unit are others in every draw, and each number is compiled once.
-        connections = few_lengths(connections, 1)
+        connections = few_lengths(connections, 1, 2)
     columns = np.zeros((units, connections), dtype=np.int32)
     values = np.zeros((units, connections))
     place = np.arange(connections) < np.diff(W.indptr)[:, None]

@@ -193,7 +193,8 @@ def _forecasts(
         zeros = np.zeros(len(at), dtype=int)
         runs = Runs(zeros, places, zeros + horizon, readout, begins)
     outputs = closed_loop_outputs(source, runs)
-    return problem.scored.original(outputs)
+    with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
+        return problem.scored.original(outputs)
 
 
 def _warmed(source: States, places: np.ndarray, washout: int) -> np.ndarray:

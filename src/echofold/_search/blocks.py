@@ -68,9 +68,10 @@ def run_block(block: Block) -> Record:
                 ran += steps
         else:
             for source, results in draws:
+                before: dict = {}
                 for one in results.values():
                     if one.starts is not None:
-                        close_the_loop(source, one, block.settings)
+                        close_the_loop(source, one, block.settings, before)
                     if runs_closed_loop(block.problem, one.splits):
                         runs = one.splits.sizes.sum() - len(one.splits)
                         ran += int(runs) * len(block.kinds) * len(block.settings.ridge)

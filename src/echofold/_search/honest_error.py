@@ -94,6 +94,7 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
             variables.setdefault(name, []).append(error)
         variables["validation"].append(held.search.best_score_)
     result = as_dataset(variables, starts, horizon, level, metrics[0].name)
+    result.attrs["better"] = "higher" if metrics[0].higher else "lower"
     if hasattr(search, "results_"):
         search.evaluation_ = result
     return result

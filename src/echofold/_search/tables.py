@@ -29,11 +29,13 @@ def frame(dataset, candidates: list[dict[str, Any]]):
             columns[f"{metric}_std"] = values.mean(axis=0).std(axis=1).ravel()
     columns["condition"] = np.repeat(dataset.condition.values.max(axis=0), ridges)
     if "pruned" in dataset:
-        columns["lower_bound"] = dataset.pruned.values.any(axis=0).ravel()
+        higher = dataset.attrs.get("better") == "higher"
+        bound = "upper_bound" if higher else "lower_bound"
+        columns[bound] = dataset.pruned.values.any(axis=0).ravel()
     table = pd.DataFrame(columns)
     key = table[name].replace([np.inf, -np.inf], np.nan)
-    if "lower_bound" in table:
-        key = key.where(~table["lower_bound"])
+    if "pruned" in dataset:
+        key = key.where(~table[bound])
     ascending = dataset.attrs.get("better") != "higher"
     order = key.sort_values(kind="stable", na_position="last", ascending=ascending).index
     return table.loc[order].reset_index(drop=True)
@@ -112,7 +114,7 @@ def summary(search) -> str:
         )
     else:
         lines.append(
-            "the winner's error is flattered by having been chosen; evaluate(search, ...) gives an "
+            "the winner's score is flattered by having been chosen; evaluate(search, ...) gives an "
             "honest one"
         )
     return "\n".join(lines)

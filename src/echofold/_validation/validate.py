@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -62,10 +62,11 @@ def validate(
                 fold_by_fold(cast(States, source), one, settings, keep_fold=plan.way == "fold")
         for one in validated.values():
             one.way = plan.way
+        before: dict = {}
         for one in looped:
             one.starts = cast(States, source).begins(one.splits.valid_starts)
             if close:
-                close_the_loop(cast(States, source), one, settings)
+                close_the_loop(cast(States, source), one, settings, before)
     return validated
 
 
@@ -153,20 +154,22 @@ def _one_scheme(source, rows: KeptRows, name: str, one: Validated, candidate: in
         one.scores[name][candidate] = values
 
 
-def close_the_loop(source: States, one: Validated, settings: Settings) -> None:
-    """Scores of a generative task, by running every trajectory."""
+def close_the_loop(
+    source: States, one: Validated, settings: Settings, before: dict | None = None
+) -> None:
+    """Scores of a generative task, by running every trajectory.
+
+    What other schemes ran ``before``, on the same rows from the same training rows, is not run
+    again.
+    """
     problem, splits, shape = source.problem, one.splits, one.W.shape[:3]
-    valid = np.array([runs[0] for runs in splits.valid])
-    runs = flatten(one.W, one.starts, valid)
     needs = kinds(settings.metrics)
     if set(needs) <= set(GROWING) and (len(needs) == 1 or problem.lazy):
-        sums = {
-            kind: closed_loop_sums(source, runs, summed(problem, settings.metrics, kind))
-            for kind in needs
-        }
-        sums = {kind: total.reshape(shape) for kind, total in sums.items()}
+        sums = _sums(source, one, settings, {} if before is None else before)
         one.scores = finish_sums(problem.scored, splits, sums, settings.metrics)
         return
+    valid = np.array([runs[0] for runs in splits.valid])
+    runs = flatten(one.W, one.starts, valid)
     outputs = closed_loop_outputs(source, runs)
     outputs = np.moveaxis(outputs.reshape(*shape, *outputs.shape[1:]), 3, 2)
     at = splits.valid_rows
@@ -174,3 +177,20 @@ def close_the_loop(source: States, one: Validated, settings: Settings) -> None:
     targets = scored.targets[np.minimum(at, problem.rows - 1)][:, :, None]
     each = [score_residuals(scored, splits, at, targets - o, settings.metrics) for o in outputs]
     one.scores = {name: np.stack([scores[name] for scores in each]) for name in each[0]}
+
+
+def _sums(source: States, one: Validated, settings: Settings, before: dict) -> dict:
+    """Sums of errors ``(candidates, splits, ridge)`` of every kind; new ones go into ``before``."""
+    splits, needs = one.splits, kinds(settings.metrics)
+    names = [(train, valid[0]) for train, valid in zip(splits.train, splits.valid, strict=True)]
+    new = [place for place, name in enumerate(names) if name not in before]
+    if new:
+        valid = np.array([names[place][1] for place in new])
+        some: Any = new if len(new) < len(names) else slice(None)  # all of them without a copy
+        runs = flatten(one.W[:, some], one.starts[:, some], valid)
+        shape = one.W.shape[0], len(new), one.W.shape[2]
+        for kind in needs:
+            total = closed_loop_sums(source, runs, summed(source.problem, settings.metrics, kind))
+            for at, place in enumerate(new):
+                before.setdefault(names[place], {})[kind] = total.reshape(shape)[:, at]
+    return {kind: np.stack([before[name][kind] for name in names], axis=1) for kind in needs}

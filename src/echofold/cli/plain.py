@@ -107,6 +107,6 @@ def better_than(
     residuals = {name: found.truth - one[:, :, None] for name, one in forecasts.items()}
     errors = {name: error(rest) for name, rest in residuals.items()}
     best = min(errors, key=lambda name: errors[name])
-    if not errors[best] < CLEARLY * own:
+    if not errors[best] < metric.times(own, CLEARLY):
         return None
     return Better(best, errors[best], own, residuals[best], model.runs_, usable)

@@ -44,14 +44,14 @@ LYAPUNOV_TIME = 111  # rows
 WASHOUT, ROWS, VALID = LYAPUNOV_TIME, 12 * LYAPUNOV_TIME, 3 * LYAPUNOV_TIME
 TESTS, FIRST_TEST, LONGEST = 100, 24 * LYAPUNOV_TIME, 15 * LYAPUNOV_TIME
 START = (7.432487609628195, 10.02071718705213, 29.62297428638419)
-SPREAD = (35.23020746, 45.09776766, 36.07598481)  # ranges of the three variables
+SPREAD = (35.23020746, 45.09776766, 36.07598481)  # what inputs are divided by, in their code
 RADII = np.linspace(0.1, 1.0, 7).tolist()
 SCALINGS = np.linspace(0.5, 5.0, 7).tolist()
 RIDGE = 1e-11
 PATH = [0.0, 1e-17, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7]
 UNITS, CONNECTIONS = 100, 3
 
-SCHEMES = tuple(published.RACCA)
+SCHEMES = (*published.RACCA, "LOO")
 STRATEGIES = {
     "SSV": SingleSplit(VALID),
     "WFV": WalkForward(2, valid=VALID, min_train=5 * LYAPUNOV_TIME, step=VALID),
@@ -157,8 +157,11 @@ def run(
     out: Path, draws: int = 50, schemes: list[str] | None = None, quiet: bool = False
 ) -> list[Path]:
     """Compute the draws that are missing, and write the table."""
-    say, wanted = Say(quiet), schemes or [*SCHEMES, "LOO"]
-    settings = {"echofold": __version__, "path": PATH, "tests": TESTS}
+    say, wanted = Say(quiet), schemes or list(SCHEMES)
+    settings = {
+        "echofold": __version__, "radii": RADII, "scalings": SCALINGS, "ridge": RIDGE,
+        "path": PATH, "tests": TESTS,
+    }  # fmt: skip
     keys = ("draw", "part", "scheme")
     rows = _tables.Rows(out / "racca_draws.csv", settings, keys, say)
     y = lorenz(FIRST_TEST + TESTS * VALID + LONGEST)
@@ -187,7 +190,7 @@ def summarize(rows: _tables.Rows, draws: int) -> pd.DataFrame:
     """Medians and quartiles over draws beside the published medians."""
     lines = []
     for name in PARTS:
-        for scheme in [*SCHEMES, "LOO"]:
+        for scheme in SCHEMES:
             cell = rows.where(part=name, scheme=scheme)
             cell = cell[cell.draw <= draws] if len(cell) else cell
             if len(cell) < draws:
@@ -208,9 +211,10 @@ def describe(table: pd.DataFrame, draws: int) -> str:
         "# Validation of chaotic systems",
         "",
         f"Prediction horizon on the Lorenz system, in Lyapunov times: mean over {TESTS} starts, "
-        f"median (quartiles) over {draws} draws. Published: medians over 50 draws, model-free, by "
-        "Bayesian optimisation. Rank correlation: Spearman's, between validation error and test "
-        "horizon of the 49 candidates, mean ± standard deviation over draws.",
+        f"median (quartiles) over {draws} draw{'s' if draws > 1 else ''}. Published: medians over "
+        "50 draws, model-free, by Bayesian optimisation. Rank correlation: Spearman's, between "
+        "validation error and test horizon of the 49 candidates, mean ± standard deviation over "
+        "draws.",
     ]
     for name, (_, words) in PARTS.items():
         part = table[table.part == name] if len(table) else table

@@ -197,8 +197,9 @@ def _warnings(search: Any) -> list[str]:
         trouble = describe_trouble(dataset, dataset.ridge.values)
         if "pruned" in dataset and dataset.pruned.values.any():
             share = f"{int(dataset.pruned.values.sum())} of {dataset.pruned.size}"
+            kind = "upper" if dataset.attrs.get("better") == "higher" else "lower"
             trouble.append(
-                f"{share} mean scores are lower bounds: those candidates were dropped as soon as "
+                f"{share} mean scores are {kind} bounds: those candidates were dropped as soon as "
                 "they could not win any more. The winner's score is complete."
             )
         prefix = f"{name}: " if isinstance(search.cv, dict) and len(search._results) > 1 else ""

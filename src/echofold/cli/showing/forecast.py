@@ -53,7 +53,8 @@ def show_forecast(
 
 def _explain(content: dict[str, Any], metric: str, output: Output) -> None:
     """Say what the table means."""
-    units = "" if metric == "NRMSE" else f", in the units of {shown(content['column'])}"
+    own = metric in ("NRMSE", "LOG_MSE")
+    units = "" if own else f", in the units of {shown(content['column'])}"
     output.explain(f"Errors are {metric} over {content['horizon']} steps{units}.")
     if not content["origins"]:
         return
