@@ -108,8 +108,7 @@ def course(problem: Problem, start, horizon, tolerance=None, steps: int | None =
     if problem.brought_back:
         way = way_of(problem.form, problem.offset, problem.limits)
     if problem.lazy:
-        first = steps or int(horizon.max())
-        return stretch(problem, start, horizon, way, 0, first)._replace(tolerance=tolerance)
+        return stretch(problem, start, horizon, way, 0, steps or int(horizon.max()), tolerance)
     rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
     known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
     present = None if problem.present is None else pad_rows(problem.present, rows)

@@ -114,8 +114,9 @@ class States:
         Those that were not watched, or not passed, are driven to.
         """
         self.watch(rows)
-        for row in self._wanted.tolist():
-            for _ in () if row in self._watched else self.blocks(row, row + 1):
+        missing = [row for row in self._wanted.tolist() if row not in self._watched]
+        if missing:
+            for _ in self.blocks(missing[0], missing[-1] + 1):
                 pass
         return np.stack([self._watched[int(row)] for row in rows], axis=1)
 

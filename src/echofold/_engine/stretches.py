@@ -14,7 +14,9 @@ from echofold._machine.shapes import few_lengths, pad_rows
 ROWS = 2**20  # of all intervals together at a time: fewer would leave most of a block unused
 
 
-def stretch(problem: Problem, start, horizon, way: Way | None, first: int, steps: int) -> Course:
+def stretch(
+    problem: Problem, start, horizon, way: Way | None, first: int, steps: int, tolerance=None
+) -> Course:
     """The rows that columns pass in their steps ``first … first + steps``.
 
     Only those are there, so ``start`` is where a column would have begun among them.
@@ -26,7 +28,8 @@ def stretch(problem: Problem, start, horizon, way: Way | None, first: int, steps
         pad_rows(np.asarray(values[rows]), length)
         for values in (problem.known, problem.scored.targets)
     )
-    return Course(known, targets, interval * steps - first, horizon, problem.unit, way)
+    begin = interval * steps - first
+    return Course(known, targets, begin, horizon, problem.unit, way, tolerance=tolerance)
 
 
 def stretches(
@@ -37,8 +40,7 @@ def stretches(
     for first in range(0, longest, size):
         part = along
         if first:
-            part = stretch(problem, start, horizon, along.way, first, size)
-            part = part._replace(tolerance=along.tolerance)
+            part = stretch(problem, start, horizon, along.way, first, size, along.tolerance)
         begin, end = max(first, 1), min(first + size, longest)
         if begin < end:
             yield begin, end - begin, part

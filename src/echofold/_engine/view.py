@@ -17,6 +17,8 @@ import numpy as np
 
 from echofold._data.arguments import refuse
 
+TRIED = 3  # columns of the arrays that users' functions are tried with
+SIDE_BY_SIDE = "made of jax.numpy operations, with networks side by side in the last axis"
 MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square
 EXPECTED = (
     "'states', 'inputs+states', either of them followed by '+squares', 'polynomial 2' (or another "
@@ -53,7 +55,7 @@ class View:
     def looks(self, inputs: int, shown: int) -> int:
         """How many columns `look` gives, for so many inputs and values shown of a state."""
         if self.function is not None:
-            return _columns_of(self.function, inputs, shown)
+            return features_of("readout", self.function, inputs=inputs, states=shown)
         if self.squares:
             return 2 * shown
         terms = comb(inputs + shown + self.degree, self.degree) - 1 - inputs  # of degree 1 and more
@@ -102,25 +104,32 @@ def _as_wide(u, x):
     return jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
 
 
-def _columns_of(function: Callable, inputs: int, shown: int) -> int:
-    """How many columns a user's function gives; it must do so for any number of networks."""
-    columns = 3
-
-    def shape(rows: int) -> Any:
-        return jax.ShapeDtypeStruct((rows, columns), jnp.result_type(float))
-
+def tried(name: str, function: Callable, given: str, *args: Any, rule: str) -> Any:
+    """Shapes that a user's function gives for ``args``, arrays or shapes, which ``given`` tells."""
     try:
-        seen = jax.eval_shape(function, shape(inputs), shape(shown))
+        return jax.eval_shape(function, *args)
     except Exception as error:  # whatever a user's function raises
         raise ValueError(
-            f"readout={function!r} failed for inputs of shape ({inputs}, {columns}) and states of "
-            f"shape ({shown}, {columns}): {error}. It must be a function of (u, x) made of "
-            "jax.numpy operations, with networks side by side in the last axis."
+            f"{name}={function!r} failed for {given}: {error}. It must be {rule}."
         ) from error
-    if getattr(seen, "ndim", 0) != 2 or seen.shape[1] != columns or not seen.shape[0]:
+
+
+def of_shape(rows: int, columns: int = TRIED) -> Any:
+    """An array that is not there, for `tried`."""
+    return jax.ShapeDtypeStruct((rows, columns), jnp.result_type(float))
+
+
+def features_of(name: str, function: Callable, **arrays: int) -> int:
+    """How many features a user's function gives for arrays of so many rows, by what they are.
+
+    It must do so for any number of networks.
+    """
+    shapes = [of_shape(rows) for rows in arrays.values()]
+    given = " and ".join(f"{what} of shape ({rows}, {TRIED})" for what, rows in arrays.items())
+    seen = tried(name, function, given, *shapes, rule=SIDE_BY_SIDE)
+    if getattr(seen, "ndim", 0) != 2 or seen.shape[1] != TRIED or not seen.shape[0]:
         raise ValueError(
-            f"readout={function!r} gave shape {getattr(seen, 'shape', None)} for inputs "
-            f"({inputs}, {columns}) and states ({shown}, {columns}), expected (features, "
-            f"{columns}): networks are side by side in the last axis."
+            f"{name}={function!r} gave shape {getattr(seen, 'shape', None)} for {given}, expected "
+            f"(features, {TRIED}): networks are side by side in the last axis."
         )
     return int(seen.shape[0])

@@ -108,12 +108,9 @@ class SeriesESN(ESN):
         if X is not None:
             known = np.hstack([self._learn_known(X, table, season_of(form, seasons)), known])
         weights = read_weights(sample_weight, len(table.values))
-        scaler = self.y_scaler_
-        limits = self._limits
-        problem = forecasting(
-            values, known[:rows], self.washout, scaler.unit, scaler.center,
-            None if weights is None else weights[:rows], form, levels,
-            None if limits is None else form.limits(limits), present,
+        problem = self._pairs(
+            values, known[:rows], self.washout, form, levels,
+            None if weights is None else weights[:rows], present,
         )  # fmt: skip
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
         words += words_of_known(X)
@@ -148,11 +145,19 @@ class SeriesESN(ESN):
             known.append(given.values.mapped(self.X_scaler_.scaled))
         if seasons:
             known.append(Lazy(partial(_waves, seasons), rows, len(_waves(seasons, 0, 1)[0])))
+        weights = read_weights(sample_weight, rows)
+        together = beside(*known) if known else None
+        return self._pairs(values, together, self.washout, form, levels, weights)
+
+    def _pairs(
+        self, values, known, washout, form: Form, levels, weights=None, present=None
+    ) -> Problem:
+        """The problem of scaled values, in the units and limits that were learned."""
         scaler, limits = self.y_scaler_, self._limits
+        inside = None if limits is None else form.limits(limits)
         return forecasting(
-            values, beside(*known) if known else None, self.washout, scaler.unit, scaler.center,
-            read_weights(sample_weight, rows), form, levels,
-            None if limits is None else form.limits(limits),
+            values, known, washout, scaler.unit, scaler.center, weights, form, levels, inside,
+            present,
         )  # fmt: skip
 
     def _problem(self, table: Table, X, first: int | None, washout: int | str) -> Problem:
@@ -184,11 +189,8 @@ class SeriesESN(ESN):
             self.X_schema_.check(given_X.schema, "X")
             self._check_known(given_X, table)
             known = np.hstack([self.X_scaler_.scaled(filled(given_X.values, season)), known])
-        scaler, limits = self.y_scaler_, self._limits
-        return forecasting(
-            scaler.scaled(form.differences(levels)), known, washout, scaler.unit, scaler.center,
-            None, form, levels, None if limits is None else form.limits(limits), present,
-        )  # fmt: skip
+        scaled = self.y_scaler_.scaled(form.differences(levels))
+        return self._pairs(scaled, known, washout, form, levels, present=present)
 
     def _learn(self, y: np.ndarray, present, form: Form, season: int | None) -> np.ndarray:
         """Learn the scaling from what is known of ``y``, and give its levels, filled."""

@@ -34,7 +34,7 @@ def backtest(
     With ``refit=False`` the readout stays as it is, and one pass over the data, or one over the
     washout of all starts side by side, is all there is to do. With ``refit=True`` the readout of
     each start is trained on everything before it, as if the model had been fitted anew there; rows
-    are added to the factors of the start before, so this costs little more than one fit.
+    are added to the factors of the start before, so this costs a few fits, not one for each start.
 
     Parameters
     ----------

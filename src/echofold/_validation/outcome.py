@@ -16,7 +16,8 @@ class Validated:
     """Results of one scheme. Arrays are ``(candidates, splits, ridge, ...)``.
 
     ``W`` holds the readouts ``(..., 1 + m, outputs)`` where they were asked for or needed;
-    ``starts (candidates, splits, m)`` the true rows at which closed loops begin.
+    ``starts (candidates, splits, inputs + size)`` the true inputs and states at which closed loops
+    begin.
     """
 
     splits: RowSplits

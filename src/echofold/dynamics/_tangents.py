@@ -22,7 +22,7 @@ STRETCH = 1024  # steps of one program run: what it gives is small, and a loop t
 
 
 class Loop(NamedTuple):
-    """A reservoir, its readout ``(1 + inputs + seen, outputs, 1)``, and what limits its outputs.
+    """A reservoir, its readout ``(1 + features, outputs, 1)``, and what limits its outputs.
 
     ``past`` are the levels that a ``course.way`` reads; without differences it reads none.
     """
@@ -41,7 +41,7 @@ class Loop(NamedTuple):
 
 
 def loop_of(r: Reservoirs, readout: np.ndarray, unit=1.0, way=None, before=None) -> Loop:
-    """The loop of a ``readout (1 + inputs + seen, outputs)``; options as `generate` takes them."""
+    """The loop of a ``readout (1 + features, outputs)``; options as `generate` takes them."""
     outputs = readout.shape[1]
     nothing = np.zeros(1, dtype=int)
     course = Course(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from echofold._data.arguments import check_number
 from echofold.metrics._errors import pair
 
 NORMALISED = ("std", "each", "rms")
+POSITIVE = "a positive number"
 
 
 class Spread(NamedTuple):
@@ -132,7 +133,7 @@ def horizon(threshold: float, *, normalise: Any = "std", step: float = 1.0) -> H
     0.5
     """
     for name, value in (("threshold", threshold), ("step", step)):
-        _check(name, value)
+        check_number(name, value, POSITIVE, lambda value: value > 0)
     if isinstance(normalise, str) and normalise not in NORMALISED:
         raise ValueError(
             f"normalise={normalise!r} is unknown: it must be {', '.join(map(repr, NORMALISED))}, "
@@ -141,12 +142,6 @@ def horizon(threshold: float, *, normalise: Any = "std", step: float = 1.0) -> H
     if normalise is not None and not isinstance(normalise, str):
         several = isinstance(normalise, list | tuple | np.ndarray)
         for value in np.ravel(normalise).tolist() if several else [normalise]:
-            _check("normalise", value)
+            check_number("normalise", value, POSITIVE, lambda value: value > 0)
         normalise = tuple(np.ravel(normalise).tolist()) if several else float(normalise)
     return Horizon(float(threshold), normalise, float(step))
-
-
-def _check(name: str, value: Any) -> None:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 < float(value) < np.inf:
-        raise ValueError(f"{name}={value!r} is not allowed: it must be a positive number.")

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.arguments import check_integer, describe, refuse
 from echofold._engine.kind import Reservoir
-
-COLUMNS = 3  # of the arrays that functions are tried with
+from echofold._engine.view import SIDE_BY_SIDE, features_of, of_shape, tried
 
 
 def everything(x, u):
@@ -96,15 +94,7 @@ class Custom(Reservoir):
         """How many values ``look`` gives."""
         if self.shows:
             return int(self.units)
-        x, u = _shape(int(self.units), COLUMNS), _shape(inputs, COLUMNS)
-        seen = _tried("look", self.look, x, u)
-        if getattr(seen, "ndim", 0) != 2 or seen.shape[1] != COLUMNS or not seen.shape[0]:
-            raise ValueError(
-                f"look={self.look!r} gave {_shapes(seen)} for states of shape {x.shape} and inputs "
-                f"of shape {u.shape}, expected (features, {COLUMNS}): networks are side by side "
-                "in the last axis."
-            )
-        return int(seen.shape[0])
+        return features_of("look", self.look, states=int(self.units), inputs=inputs)
 
     def check(self) -> None:
         """Raise for a parameter that is not allowed."""
@@ -144,8 +134,10 @@ class Custom(Reservoir):
             name: np.stack([np.asarray(one[name], dtype=float) for one in each], axis=-1)
             for name in each[0]
         } or {"candidate": np.zeros(len(kinds))}  # fmt: skip
-        x, u = _shape(int(self.units), len(kinds)), _shape(inputs, 1)
-        new = _tried("step", self.step, weights, columns, x, u)
+        x, u = of_shape(int(self.units), len(kinds)), of_shape(inputs, 1)
+        given = f"arrays of shapes {_shapes((weights, columns, x, u))}"
+        args = weights, columns, x, u
+        new = tried("step", self.step, given, *args, rule=SIDE_BY_SIDE)
         if getattr(new, "shape", None) != x.shape:
             raise ValueError(
                 f"step={self.step!r} gave {_shapes(new)} for states of shape {x.shape} and inputs "
@@ -167,22 +159,6 @@ class Custom(Reservoir):
         raise NotImplementedError
 
 
-def _shape(rows: int, columns: int) -> Any:
-    return jax.ShapeDtypeStruct((rows, columns), jnp.result_type(float))
-
-
 def _shapes(found: Any) -> str:
     """Shapes of what a function gave."""
     return str(jax.tree.map(lambda one: getattr(one, "shape", one), found))
-
-
-def _tried(name: str, function: Any, *args: Any) -> Any:
-    """What a user's function gives for arrays of such shapes."""
-    try:
-        return jax.eval_shape(function, *args)
-    except Exception as error:  # whatever it raises
-        shapes = ", ".join(_shapes(arg) for arg in args)
-        raise ValueError(
-            f"{name}={function!r} failed for arrays of shapes {shapes}: {error}. It must be made "
-            "of jax.numpy operations, with networks side by side in the last axis."
-        ) from error

@@ -19,10 +19,14 @@ FLAT = [name for name in Leaky._get_param_names() if name not in Leaky._added]
 def reservoir_of(params: dict[str, Any]) -> Reservoir:
     """The reservoir of an estimator's parameters: the given one, or the paper's by flat ones."""
     given = params["reservoir"]
-    if given is None:
-        given = Leaky(**{name: params[name] for name in FLAT})
-        given._view = view_of(params["readout"])
-        return given
+    kind = Leaky(**{name: params[name] for name in FLAT}) if given is None else _checked(params)
+    kind._view = view_of(params["readout"])
+    return kind
+
+
+def _checked(params: dict[str, Any]) -> Reservoir:
+    """A copy of the given reservoir, beside which no flat parameter is given."""
+    given = params["reservoir"]
     if not isinstance(given, Reservoir):
         raise TypeError(
             f"reservoir={given!r} is no reservoir: give an object of echofold.reservoirs, or None "
@@ -37,6 +41,4 @@ def reservoir_of(params: dict[str, Any]) -> Reservoir:
                 f"stands for, but reservoir is a {type(given).__name__}. Give it to the reservoir, "
                 f"or leave it out."
             )
-    given = copy(given)
-    given._view = view_of(params["readout"])
-    return given
+    return copy(given)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.arguments import check_integer, check_number, refuse
 from echofold._engine.topologies import OF_CONNECTIVITY, TOPOLOGIES
+from echofold._engine.view import of_shape, tried
 from echofold._engine.weights import Draw, Sparse
 from echofold._machine.programs import scan
 
@@ -84,14 +84,9 @@ def _check_activation(activation: Any) -> None:
     expected = f"{', '.join(map(repr, ACTIVATIONS))}, or a function of jax.numpy arrays"
     if not callable(activation):
         refuse("activation", activation, expected)
-    values = jax.ShapeDtypeStruct((2, 3), jnp.result_type(float))
-    try:
-        found = jax.eval_shape(activation, values)
-    except Exception as error:  # whatever a user's function raises
-        raise ValueError(
-            f"activation={activation!r} failed for an array of shape (2, 3): {error}. It must be "
-            "made of jax.numpy operations, each value by itself."
-        ) from error
+    rule = "made of jax.numpy operations, each value by itself"
+    given = "an array of shape (2, 3)"
+    found = tried("activation", activation, given, of_shape(2, 3), rule=rule)
     if getattr(found, "shape", None) != (2, 3):
         raise ValueError(
             f"activation={activation!r} gave {found} for an array of shape (2, 3): it must give "
