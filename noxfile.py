@@ -1,14 +1,15 @@
 """Checks in fresh environments: `nox` runs all of them, `nox -s lint` one."""
 
+import shutil
 from pathlib import Path
 
 import nox
 
 nox.options.default_venv_backend = "venv"
-nox.options.sessions = ["lint", "types", "tests_lowest", "tests", "docs"]
+nox.options.sessions = ["lint", "types", "tests_lowest", "tests", "wheel", "sktime", "docs"]
 
 PROJECT = nox.project.load_toml("pyproject.toml")["project"]
-PYTHONS = ["3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
 
 def lowest() -> list[str]:
@@ -23,12 +24,17 @@ def lowest() -> list[str]:
     return [r.replace(">=", "==") for r in requirements if ">=" in r]
 
 
+def constraints(session: nox.Session) -> str:
+    """A file of the lower bounds for pip."""
+    file = Path(session.create_tmp()) / "lowest.txt"
+    file.write_text("\n".join(lowest()))
+    return str(file)
+
+
 @nox.session(python=PYTHONS[0])
 def tests_lowest(session: nox.Session) -> None:
     """The tests with the oldest supported dependencies."""
-    constraints = Path(session.create_tmp()) / "lowest.txt"
-    constraints.write_text("\n".join(lowest()))
-    session.install("-e", ".[dev]", "-c", str(constraints))
+    session.install("-e", ".[dev]", "-c", constraints(session))
     session.run("pytest", *session.posargs)
 
 
@@ -37,6 +43,21 @@ def tests(session: nox.Session) -> None:
     """The tests with the newest dependencies."""
     session.install("--upgrade", "-e", ".[dev]")
     session.run("pytest", *session.posargs)
+
+
+@nox.session
+@nox.parametrize("dependencies", ["lowest", "newest"])
+def wheel(session: nox.Session, dependencies: str) -> None:
+    """What users install: the wheel alone, with the oldest and the newest dependencies."""
+    made = Path(session.create_tmp()).resolve() / "wheel"
+    shutil.rmtree(made, ignore_errors=True)
+    session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(made), ".")
+    (file,) = made.glob("*.whl")
+    pinned = ["-c", constraints(session)] if dependencies == "lowest" else []
+    session.install(f"echofold[cli,parquet,optuna] @ {file.as_uri()}", *pinned)
+    session.chdir(made)  # away from the sources
+    session.run("echofold", "--version")
+    session.run("echofold", "demo", "--quiet")
 
 
 @nox.session

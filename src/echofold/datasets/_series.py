@@ -93,8 +93,8 @@ def load_sunspots() -> SeriesDataset:
         description="Monthly mean sunspot numbers, January 1749 to September 2013, 3177 values, "
         "on the scale in use before the recalibration of 2015.",
         source="WDC-SILSO, Royal Observatory of Belgium, Brussels",
-        terms="Credit WDC-SILSO, Royal Observatory of Belgium, Brussels; "
-        "SOURCES.md beside the data says more.",
+        terms="CC BY-NC 4.0: not for commercial work, and credit WDC-SILSO, Royal Observatory of "
+        "Belgium, Brussels.",
     )
 
 
