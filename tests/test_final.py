@@ -114,7 +114,7 @@ def test_the_ridge_grows_with_the_training_set_when_asked_to():
 @pytest.mark.parametrize("ridge", [1e-6, 0.1, 0.7])
 def test_the_ridge_reported_is_exactly_the_one_of_the_path(k, ridge):
     readouts = SplitReadouts(
-        np.zeros((k, 3, 1)), np.ones(k), np.full(k, ridge), np.full(k, 9), None
+        np.zeros((k, 3, 1)), np.ones(k), np.full((k, 1), ridge), np.full(k, 9), None
     )
     for final in FINALS[1:]:
         assert final_readout(final, None, readouts, False, False)[1] == ridge
@@ -273,7 +273,7 @@ def test_finalize_leaves_the_search_as_it_was():
 
 def made(final, rmse):
     W = np.arange(1.0, 4)[:, None, None] * np.ones((3, 2, 1))
-    readouts = SplitReadouts(W, np.array(rmse), np.array([1.0, 2, 6]), np.full(3, 9), None)
+    readouts = SplitReadouts(W, np.array(rmse), np.array([[1.0], [2], [6]]), np.full(3, 9), None)
     readout, ridge = final_readout(final, None, readouts, False, False)
     return readout[0, 0], ridge
 

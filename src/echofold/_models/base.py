@@ -111,13 +111,33 @@ class ESN(BaseEstimator):
     def _check_values(cls, params: dict[str, Any]) -> None:
         """Raise for a parameter outside its range, naming it, its value and the remedy."""
         reservoir_of(params).check()
-        check_number("ridge", params["ridge"], "a number of at least 0", lambda value: value >= 0)
+        cls._check_ridge(params["ridge"])
         if not isinstance(params["penalize_bias"], bool | np.bool_):
             refuse("penalize_bias", params["penalize_bias"], "True or False")
         if params.get("washout", "auto") != "auto":
             check_integer("washout", params["washout"], 0, ", or 'auto'")
         if params["scale"] not in ("standard", "minmax", None):
             refuse("scale", params["scale"], "'standard', 'minmax' or None")
+
+    @classmethod
+    def _check_ridge(cls, ridge: Any) -> None:
+        """Raise unless ``ridge`` is a number, or one for each output where outputs are apart."""
+        several, expected = np.ndim(ridge) == 1 and not isinstance(ridge, str), "a number"
+        if not cls._task.fed_back:
+            expected += ", or one for each output,"
+        for value in ridge if several and not cls._task.fed_back and len(ridge) else [ridge]:
+            check_number("ridge", value, f"{expected} of at least 0", lambda value: value >= 0)
+
+    def _ridge_of(self, outputs: int) -> float | np.ndarray:
+        """The ridge, a number or an array ``(outputs,)``."""
+        if np.ndim(self.ridge) == 0:
+            return float(self.ridge)
+        if len(self.ridge) != outputs:
+            raise ValueError(
+                f"ridge has {len(self.ridge)} values for {outputs} outputs. Give one for each, or "
+                "one number for all."
+            )
+        return np.asarray(self.ridge, dtype=float)
 
     def _check_parameters(self) -> None:
         """Raise for a parameter that is not allowed, or a device that is not there."""
@@ -134,7 +154,8 @@ class ESN(BaseEstimator):
         seed = seed_of(self.random_state)
         source = self._states(problem, seed)
         with one_piece("fitting"):
-            readout, condition = fit_all(source, float(self.ridge), bool(self.penalize_bias))
+            ridge = self._ridge_of(problem.targets.shape[1])
+            readout, condition = fit_all(source, ridge, bool(self.penalize_bias))
         warn_of(problem.missing)
         return self._install(network(source, readout, seed, condition), problem)
 

@@ -20,7 +20,8 @@ bias_scaling : float, default=1.0
 connectivity : float in (0, 1], default=1.0
     Share of units that each unit is connected to.
 ridge : float, default=1e-6; of a forecaster, whose errors feed on themselves, 1e-2
-    Regularisation of the readout; 0 gives the least-squares solution of minimum norm.
+    Regularisation of the readout; 0 gives the least-squares solution of minimum norm. Regressors
+    and classifiers take a list too, one for each output.
 penalize_bias : bool, default=False
     Whether the ridge applies to the bias of the readout too.
 scale : {"standard", "minmax", None}, default="standard"

@@ -29,11 +29,12 @@ class Network:
 
 
 def fit_all(
-    source: States, ridge: float, penalised: bool, condition: bool = True
+    source: States, ridge: float | np.ndarray, penalised: bool, condition: bool = True
 ) -> tuple[np.ndarray, float]:
     """Readout on all rows, in one pass over them, and the condition number of the states.
 
-    That is NaN unless ``condition``: with row weights it takes a factorisation of its own.
+    ``ridge`` is one number, or one for each output. The condition is NaN unless ``condition``: with
+    row weights it takes a factorisation of its own.
     """
     problem = source.problem
     grown = Growing(problem, source.columns, penalised)
@@ -44,8 +45,18 @@ def fit_all(
         for row, (X, *_) in source.blocks():
             for one in {grown, plain}:
                 one.add(X, slice(row, row + len(X)))
-        readout = grown.readouts(np.array([ridge]))[0]
+        path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
+        readout = of_outputs(grown.readouts(path), place)
         return readout, plain.condition if condition else np.nan
+
+
+def of_outputs(W: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Readouts ``(..., 1 + m, outputs)`` whose outputs have ridges of their own.
+
+    ``W (..., ridge, 1 + m, outputs)`` has those of a path, ``place (..., 1 or outputs)`` says which
+    of its values each output takes.
+    """
+    return np.take_along_axis(W, place[..., None, None, :], axis=-3)[..., 0, :, :]
 
 
 def network(source: States, readout: np.ndarray, seed: int, condition: float) -> Network:

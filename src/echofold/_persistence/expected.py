@@ -39,14 +39,14 @@ from echofold._persistence.checks import (
 )
 
 PARAMETERS: dict[str, Check] = {
-    **dict.fromkeys(("units", "leak_rate", "bias_scaling", "connectivity", "ridge"), number),
+    **dict.fromkeys(("units", "leak_rate", "bias_scaling", "connectivity"), number),
     **dict.fromkeys(("washout", "states"), word_or_count),
     "spectral_radius": optional(number),
     "penalize_bias": of_type(bool),
     "scale": optional(of_type(str)),
     "device": device,
     "random_state": optional(integer),
-    "input_scaling": numbers(1),
+    **dict.fromkeys(("input_scaling", "ridge"), numbers(1)),
     "output_range": optional(numbers(2)),
     "W": optional(given_matrix),
     "W_in": optional(given_matrix),

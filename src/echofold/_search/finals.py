@@ -9,7 +9,7 @@ import numpy as np
 
 from echofold._data.tasks import Task
 
-Combined = tuple[np.ndarray, float]  # a readout, and the ridge it stands for
+Combined = tuple[np.ndarray, np.ndarray]  # a readout, and the ridge it stands for
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,10 @@ class FinalModel:
     """A final model by the name that users ask for it by, and in words.
 
     ``combine(W, error, ridge)`` makes it of the splits' readouts ``W (splits, 1 + m, outputs)``,
-    their errors ``(splits,)``, infinite where a run diverged, and ridges ``(splits,)``. Without it
-    the readout is trained anew on all rows. With ``several`` the winner is not alone: candidates
-    of other representations, and all draws, are trained anew and their forecasts combined.
+    their errors ``(splits,)``, infinite where a run diverged, and ridges
+    ``(splits, 1 or outputs)``. Without it the readout is trained anew on all rows. With ``several``
+    the winner is not alone: candidates of other representations, and all draws, are trained anew
+    and their forecasts combined.
     """
 
     name: str
@@ -37,10 +38,10 @@ def check_forecasts(task: Task) -> None:
         )
 
 
-def mean_ridge(ridge: np.ndarray) -> float:
-    """The mean of the splits' ridges."""
+def mean_ridge(ridge: np.ndarray) -> np.ndarray:
+    """The mean of the splits' ridges ``(splits, 1 or outputs)``."""
     # The mean of equal numbers may round to another one, which would not be on the path.
-    return float(ridge[0] if (ridge == ridge[0]).all() else ridge.mean())
+    return ridge[0] if (ridge == ridge[0]).all() else ridge.mean(axis=0)
 
 
 def _average(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
@@ -49,7 +50,7 @@ def _average(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
 
 def _best(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
     best = int(error.argmin())
-    return W[best], float(ridge[best])
+    return W[best], ridge[best]
 
 
 def _weighted(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:

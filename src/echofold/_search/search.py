@@ -69,6 +69,11 @@ class ESNSearchCV(BaseEstimator):
         How ``best_estimator_`` is made of the winner.
     individual_ridge : bool
         Whether every split takes its own best ridge.
+    ridge_per_output : bool
+        Whether every output of the winner takes the ridge at which its own squared error is lowest,
+        in the mean over splits. For regressors and classifiers: outputs of a forecaster come back
+        as inputs of all. Candidates are compared with one ridge for all outputs; ``best_score_``
+        is the winner's with its own.
     n_draws : int
         Random initialisations of every candidate: seeds ``random_state``, ``random_state + 1``, …
     select : {"mean", "draw"}
@@ -158,6 +163,7 @@ class ESNSearchCV(BaseEstimator):
         progress="auto",
         verify=False,
         sampler=None,
+        ridge_per_output=False,
     ):
         self.estimator = estimator
         self.space = space
@@ -179,6 +185,7 @@ class ESNSearchCV(BaseEstimator):
         self.progress = progress
         self.verify = verify
         self.sampler = sampler
+        self.ridge_per_output = ridge_per_output
 
     def __getstate__(self):
         return {**super().__getstate__(), "executor": None}  # threads and sockets do not travel
@@ -231,16 +238,21 @@ class ESNSearchCV(BaseEstimator):
         self.results_ = self._results if isinstance(self.cv, dict) else self._results["cv"]
         self.evaluation_ = None
         by_draw = self.select == "draw"
-        self._winners = Winners(reader, self.candidates_, self._results, self.seed_, by_draw)
+        self._winners = Winners(
+            reader, self.candidates_, self._results, self.seed_, by_draw,
+            bool(self.ridge_per_output),
+        )  # fmt: skip
         winner = self._winner(next(iter(schemes)))
         notes = describe_missing(problem, schemes)
         notes += describe_winner(winner, self._results[next(iter(schemes))])
         warn_once(self._results.values(), settings, notes)
-        self.best_index_, self.best_score_ = winner.candidate, self._winners.score(winner)
+        self.best_index_ = winner.candidate
         with one_piece("making the final model", self.progress):
             self.best_estimator_ = self.finalize(self.final)
+            given = self._winners.given_score
+            self.best_score_ = given(next(iter(schemes)), bool(self.individual_ridge))
         self.best_params_ = {
-            **self.candidates_[winner.candidate], "ridge": float(self.best_estimator_.ridge),
+            **self.candidates_[winner.candidate], "ridge": self.best_estimator_.ridge,
         }  # fmt: skip
         return self
 
@@ -288,6 +300,13 @@ class ESNSearchCV(BaseEstimator):
         """Check what ensembles, pruning and halving can do with this task."""
         if FINALS[self.final].several:
             check_forecasts(problem.task)
+        if self.ridge_per_output and (problem.task.fed_back or self.individual_ridge):
+            got = type(self.estimator).__name__
+            raise ValueError(
+                "ridge_per_output=True needs a regressor or a classifier, whose outputs are apart, "
+                f"and one ridge for all splits; got {got} with "
+                f"individual_ridge={self.individual_ridge!r}. Use ridge_per_output=False."
+            )
         if self.verify:
             check_verifiable(problem)
         if self.prune:
@@ -382,6 +401,11 @@ class ESNSearchCV(BaseEstimator):
                 "best one of a single draw may be missing. Use select='draw' or prune=False."
             )
         individual = self.individual_ridge if individual_ridge is None else bool(individual_ridge)
+        if individual and self.ridge_per_output:
+            raise ValueError(
+                f"individual_ridge={individual_ridge!r}: this search has ridge_per_output=True, a "
+                "ridge for each output and not for each split."
+            )
         if individual and self.prune:
             raise ValueError(
                 f"individual_ridge={individual_ridge!r}: prune=True dropped ridge values that "

@@ -52,7 +52,13 @@ def _values(name: str, value: Any) -> Any:
 
 def split_ridge(spaces: list[dict[str, Any]], own: float) -> tuple[list[dict], np.ndarray]:
     """Take the ridge path out of a space; the estimator's own value if there is none."""
-    paths = [d["ridge"] for d in spaces if "ridge" in d] or [[own]]
+    paths = [d["ridge"] for d in spaces if "ridge" in d]
+    if not paths and np.ndim(own):
+        raise ValueError(
+            f"ridge={own!r} of the estimator is one for each output, and no path to search; give "
+            "space['ridge'], and ridge_per_output=True to choose one for each output."
+        )
+    paths = paths or [[own]]
     if any(hasattr(path, "rvs") for path in paths):
         raise ValueError(
             "space['ridge'] is a distribution, but the whole ridge path is searched inside every "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from echofold._data.problem import Problem
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums, flatten
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
-from echofold._models.train import fit_all
+from echofold._models.train import fit_all, of_outputs
 from echofold._search.finals import FINALS, mean_ridge
 from echofold._validation.score import finish_sums, score_residuals
 from echofold._validation.settings import Settings
@@ -24,12 +25,12 @@ KEPT_OUTPUTS = 2**20  # numbers: validation outputs of a series longer than memo
 class SplitReadouts:
     """What a validation leaves for final models of one candidate.
 
-    ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits,)`` belong to the
-    splits; ``residuals (splits, steps, outputs)``, in original units, are those of closed-loop
-    validation (None for other tasks), NaN past the end of a shorter interval and where there is no
-    value; ``outputs`` are what they belong to. Of a series longer than memory they are those of the
-    first steps of every split. If logarithms are learned, there are ``log_residuals`` too. ``runs``
-    is how many of the splits do not overlap.
+    ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits, 1 or outputs)`` belong
+    to the splits; ``residuals (splits, steps, outputs)``, in original units, are those of
+    closed-loop validation (None for other tasks), NaN past the end of a shorter interval and where
+    there is no value; ``outputs`` are what they belong to. Of a series longer than memory they are
+    those of the first steps of every split. If logarithms are learned, there are ``log_residuals``
+    too. ``runs`` is how many of the splits do not overlap.
     """
 
     W: np.ndarray
@@ -45,17 +46,20 @@ class SplitReadouts:
 def validate_winner(
     source: States, splits: RowSplits, ridge: np.ndarray, penalised: bool
 ) -> SplitReadouts:
-    """Readouts and errors of every split at its ridge ``(splits,)``, from one run of each."""
+    """Readouts and errors of every split at its ``ridge (splits, 1 or outputs)``, from one run."""
     path, place = np.unique(ridge, return_inverse=True)
+    place = place.reshape(ridge.shape)
     rmse = [metrics.resolve("rmse")]
     settings = Settings(path, penalised, rmse, readouts=True)
     one = validate(source, {"winner": splits}, settings, close=False)["winner"]
-    at = (0, np.arange(len(splits)), place)
-    W, train_rows = one.W[at], splits.train_sizes
+    W, train_rows = of_outputs(one.W[0], place), splits.train_sizes
     if source.problem.present is not None:
         train_rows = splits.among(source.problem.present).train_sizes
     if not source.problem.task.fed_back:
-        return SplitReadouts(W, one.scores["rmse"][at], ridge, train_rows)
+        errors = one.scores["rmse"][0, np.arange(len(splits)), place[:, 0]]
+        if ridge.shape[1] > 1:
+            errors = score_readouts(source, splits, W, rmse)["rmse"]
+        return SplitReadouts(W, errors, ridge, train_rows)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
         starts = source.begins(splits.valid_starts)
@@ -77,6 +81,35 @@ def validate_winner(
     if problem.form.log:
         logs = log_errors(validation_truth(problem, splits), residuals)
     return SplitReadouts(W, errors, ridge, train_rows, residuals, outputs, logs, _apart(splits))
+
+
+def output_ridges(
+    source: States, splits: RowSplits, path: np.ndarray, penalised: bool
+) -> np.ndarray:
+    """The ridge of a path ``(outputs,)`` at which each output has its lowest mean squared error.
+
+    Outputs of an open loop know nothing of each other: a readout of one is a column of the common
+    one. Means over splits, as of scores.
+    """
+    settings = Settings(path, penalised, [metrics.resolve("rmse")], readouts=True)
+    W = validate(source, {"winner": splits}, settings, close=False)["winner"].W[0]
+    rows, problem = splits.valid_rows, source.problem
+    counts = problem.counts(rows)
+    sums = np.zeros((*W.shape[:2], W.shape[-1]))
+    for split, places, states in _states_of(source, rows):
+        errors = problem.targets[rows[split, places]] - problem.clip(_outputs(states, W[split]))
+        sums[split] += (errors[:, counts[split, places]] ** 2).sum(axis=1)
+    means = sums / np.maximum(counts.sum(axis=1), 1)[:, None, None]
+    return path[means.mean(axis=0).argmin(axis=0)]
+
+
+def score_readouts(source: States, splits: RowSplits, W: np.ndarray, wanted) -> dict:
+    """Scores ``(splits,)`` of open-loop readouts ``W (splits, 1 + m, outputs)`` by metrics."""
+    problem, rows = source.problem, splits.valid_rows
+    targets = problem.targets[np.minimum(rows, problem.rows - 1)]
+    residuals = (targets - _open_loop(source, rows, W))[:, :, None]
+    scores = score_residuals(problem, splits, rows, residuals, wanted)
+    return {name: values[:, 0] for name, values in scores.items()}
 
 
 def _apart(splits: RowSplits) -> int:
@@ -119,8 +152,8 @@ def _targets(problem: Problem, rows: np.ndarray) -> np.ndarray:
 
 def final_readout(
     final: str, source: States, readouts: SplitReadouts, penalised: bool, correct_ridge: bool
-) -> tuple[np.ndarray, float]:
-    """The readout of a final model, and the ridge it stands for.
+) -> tuple[np.ndarray, float | list[float]]:
+    """The readout of a final model, and the ridge it stands for, or those of its outputs.
 
     A ridge acts against a sum over rows, so ``correct_ridge`` raises it in proportion when
     retraining on more rows (of those that have a value) than the splits had.
@@ -128,11 +161,13 @@ def final_readout(
     combine = FINALS[final].combine
     if combine is not None:
         error = np.where(np.isfinite(readouts.rmse), readouts.rmse, np.inf)
-        return combine(readouts.W, error, readouts.ridge)
-    ridge = mean_ridge(readouts.ridge)
-    if correct_ridge:
-        ridge *= source.problem.known_rows / readouts.train_rows.mean()
-    return fit_all(source, ridge, penalised, condition=False)[0], ridge
+        readout, ridge = combine(readouts.W, error, readouts.ridge)
+    else:
+        ridge = mean_ridge(readouts.ridge)
+        if correct_ridge:
+            ridge = ridge * (source.problem.known_rows / readouts.train_rows.mean())
+        readout = fit_all(source, ridge, penalised, condition=False)[0]
+    return readout, float(ridge[0]) if len(ridge) == 1 else ridge.tolist()
 
 
 @dataclass(frozen=True)
@@ -158,18 +193,29 @@ def validation_outputs(
     if readouts.outputs is not None:
         outputs = readouts.outputs
     else:
-        outputs = _open_loop(source, rows, readouts.W)
+        outputs = problem.original(_open_loop(source, rows, readouts.W))
         outputs[past] = np.nan
     first = problem.skipped + problem.task.ahead
     return ValidationOutputs(np.where(past, -1, rows + first), truth, outputs)
 
 
 def _open_loop(source: States, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Outputs of every split's readout for its ``rows``, over one pass of the reservoir."""
+    """Scaled outputs of every split's readout for its ``rows``, NaN past the end."""
     outputs = np.full((*rows.shape, W.shape[-1]), np.nan)
+    for split, places, states in _states_of(source, rows):
+        outputs[split, places] = _outputs(states, W[split])
+    return outputs
+
+
+def _outputs(states: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Outputs ``(..., rows, outputs)`` of readouts ``W (..., 1 + m, outputs)``."""
+    return W[..., :1, :] + states @ W[..., 1:, :]
+
+
+def _states_of(source: States, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Each split, places in its ``rows`` and the states there, over one pass of the reservoir."""
     for start, (states,) in source.blocks():
         inside = (rows >= start) & (rows < start + len(states))
         for split in np.flatnonzero(inside.any(axis=1)):
-            at = rows[split, inside[split]] - start
-            outputs[split, inside[split]] = W[split, 0] + states[at] @ W[split, 1:]
-    return source.problem.original(outputs)
+            places = np.flatnonzero(inside[split])
+            yield int(split), places, states[rows[split, places] - start]

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from echofold._data.arguments import candidate_seed
 from echofold._data.represent import form_of
 from echofold._engine.states import States
+from echofold._folds.splits import RowSplits
 from echofold._models.ensemble import ForecastEnsemble, combined
 from echofold._models.train import network
 from echofold._search.finals import FINALS, check_forecasts
@@ -21,6 +22,8 @@ from echofold._search.split_readouts import (
     ValidationOutputs,
     final_readout,
     log_errors,
+    output_ridges,
+    score_readouts,
     validate_winner,
     validation_outputs,
     validation_truth,
@@ -40,7 +43,8 @@ class Winners:
     """Who wins a search, by any of its schemes, and the final models of it.
 
     ``results[scheme]`` are the Datasets of the search; ``by_draw`` tells whether the best draw is
-    selected, or the best mean over draws.
+    selected, or the best mean over draws; ``per_output``, whether each output of the winner takes
+    a ridge of its own.
     """
 
     reader: Reader
@@ -48,6 +52,7 @@ class Winners:
     results: dict[str, Any]
     seed: int
     by_draw: bool
+    per_output: bool = False
     _validated: dict[tuple, SplitReadouts] = field(default_factory=dict)
 
     def winner(self, scheme: str, draw: int | None, individual: bool) -> Winner:
@@ -61,8 +66,16 @@ class Winners:
         return select(costs, individual, draw, eligible)
 
     def score(self, winner: Winner) -> float:
-        """The score of a winner, as users read it."""
+        """The score of a winner, as users read it; all its outputs have one ridge."""
         return float(self.reader.metrics[0].cost(winner.cost))
+
+    def given_score(self, scheme: str, individual: bool) -> float:
+        """The score of a scheme's winner with the ridges that it is given."""
+        winner, metric = self.winner(scheme, None, individual), self.reader.metrics[0]
+        if not self.per_output:
+            return self.score(winner)
+        source, splits, readouts = self._found(scheme, individual)
+        return float(score_readouts(source, splits, readouts.W, [metric])[metric.name].mean())
 
     def model(self, final: str, scheme: str, draw: int | None, correct_ridge, individual: bool):
         """The winner's final model, with the weights of its draw (the best one by default)."""
@@ -151,12 +164,16 @@ class Winners:
 
     def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
+        return validation_outputs(*self._found(scheme, individual))
+
+    def _found(self, scheme: str, individual: bool) -> tuple[States, RowSplits, SplitReadouts]:
+        """States of the winner by a scheme, its splits and their readouts."""
         winner, draw = self._drawn(scheme, None, individual)
         model = self._estimator(winner, draw)
         problem, schemes = self.reader.problem(self.candidates[winner.candidate])
         source = model._states(problem, model.random_state)
         readouts = self._readouts(scheme, winner, draw, individual, model, source)
-        return validation_outputs(source, schemes[scheme], readouts)
+        return source, schemes[scheme], readouts
 
     def _drawn(self, scheme: str, draw: int | None, individual: bool) -> tuple[Winner, int]:
         """The winner, and the draw whose weights it has: by default the one where it did best."""
@@ -178,7 +195,8 @@ class Winners:
         place = winner.ridge
         if individual and winner.draw is None:
             place = best_ridges(self._costs(scheme)[draw, winner.candidate])
-        ridge = self.results[scheme].ridge.values[place]
+        path = self.results[scheme].ridge.values
+        ridge = path[place][:, None]
         key = (scheme, winner.candidate, draw, ridge.tobytes())
         if key not in self._validated:
             while len(self._validated) >= REMEMBERED:
@@ -187,6 +205,9 @@ class Winners:
             if aligned.skipped > source.problem.skipped:  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
             penalised = bool(model.penalize_bias)
+            if self.per_output:
+                own = output_ridges(source, schemes[scheme], path, penalised)
+                ridge = np.tile(own, (len(ridge), 1))
             self._validated[key] = validate_winner(source, schemes[scheme], ridge, penalised)
         return self._validated[key]
 

@@ -86,6 +86,11 @@ def cross_validate(
     estimator = clone(estimator)
     problem = estimator._read(*data, **fit_params)
     params = estimator.get_params(deep=False)
+    if ridge is None and np.ndim(params["ridge"]):
+        raise ValueError(
+            f"ridge={params['ridge']!r} of the estimator is one for each output, and one split is "
+            "scored with one ridge; give ridge=... a path to validate."
+        )
     path = check_ridge(params["ridge"] if ridge is None else ridge)
     seed = seed_of(params["random_state"])
     source = estimator._states(problem, seed)
