@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 ROWS = 60
+FRENCH = ["janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct."]
+FRENCH += ["nov.", "déc."]
 LARGEST = 2_000_000  # bytes
 CELLS = [
     "1e308", "-1e308", "1e999", "-1e999", "-0", "0", "9" * 400, "9" * 19, "-9223372036854775809",
@@ -23,6 +25,9 @@ DATES = [
     "2024-01-05T10:00:00+99:99", "2024-01-05T10:00:00Z", "2024-01-05 10:00:00+02:00",
     "2024-W54", "2024-Q5", "2024Q0", "1677-09-21", "2262-04-12", "1e9", "99999999", "15000101",
     "01/02/03", "31/12/2024", "12/31/2024", "2024-01-05 10:00:00.123456789", "1700000000",
+    "janv. 2024", "49-Jan", "Jan-49", "1Q24", "Q9 2024", "2024M13", "1949.1", "1949.083",
+    "²/1/2024", "29 févr. 2023", "31/02/49", "24:00", "10:30", "01/02/2021 25:61", "45000.5",
+    "194913", "５/٣/2024",
     "Total", "Monday", "today", "now", "NaT", "5 Jan", "2024", "0", "-1", "1000000000", "1e18",
 ]  # fmt: skip
 
@@ -54,6 +59,23 @@ def originals(parquet=True):
         "quoted": _lines(",", d=days.strftime('"%B %d, %Y"'), n=[f'"1,{v:06.2f}"' for v in values]),
         "missing": _lines(",", day=days.strftime("%Y-%m-%d"), x=["", "NA", *values[2:]]),
         "wide": _lines(",", day=days, **{f"c{i}": values + i for i in range(30)}),
+        "slashes": _lines(",", date=months.strftime("%d/%m/%Y"), x=values),
+        "two digits": _lines(",", month=months.strftime("%b-%y"), x=values),
+        "named": _lines(";", Datum=days.strftime("%a, %d. %B %Y"), x=values),
+        "French": _lines(",", mois=[f"{FRENCH[d.month - 1]} {d.year}" for d in months], x=values),
+        "epoch": _lines(",", t=hours.as_unit("s").asi8, x=values),
+        "milliseconds": _lines(",", t=hours.as_unit("ms").asi8, x=values),
+        "Excel": _lines(",", date=range(45_000, 45_000 + ROWS), x=values),
+        "Excel hours": _lines(",", date=[f"{45_000 + i / 24:.5f}" for i in range(ROWS)], x=values),
+        "yyyymm": _lines(",", m=months.strftime("%Y%m"), x=values),
+        "point": _lines(",", m=[f"{d.year}.{d.month}" for d in months], x=values),
+        "decimal": _lines(",", time=[f"{1950 + i / 12:.3f}" for i in range(ROWS)], x=values),
+        "parts": _lines(",", Year=months.year, Month=months.strftime("%B"), x=values),
+        "year and week": _lines(",", Year=[2021] * 52, Week=range(1, 53), x=values[:52]),
+        "date and time": _lines(
+            ",", Date=hours.strftime("%m/%d/%Y"), Time=hours.strftime("%I:%M %p"), x=values
+        ),
+        "letters": _lines(",", q=[f"Q{i % 4 + 1} {90 + i // 4}" for i in range(40)], x=values[:40]),
         "windows": _lines(",", day=days.strftime("%d-%b-%y"), x=values).replace("\n", "\r\n"),
     }  # fmt: skip
     files = {name: text.encode() for name, text in texts.items()}

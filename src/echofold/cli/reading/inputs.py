@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.timeline import timeline
-from echofold.cli.reading.dates import Spacing
 from echofold.cli.reading.encode import Encoded, encoded
 from echofold.cli.reading.find_dates import find_dates
 from echofold.cli.reading.gaps import written
 from echofold.cli.reading.quote import listed, shown
 from echofold.cli.reading.series import Series
+from echofold.cli.reading.spacing import Spacing
 from echofold.cli.reading.table import Table, read_table
 from echofold.cli.showing.output import Output
 

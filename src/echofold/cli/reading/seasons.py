@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from echofold._data.season import detected_season
-from echofold.cli.reading.dates import Spacing
+from echofold.cli.reading.spacing import Spacing
 from echofold.cli.showing.output import Output
 
 YEAR = 365  # days, for which three years must be there: two hardly tell it from a trend

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from echofold.cli.reading import dates as _dates
+from echofold.cli.reading import spacing as _dates
 from echofold.cli.reading.beside import Beside, beside
 from echofold.cli.reading.find_dates import find_dates, whole
 from echofold.cli.reading.gaps import MOST_ROWS, refuse_gaps, written

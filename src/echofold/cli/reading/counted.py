@@ -1,0 +1,204 @@
+"""Dates that are numbers: years, 194901, R's 1949.083, seconds since 1970, days of Excel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from echofold.cli.reading.dates import brief
+from echofold.cli.reading.made import DAY, YEARS, made, usual
+from echofold.cli.reading.spacing import Spacing, calendar, spacing
+
+EPOCHS = (  # their name, how many are in a second, and the largest that is read
+    ("seconds", 1, 4.2e9), ("milliseconds", 10**3, 4.2e12), ("microseconds", 10**6, 4.2e15),
+    ("nanoseconds", 10**9, 4.2e18),
+)  # fmt: skip
+EARLIEST = 3e8  # seconds, in 1979, of a column whose name says nothing
+EXCEL = np.datetime64("1899-12-30", "us")
+SERIALS = 10_000, 73_050  # days of Excel, of 1927 to 2099
+MONTH_YEAR = re.compile(r"(0[1-9]|1[0-2])[.,](\d{4})")
+YEAR_MONTH = re.compile(r"(\d{4})[.,](\d{1,2})")
+MOSTLY = 0.9  # share of cells that must be there
+
+
+class Counted(NamedTuple):
+    """Dates of numbers, and what the numbers are read as."""
+
+    dates: pd.DatetimeIndex
+    meaning: str
+
+
+def counted(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Counted | None:
+    """Dates of numbers, NaT where one is missing; None if they are rather something else.
+
+    ``named`` says that the column has a name like a date, ``first`` that it is the first.
+    """
+    there = ~np.isnan(values)
+    known = values[there]
+    if len(known) < 2 or len(known) < MOSTLY * len(values):
+        return None
+    rises = _once(known) and (named or _monotonic(known))
+    ways = (_digits, _months, _years, _fractions, _epoch, _serial)
+    for way in ways if rises else ways[:2]:
+        for found in way(known, column[there], named, first):
+            every = pd.Series(found.dates, np.flatnonzero(there)).reindex(range(len(values)))
+            return Counted(pd.DatetimeIndex(every), found.meaning)
+    return None
+
+
+Ways = Iterator[Counted]
+
+
+def _years(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+    """Whole years, with few left out."""
+    if _between(values, *YEARS) and _whole(values) and _steady(values):
+        one = np.ones(len(values), int)
+        yield Counted(made(values.astype(int), one, one), "")
+
+
+def _digits(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+    """Days such as 20240131, also with hours, minutes and seconds."""
+    if not _whole(values):
+        return
+    for form, low, high in (
+        ("%Y%m%d", 15e6, 24e6), ("%Y%m%d%H", 19e8, 21e8), ("%Y%m%d%H%M", 19e10, 21e10),
+        ("%Y%m%d%H%M%S", 19e12, 21e12),
+    ):  # fmt: skip
+        if _between(values, low, high):
+            texts = [f"{value:.0f}" for value in values]
+            dates = pd.DatetimeIndex(pd.to_datetime(texts, format=form, errors="coerce"))
+            if dates.isna().mean() < 1 - MOSTLY:
+                yield Counted(dates, "")
+
+
+def _months(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+    """Months such as 194901, 1949.01 or 01.1949."""
+    if _whole(values):
+        if _between(values, YEARS[0] * 100, YEARS[1] * 100):
+            numbers = values.astype(int)
+            yield from _monthly(numbers // 100, numbers % 100, "a year and a month")
+        return
+    if not _between(values, 1, 13) and not _between(values, *YEARS):
+        return
+    cells = brief(column)
+    after = [match for cell in cells if (match := MONTH_YEAR.fullmatch(cell))]
+    if len(after) == len(cells):
+        month, year = np.array([[int(part) for part in match.groups()] for match in after]).T
+        yield from _monthly(year, month, "a month and a year")
+        return
+    before = [match for cell in cells if (match := YEAR_MONTH.fullmatch(cell))]
+    if len(before) == len(cells):
+        year = np.array([int(match[1]) for match in before])
+        month = _written_months([match[2] for match in before])
+        yield from _monthly(year, month, "a year and a month")
+
+
+def _written_months(texts: list[str]) -> np.ndarray:
+    """Months after a point, where 1 is October among 09 and 11, and after 9 without zeros."""
+    padded = all(len(text) == 2 or text == "1" for text in texts)
+    months = np.array([int(f"{text:0<2}") if padded else int(text) for text in texts])
+    if not padded:
+        october = np.flatnonzero([text == "1" for text in texts])
+        beside = np.r_[0, months, 0]
+        months[october[(beside[october] == 9) | (beside[october + 2] == 9)]] = 10
+    return months
+
+
+def _monthly(year: np.ndarray, month: np.ndarray, meaning: str) -> Ways:
+    """Months that follow each other, or quarters."""
+    fine = (month >= 1) & (month <= 12) & (year >= YEARS[0]) & (year <= YEARS[1])
+    counts = year * 12.0 + month
+    if fine.all() and _once(counts) and any(_steady(counts, step) for step in (1, 3)):
+        yield Counted(made(year, month, np.ones_like(year)), meaning)
+
+
+def _fractions(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+    """Years with fractions, as R counts months and quarters."""
+    if not _between(values, *YEARS):
+        return
+    for parts, middle, near in ((4, 0.0, 0.03), (12, 0.0, 0.07), (12, 0.5, 0.15)):
+        counts = values * parts - middle
+        whole = np.rint(counts).astype(int)
+        if (np.abs(counts - whole) <= near).all() and _steady(whole.astype(float)):
+            month = whole % parts * (12 // parts) + 1
+            dates = made(whole // parts, month, np.ones_like(whole))
+            period = "quarters" if parts == 4 else "months"
+            yield Counted(dates, f"years with fractions for {period}")
+
+
+def _epoch(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+    """Seconds since 1970, or finer."""
+    largest = np.max(np.abs(values))
+    for name, ticks, most in EPOCHS:
+        if largest > most:
+            continue
+        seconds = values / ticks
+        # Whole minutes, or a name: else a number counts something.
+        clear = named or not (values % (60 * ticks)).any()
+        likely = _between(seconds, -2.3e9 if named else EARLIEST, 4.2e9)
+        if likely and clear and np.max(np.abs(seconds)) > EARLIEST:
+            dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
+            if even(dates):
+                yield Counted(dates, f"{name} since 1970")
+        return
+
+
+def _serial(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+    """Days since the end of 1899, with or without a time of day."""
+    if not (named or first) or not _between(values, *SERIALS):
+        return
+    micros = values * DAY
+    for unit, near in ((60, 5), (1, 1)):  # of a fraction with few decimals
+        snapped = np.rint(micros / (unit * 1e6)) * (unit * 1e6)
+        if np.max(np.abs(snapped - micros)) <= near * 1e6:
+            micros = snapped
+            break
+    dates = _stamps(EXCEL, np.rint(micros))
+    every = even(dates)
+    # Numbers with a constant step of one, or of none that a calendar has, count something else.
+    daily = every is not None and every.freq in ("D", "1D")
+    if every is not None and every.seasons is not None and (named or not daily):
+        yield Counted(dates, "days of Excel, since the end of 1899")
+
+
+def even(dates: pd.DatetimeIndex) -> Spacing | None:
+    """The spacing of dates in any order, as they are or moved to the start of their periods."""
+    known = dates.dropna().unique().sort_values()
+    if len(known) < 3:
+        return None
+    moved = None if (found := spacing(known)) else calendar(known)
+    return moved[1] if moved else found
+
+
+def _stamps(start: np.datetime64, micros: np.ndarray) -> pd.DatetimeIndex:
+    """Dates of microseconds after a start."""
+    return usual(pd.DatetimeIndex(start + micros.astype("timedelta64[us]")))
+
+
+def _between(values: np.ndarray, low: float, high: float) -> bool:
+    return bool(((values >= low) & (values <= high)).all())
+
+
+def _whole(values: np.ndarray) -> bool:
+    return not (values % 1).any()
+
+
+def _monotonic(values: np.ndarray) -> bool:
+    """Whether numbers only rise, or only fall."""
+    steps = np.diff(values)
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _once(values: np.ndarray) -> bool:
+    """Whether few numbers come twice, as they do where rows are doubled."""
+    return len(np.unique(values)) >= MOSTLY * len(values)
+
+
+def _steady(values: np.ndarray, step: float = 1) -> bool:
+    """Whether numbers go on by one step, but for a few."""
+    steps = np.diff(np.unique(values))
+    return len(steps) > 0 and float(np.median(steps)) == step
