@@ -17,7 +17,8 @@ CELLS = [
     "1 234", "１２", "٣", "²", "0x10", "1_000", "1e", "e5", ".", "+", "True", "None", "x" * 70_000,
     '"', '""', "'", '"a', "a\nb", '"a\nb"', "\\", "$x$", "<b>", "%s", "{}", "\ud7ff", "\U0001f600",
     "\u2028", "\u00a0", "\x0b", "\x0c", "\x1c", "\x85", "\x1b[2J", "\x00", "\x7f", "\ufeff",
-    "−5", "5%", "€5", "1e-320", "4.9e-324", "1" + "0" * 3000, "0." + "0" * 3000 + "1",
+    "−5", "5%", "€5", "$5", "(5)", "5-", "5 kg", "5*", "5 p", "5[1]", "($1,234)", "5 % *", "Total",
+    "kWh", "1e-320", "4.9e-324", "1" + "0" * 3000, "0." + "0" * 3000 + "1",
 ]  # fmt: skip
 DATES = [
     "0001-01-01", "9999-12-31", "2204-01-05", "1920-01-05", "20244-01-05", "-2024-01-05",
@@ -37,6 +38,7 @@ def originals(parquet=True):
     values = np.round(100 + 10 * np.sin(np.arange(ROWS)), 2)
     days = pd.date_range("2023-01-02", periods=ROWS)
     hours = pd.date_range("2024-03-30", periods=ROWS, freq="30min")
+    night = pd.date_range("2024-10-27", periods=ROWS, freq="30min")
     months = pd.date_range("1950-01-01", periods=ROWS, freq="MS")
     comma = [f"{value:.2f}".replace(".", ",") for value in values]
     texts = {
@@ -76,6 +78,25 @@ def originals(parquet=True):
             ",", Date=hours.strftime("%m/%d/%Y"), Time=hours.strftime("%I:%M %p"), x=values
         ),
         "letters": _lines(",", q=[f"Q{i % 4 + 1} {90 + i // 4}" for i in range(40)], x=values[:40]),
+        "money": _lines(";", day=days, x=[f"{german} €" for german in comma]),
+        "per cent": _lines(",", day=days, x=[f"{value}%" for value in values]),
+        "brackets": _lines(",", day=days, x=[f"({v})" if v < 100 else f"{v}*" for v in values]),
+        "units": _lines(",", day=days, x=[f"{value} kg" for value in values]),
+        "titles": "sep=;\nVisits\n\n# made here\n"
+        + _lines(";", day=["", *days], x=["(kWh)", *values])
+        + "Total;6000\n\nSource: Museum, Kaunas\n",
+        "spaces": _lines("   ", day=days.strftime("%Y-%m-%d"), x=values),
+        "no name": "day,x\n" + _lines(",", i=range(ROWS), d=days, v=values).partition("\n")[2],
+        "again": _lines(",", day=days[:30], x=values[:30])
+        + _lines(",", day=days[30:], x=values[30:]),
+        "twice": _lines(",", day=[*days, *days[:5]], x=[*values, *values[:5]]),
+        "clock": _lines(",", t=[*night[:6], *night[4:]], load=[*values, 1, 2]),
+        "panel": _lines(
+            ",", unique_id=["a"] * ROWS + ["b"] * ROWS, ds=[*days, *days], y=[*values, *values + 1]
+        ),
+        "apart": _lines(
+            ",", shop=["a"] * 30 + ["b"] * 30, day=[*days[:30], *days[30:].shift(99)], x=values
+        ),
         "windows": _lines(",", day=days.strftime("%d-%b-%y"), x=values).replace("\n", "\r\n"),
     }  # fmt: skip
     files = {name: text.encode() for name, text in texts.items()}
@@ -241,7 +262,26 @@ def drop_lines(rng, text):
 def odd_line(rng, text):
     lines = text.split("\n")
     piece = rng.choice(
-        ["", " ", "# comment", "sep=;", "Total", ",,,", ";;;;;;;;;;", '"', "=" * 5000, "\t"]
+        [
+            "",
+            " ",
+            "# comment",
+            "sep=;",
+            "sep=|",
+            "Total",
+            "Total,5",
+            ",(kWh)",
+            "// x",
+            "% x",
+            "Source: x, y, z",
+            "day,x",
+            "#",
+            ",,,",
+            ";;;;;;;;;;",
+            '"',
+            "=" * 5000,
+            "\t",
+        ]
     )
     at = rng.choice([0, len(lines), rng.randrange(len(lines) + 1)])
     return "\n".join([*lines[:at], piece, *lines[at:]])

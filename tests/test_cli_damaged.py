@@ -1,6 +1,7 @@
 """Damaged files are read, or refused in one line of our own, in memory that their size bounds."""
 
 import importlib.util
+import os
 import traceback
 import tracemalloc
 
@@ -15,6 +16,8 @@ FILES = originals(PARQUET)
 OPTIONS = [
     {}, {}, {}, {"date": "none"}, {"date_format": "%d.%m.%Y"}, {"decimal": ","}, {"fill": "none"},
     {"fill": "forward"}, {"column": "x"}, {"date": "id"}, {"date": "day", "column": "x"},
+    {"duplicates": "sum"}, {"duplicates": "first", "inputs": ("x",)},
+    {"id": "unique_id", "only": "a"}, {"id": "shop", "only": "b", "fill": "forward"},
 ]  # fmt: skip
 BASE, RATIO = 50e6, 30  # bytes, and bytes for each byte of the file
 
@@ -72,6 +75,8 @@ def test_the_files_are_fine_before_they_are_damaged(tmp_path, name):
     path = tmp_path / "file.csv"
     path.write_bytes(FILES[name])
     options = {"column": {"wide": "c3", "parquet": "x", "parquet index": "x"}.get(name)}
+    if name in ("panel", "apart"):
+        options |= {"id": {"panel": "unique_id", "apart": "shop"}[name], "only": "a"}
     assert not isinstance(check(path, **options), str)
 
 
@@ -85,8 +90,12 @@ def test_two_hundred_damaged_files(tmp_path, first):
     assert 10 < fine < 90  # damage that breaks nothing, or everything, would test little
 
 
+# ECHOFOLD_FUZZ=100000 pytest -m fuzz tests/test_cli_damaged.py -n auto
+COUNT = int(os.environ.get("ECHOFOLD_FUZZ", "10000"))
+
+
 @pytest.mark.fuzz
-@pytest.mark.parametrize("first", range(0, 10_000, 500))
-def test_ten_thousand_damaged_files(tmp_path, first):
+@pytest.mark.parametrize("first", range(0, COUNT, 500))
+def test_thousands_of_damaged_files(tmp_path, first):
     fine, peaks = run(tmp_path, range(first, first + 500))
     print(fine, max(peaks), max((p / s, p, s, seed) for p, s, seed in peaks if s > 1e5))

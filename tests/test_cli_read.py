@@ -224,11 +224,11 @@ def test_text_in_numbers_is_named_with_its_row(read):
 
 
 def test_dates_that_cannot_be_used(read):
-    doubled = pd.concat([table(), table().iloc[[3]]])
-    refused(read, "more than one row for 2023-01-05", doubled)
-    total = table().astype({"day": object})
-    total.loc[59, "day"] = "Total"
-    refused(read, "holds 'Total' in row 60", total)
+    doubled = pd.concat([table(), table().iloc[[3]] + ["", 1]])
+    refused(read, r"more than one row for 2023-01-05 \(rows 4 and 61\).*--duplicates", doubled)
+    closed = table().astype({"day": object})
+    closed.loc[59, "day"] = "Closed"
+    refused(read, "holds 'Closed' in row 60", closed)
     uneven = DAYS[0] + pd.to_timedelta(np.cumsum(np.arange(60) ** 2 % 37 + 1), unit="h")
     refused(read, "not evenly spaced.*--date none", table(uneven, form="%Y-%m-%d %H:%M"))
     refused(read, "no column 'dayy'.*'day'", table(), date="dayy")
@@ -378,8 +378,15 @@ def test_numbers_of_rows_that_jump_are_refused(read):
         read, "neither dates nor evenly", pd.DataFrame({"id": np.linspace(1, 1e300, 60), **values}),
         date="id",
     )  # fmt: skip
-    some, notes = read(pd.DataFrame({"id": [*range(1, 60), 90], **values}), date="id")
-    assert len(some.values) == 90 and "30 of 90 values are missing" in notes[0]
+    some = pd.DataFrame({"id": [*range(1, 60), 66], **values})
+    series, notes = read(some, date="id")
+    assert len(series.values) == 66 and "6 of 66 values are missing" in notes[0]
+    refused(
+        read,
+        "30 of 90 values are missing, 30 of them from 60 to 89",
+        some.replace(66, 90),
+        date="id",
+    )
 
 
 def test_nights_are_gaps_without_a_row_to_correct(read):
@@ -429,8 +436,8 @@ def test_dates_of_mixed_zones_and_leap_seconds(read):
 
 @pytest.mark.parametrize("options", [{}, {"date": "id"}])
 def test_a_single_row_is_too_few(read, options):
-    refused(read, "1 values.*at least 20", "id,x\n2024-01-01,5\n")
-    refused(read, "1 values.*at least 20", "id,x\n7,5\n", **({"column": "x"} | options))
+    refused(read, "1 value in.*at least 20", "id,x\n2024-01-01,5\n")
+    refused(read, "1 value in.*at least 20", "id,x\n7,5\n", **({"column": "x"} | options))
 
 
 def test_numbers_too_large_to_compute_with(read):

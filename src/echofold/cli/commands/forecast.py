@@ -30,6 +30,7 @@ from echofold.cli.commands.options import file as file_and_column
         "echofold forecast sales.csv --horizon 26",
         "echofold forecast sales.csv --column units --horizon 26 --scheme walk-forward "
         "--out results/",
+        "echofold forecast shops.csv --horizon 26 --id shop --only Kaunas",
         "echofold forecast sales.csv --horizon 26 --inputs calendar.csv",
         "echofold forecast sales.csv --column units --horizon 26 --input price --input promotion",
     )
@@ -79,7 +80,19 @@ from echofold.cli.commands.options import file as file_and_column
     "of long series).",
 )
 @common()
-def command(
+def command(**given: Any) -> int:
+    """Tune a network on a CSV or Parquet file and forecast.
+
+    FILE needs one column of numbers, and may have one of dates. Separator, decimal sign, dates
+    and their frequency are found; what was assumed is said. Writes forecast.csv (with
+    intervals), model.echofold and report.html.
+    """
+    from echofold.cli.panel import one_or_all
+
+    return one_or_all(_forecast, given)
+
+
+def _forecast(
     file: str,
     horizon: int,
     out: Path,
@@ -89,16 +102,11 @@ def command(
     log: bool | None,
     differences: tuple[tuple[int, ...], ...],
     levels: tuple[float, ...],
-    quiet: bool,
-    as_json: bool,
+    output: Any,
+    table: Any = None,
     **options: Any,
 ) -> None:
-    """Tune a network on a CSV or Parquet file and forecast.
-
-    FILE needs one column of numbers, and may have one of dates. Separator, decimal sign, dates
-    and their frequency are found; what was assumed is said. Writes forecast.csv (with
-    intervals), model.echofold and report.html.
-    """
+    """Forecast one series, of a file or of a table from it."""
     began = time.perf_counter()
     from echofold._models.forecast import forecast_of
     from echofold.cli.defaults import plan
@@ -107,12 +115,10 @@ def command(
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing import files as written
     from echofold.cli.showing.forecast import show_forecast
-    from echofold.cli.showing.output import Output
 
-    output = Output(quiet, as_json)
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
-        series = read_series(file, output, season=season, inputs=columns, **reads)
+        series = read_series(file, output, season=season, inputs=columns, table=table, **reads)
         alike = {name: reads[name] for name in ALIKE}
         known = read_inputs(series, horizon, output, file=inputs, **alike)
         asked = log, differences or None, options["nonnegative"]

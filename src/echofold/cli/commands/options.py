@@ -21,8 +21,8 @@ SCHEMES = tuple(
 FINALS = tuple(_FINALS)
 METRICS = "; ".join(f"{name}, {resolve(name).words}" for name in OF_VALUES)
 POSITIVE = click.IntRange(min=1)
-READING = ("column", "date", "date_format", "decimal", "fill")
-ALIKE = ("date_format", "decimal", "fill")  # of a file of inputs too
+READING = ("column", "date", "date_format", "decimal", "fill", "duplicates", "id", "only")
+ALIKE = ("date_format", "decimal", "fill", "id", "only")  # of a file of inputs too
 
 
 class Several(click.ParamType):
@@ -174,6 +174,18 @@ reading = _together(
         show_default=True,
         help="How missing values are filled; 'none' refuses them.",
     ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(["mean", "first", "last", "sum"]),
+        help="What is taken of several rows for one date; they are refused without it.",
+    ),
+    click.option(
+        "--id",
+        metavar="NAME",
+        help="Column that tells several series below each other apart: all of them are taken, one "
+        "after the other, or the one of --only.",
+    ),
+    click.option("--only", metavar="VALUE", help="The one series to take, by what --id holds."),
     click.option(
         "--season",
         type=Seasons(),

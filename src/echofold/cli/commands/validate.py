@@ -61,7 +61,18 @@ from echofold.cli.commands.options import file as file_and_column
 @representing
 @searching
 @common()
-def command(
+def command(**given: Any) -> int:
+    """Compare schemes and final models on the end of a series.
+
+    The end of FILE is held out; networks are chosen by every scheme without it, made into every
+    kind of final model, and scored on it, beside simple forecasts.
+    """
+    from echofold.cli.panel import one_or_all
+
+    return one_or_all(_validate, given)
+
+
+def _validate(
     file: str,
     test: int | None,
     season: tuple[int, ...] | None,
@@ -71,29 +82,23 @@ def command(
     differences: tuple[tuple[int, ...], ...],
     final: str,
     origins: int,
-    quiet: bool,
-    as_json: bool,
+    output: Any,
+    table: Any = None,
     **options: Any,
 ) -> None:
-    """Compare schemes and final models on the end of a series.
-
-    The end of FILE is held out; networks are chosen by every scheme without it, made into every
-    kind of final model, and scored on it, beside simple forecasts.
-    """
+    """Compare on one series, of a file or of a table from it."""
     began = time.perf_counter()
     from echofold.cli.compare import LEVEL, compare
     from echofold.cli.defaults import plan
     from echofold.cli.forms import suiting
     from echofold.cli.reading.inputs import read_inputs
     from echofold.cli.reading.series import read_series
-    from echofold.cli.showing.output import Output
     from echofold.cli.showing.results import comparison_content, comparison_table, held_out
 
-    output = Output(quiet, as_json)
     reads = {name: options.pop(name) for name in READING}
     finals = FINALS if final == "all" else (final,)
     with output.warnings_as_notes():
-        series = read_series(file, output, season=season, inputs=columns, **reads)
+        series = read_series(file, output, season=season, inputs=columns, table=table, **reads)
         alike = {name: reads[name] for name in ALIKE}
         known = read_inputs(series, 0, output, file=inputs, **alike)
         length = len(series.values)

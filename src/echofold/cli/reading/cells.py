@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections import Counter
@@ -12,12 +11,16 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
+from echofold.cli.reading.each import each_cell
+from echofold.cli.reading.layout import layout
 from echofold.cli.reading.numbers import COMMA, THOUSANDS, is_value
+from echofold.cli.reading.quantities import cut, dressed
 from echofold.cli.reading.quote import listed, one_line, shown
+from echofold.cli.reading.ragged import check_short, refuse_long
+from echofold.cli.reading.rows import without_extra_rows
 
-SEPARATORS = (";", "\t", ",", "|")
-SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
 WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
+NUMBER_LIKE = re.compile(r"[+-]?[\d.,]+")
 EMPTY = 400_000  # cells that short lines may leave empty, which take some sixty bytes each
 
 
@@ -58,7 +61,8 @@ def _checked(text: str, name: str) -> str:
 
 def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFrame, str | None]:
     """Named columns of text, and the separator between them."""
-    separator = _separator(text)
+    found = layout(text, lambda words: note(f"{name}: {words}"))
+    text, separator = found.text, found.separator
     if separator is None:
         # Objects first: NumPy would make all lines as wide as the longest.
         lines = np.array([line.strip().strip('"') for line in _lines(text)], dtype=object)
@@ -66,8 +70,9 @@ def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFra
     else:
         _check_width(text, separator, name)
         frame = _parsed(text, separator, name)
+        check_short(frame, text, separator, name, note)
     first = [str(cell).strip() for cell in frame.iloc[0]]
-    if all(is_value(cell) for cell in first):
+    if all(is_value(cell) or dressed(cell) for cell in first):
         names = [f"column{i}" for i in range(1, len(first) + 1)]
         note(f"{name} has no header; its columns are called {listed(names)}.")
     else:
@@ -75,7 +80,14 @@ def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFra
         frame = frame.iloc[1:]
     frame.columns = names
     check_names(frame, name)
+    nameless = [one for one, cell in zip(names, first, strict=True) if not cell]
+    frame = without_extra_rows(frame.drop(columns=_empty(frame, nameless)), name, note)
     return frame.reset_index(drop=True), separator
+
+
+def _empty(frame: pd.DataFrame, nameless: list[str]) -> list[str]:
+    """Columns without a name that hold nothing, as of separators at the end of every line."""
+    return [one for one in nameless if not any(each_cell(frame[one]))]
 
 
 def check_names(frame: pd.DataFrame, name: str) -> None:
@@ -92,16 +104,11 @@ def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
             io.StringIO(text), sep=separator, header=None, dtype=str, na_filter=False
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        where = one_line(error)
-        if match:
-            where = f"line {match[2]} has {match[3]} fields where the first has {match[1]}"
-        elif "EOF inside string" in where:
+        if "EOF inside string" in one_line(error):
             where = "a quotation mark is opened and never closed"
-        raise ValueError(
-            f"{name} is not an even table: {where}. Remove lines above the header, and quote "
-            "cells that contain the separator."
-        ) from None
+            raise ValueError(f"{name} is not an even table: {where}; close it.") from None
+        refuse_long(text, separator, name)
+        raise ValueError(f"{name} is not an even table: {one_line(error)}.") from None
     return frame.fillna("")
 
 
@@ -128,26 +135,6 @@ def _lines(text: str) -> Iterator[str]:
     return (match[0] for match in re.finditer(r"[^\r\n]+", text) if not match[0].isspace())
 
 
-def _separator(text: str) -> str | None:
-    """The first of ``;``, tab, comma and ``|`` that cuts all lines alike; None for one column."""
-    sample: list[str] = []
-    room = SAMPLE[1]
-    for line in islice(_lines(text), SAMPLE[0]):
-        if len(line) > room and len(sample) > 1:
-            break
-        sample.append(line[: SAMPLE[1]])
-        room -= len(line)
-    widths = {one: [len(row) for row in csv.reader(sample, delimiter=one)] for one in SEPARATORS}
-    for one, counts in widths.items():
-        if counts[0] > 1 and len(set(counts)) == 1:
-            return one
-    if all(COMMA.fullmatch(line.strip()) or is_value(line.strip()) for line in sample[1:]):
-        return None
-    # The most frequent one: reading will then name the line that is odd.
-    one, counts = max(widths.items(), key=lambda pair: sum(pair[1]))
-    return one if max(counts) > 1 else None
-
-
 def decimal_sign(
     columns: Iterator[tuple[str, Iterator[str]]], separator: str | None, note: Callable[[str], None]
 ) -> str:
@@ -157,6 +144,9 @@ def decimal_sign(
         for cell in cells:
             if "," not in cell:
                 continue
+            if not NUMBER_LIKE.fullmatch(cell):
+                parts = cut(cell)
+                cell = cell if parts is None else parts.bare
             comma, thousands = COMMA.fullmatch(cell), THOUSANDS.fullmatch(cell)
             if comma and not thousands:
                 note(

@@ -7,6 +7,9 @@ import pandas as pd
 
 from echofold.cli.reading.quote import shown
 
+# A straight line says nothing about a series. Beyond a fifth of its values a network would learn
+# lines; in a gap of a tenth it would be validated on one, for validation intervals are as long.
+MOST_FILLED, LONGEST_GAP, SHORT = 0.2, 0.1, 5  # shares of the values; steps that are always short
 MOST_ROWS = 2  # rows of an even grid for each row of the file
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit
 SECONDS = 86_400  # in a day
@@ -50,6 +53,25 @@ def refuse_gaps(index: pd.Index, rows: np.ndarray, source: str) -> None:
         f"{source} is mostly gaps: evenly spaced, its {len(index):,} rows would become "
         f"{int(count):,}. {shown(index.name)} jumps from {before} (row {rows[jump]}) to {after} "
         f"(row {rows[jump + 1]}): {remedy}take rows as evenly spaced with --date none."
+    )
+
+
+def refuse_filling(missing: np.ndarray, index: pd.Index, source: str) -> None:
+    """Raise if too many values would be made up, or too many in one place."""
+    edges = np.diff(np.concatenate([[0], missing.astype(np.int8), [0]]))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    lengths = ends - starts
+    count, longest = int(lengths.sum()), int(lengths.max())
+    most = max(SHORT, LONGEST_GAP * len(missing))
+    if count <= MOST_FILLED * len(missing) and longest <= most:
+        return
+    at = int(lengths.argmax())
+    first, last = written(index[[starts[at], ends[at] - 1]])
+    where = f"{longest:,} of them from {first} to {last}" if longest > 1 else f"one at {first}"
+    raise ValueError(
+        f"{source}: {count:,} of {len(missing):,} values are missing, {where}, too many to fill "
+        "along straight lines; cut the file to a part without gaps, repeat the value before each "
+        "gap with --fill forward, or take rows as evenly spaced with --date none."
     )
 
 

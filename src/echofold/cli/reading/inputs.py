@@ -11,6 +11,7 @@ from echofold._data.timeline import timeline
 from echofold.cli.reading.encode import Encoded, encoded
 from echofold.cli.reading.find_dates import find_dates
 from echofold.cli.reading.gaps import written
+from echofold.cli.reading.panel import one_of
 from echofold.cli.reading.quote import listed, shown
 from echofold.cli.reading.series import Series
 from echofold.cli.reading.spacing import Spacing
@@ -47,10 +48,13 @@ def read_inputs(
     date_format: str | None,
     decimal: str | None,
     fill: str,
+    id: str | None = None,
+    only: str | None = None,
 ) -> Inputs | None:
     """Inputs from columns of the series' own file and from another; None if there are neither.
 
-    ``horizon`` rows must follow the values of the series, which may be none.
+    ``horizon`` rows must follow the values of the series, which may be none. Of another file with
+    the column ``id`` the rows of ``only`` are taken, and all of one without it.
     """
     index = series.values.index
     ahead = timeline(index, "y").following(horizon) if horizon else index[:0]
@@ -59,8 +63,10 @@ def read_inputs(
         parts.append(series.beside.at(index, ahead, series.source, fill, output))
     if file is not None:
         table = read_table(file, decimal, output.note)
+        if id in table.frame.columns and id is not None and only is not None:
+            table = one_of(table, id, only)
         rows, dates_in = _matching(table, series, ahead, date_format, output)
-        parts.append(_columns(table, rows, dates_in, series, ahead))
+        parts.append(_columns(table, rows, dates_in, series, output))
     if not parts:
         return None
     both = pd.concat(parts, axis=1)
@@ -89,7 +95,7 @@ def _changing(both: pd.DataFrame, count: int, output: Output) -> pd.DataFrame:
 
 
 def _columns(
-    table: Table, rows: np.ndarray, dates_in: str | None, series: Series, ahead: pd.Index
+    table: Table, rows: np.ndarray, dates_in: str | None, series: Series, output: Output
 ) -> pd.DataFrame:
     """All columns of a table but its dates, at some of its rows."""
     target = series.values.name
@@ -102,6 +108,8 @@ def _columns(
     if not len(names):
         raise ValueError(f"{table.name} has no column beside its dates; add the inputs.")
     made = [_complete(encoded(table, name, rows), rows, table) for name in names]
+    for name in names:
+        table.say(name, output.note)
     values = np.hstack([one.values for one in made])
     return pd.DataFrame(values, columns=[name for one in made for name in one.names])
 

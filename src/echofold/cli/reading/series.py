@@ -9,10 +9,13 @@ import pandas as pd
 
 from echofold.cli.reading import spacing as _dates
 from echofold.cli.reading.beside import Beside, beside
+from echofold.cli.reading.choose import checked_numbers, choose_column
+from echofold.cli.reading.duplicates import one_for_each
 from echofold.cli.reading.find_dates import find_dates, whole
-from echofold.cli.reading.gaps import MOST_ROWS, refuse_gaps, written
+from echofold.cli.reading.gaps import MOST_ROWS, refuse_filling, refuse_gaps, written
 from echofold.cli.reading.numbers import LARGEST
-from echofold.cli.reading.quote import listed, shown
+from echofold.cli.reading.panel import one_of, refuse_panel
+from echofold.cli.reading.quote import shown
 from echofold.cli.reading.seasons import seasons_of
 from echofold.cli.reading.table import Table, read_table
 from echofold.cli.showing.output import Output
@@ -60,29 +63,58 @@ def read_series(
     fill: str,
     season: tuple[int, ...] | None,
     inputs: tuple[str, ...] = (),
+    duplicates: str | None = None,
+    id: str | None = None,
+    only: str | None = None,
+    table: Table | None = None,
 ) -> Series:
     """Read the series to forecast from a file, or say in one line what is wrong with it.
 
-    Columns that are ``inputs`` are kept for all rows, those without a value too.
+    Columns that are ``inputs`` are kept for all rows, those without a value too. ``only`` names
+    one of the series that the column ``id`` tells apart; a ``table`` that is given holds its rows.
     """
-    table = read_table(file, decimal, output.note)
+    if table is None:
+        table = read_table(file, decimal, output.note)
+        if id is not None and only is not None:
+            table = one_of(table, id, only)
+    return series_of(
+        table,
+        output,
+        column=column,
+        date=date,
+        date_format=date_format,
+        fill=fill,
+        season=season,
+        inputs=inputs,
+        duplicates=duplicates,
+        part=id is not None,
+    )
+
+
+def series_of(
+    table: Table,
+    output: Output,
+    *,
+    column: str | None,
+    date: str | None,
+    date_format: str | None,
+    fill: str,
+    season: tuple[int, ...] | None,
+    inputs: tuple[str, ...] = (),
+    duplicates: str | None = None,
+    part: bool = False,
+) -> Series:
+    """The series to forecast from a table, which may be a ``part`` of a panel."""
     for name in inputs:
         table.column(name, "--input")
     others = [*inputs, *([column] if column else [])]
     dates_in, dates = find_dates(table, date, date_format, others, output)
-    column = _choose_column(table, column, [*inputs, *([dates_in] if dates_in else [])])
-    values, wrong = table.numbers(column)
-    if len(wrong):
-        raise ValueError(
-            f"column {shown(column)} of {table.name} holds {_first(table, column, wrong)}, but "
-            "numbers are needed; correct it, or leave the cell empty."
-        )
-    huge = np.flatnonzero(np.abs(values) > LARGEST)
-    if len(huge):
-        raise ValueError(
-            f"column {shown(column)} of {table.name} holds {_first(table, column, huge)}, too "
-            f"large to compute with; correct it, or divide the column: up to {LARGEST:g} will do."
-        )
+    if not part and duplicates is None and date != "none":
+        refuse_panel(table, dates, [*others, *([dates_in] if dates_in else [])])
+    column = choose_column(table, column, [*inputs, *([dates_in] if dates_in else [])])
+    values = checked_numbers(table, column)
+    for name in (column, *inputs):
+        table.say(name, output.note)
     made, more = beside(table, inputs, column) if inputs else ([], values[:, None][:, :0])
     rows = pd.RangeIndex(1, len(values) + 1, name="row")
     frame = pd.DataFrame(np.column_stack([values, rows, more]), rows)
@@ -90,6 +122,8 @@ def read_series(
     _enough(MOST_ROWS * len(frame), len(frame), column, table.name)  # before looking for a spacing
     if dates is not None:
         frame.index = pd.Index(dates, name=dates_in)
+        frame = _sorted(frame, table.name, output)
+        frame = one_for_each(frame, table.repeated, duplicates, table.name, output)
         frame, spacing = _evenly(frame, table.name, output)
     known = _without_holes(frame[0].rename(column), fill, table.name, output, bool(inputs))
     _enough(len(known), len(known), column, table.name)
@@ -100,19 +134,12 @@ def read_series(
     return Series(table.name, known, spacing, seasons, kept)
 
 
-def _first(table: Table, column: str, rows: np.ndarray) -> str:
-    """The first of some cells with its row, and how many there are."""
-    cell = shown(table.frame[column].iloc[rows[0]])
-    more = f" (and {len(rows) - 1} more such cells)" if len(rows) > 1 else ""
-    return f"{cell} in row {rows[0] + 1}{more}"
-
-
 def _enough(most: int, there: int, column: str, source: str) -> None:
     """Raise for a series that has, or can have at most, too few values."""
     if most < LEAST:
         raise ValueError(
-            f"{source} has {there} values in {shown(column)}; at least {LEAST} are needed to "
-            "train and validate a network."
+            f"{source} has {there} value{'' if there == 1 else 's'} in {shown(column)}; at least "
+            f"{LEAST} are needed to train and validate a network."
         )
 
 
@@ -127,54 +154,19 @@ def _check_spread(spread: float, column: str, source: str) -> None:
         )
 
 
-def _choose_column(table: Table, column: str | None, others: list[str]) -> str:
-    """The column to forecast: as named, or the only one with numbers."""
-    if column is not None:
-        table.column(column, "--column")
-        return column
-    columns = {}
-    for name in table.frame.columns.drop(others, errors="ignore"):
-        values, wrong = table.numbers(name)
-        filled = values[~np.isnan(values)]
-        if len(filled) > len(wrong) and len(filled):
-            columns[name] = len(np.unique(filled)) > 1 and not _counts(values)
-    changing = [name for name, changes in columns.items() if changes] or list(columns)
-    if len(changing) == 1:
-        return changing[0]
-    if not changing:
-        raise ValueError(
-            f"{table.name} has no column of numbers; its columns are {listed(table.frame)}."
-        )
-    raise ValueError(
-        f"{table.name} has {len(changing)} columns of numbers, {listed(changing)}: name the one to "
-        "forecast with --column."
-    )
-
-
-def _counts(values: np.ndarray) -> bool:
-    """Whether values count rows or seconds: whole numbers with a constant step."""
-    if len(values) < 2 or not whole(values):
-        return False
-    steps = np.diff(values)
-    return steps[0] > 0 and bool((steps == steps[0]).all())
+def _sorted(known: pd.DataFrame, source: str, output: Output) -> pd.DataFrame:
+    """Rows in time order."""
+    if known.index.is_monotonic_increasing:
+        return known
+    output.note(f"the rows of {source} are not in time order; they were sorted by date.")
+    return known.iloc[known.index.argsort(kind="stable")]
 
 
 def _evenly(
     known: pd.DataFrame, source: str, output: Output
 ) -> tuple[pd.DataFrame, _dates.Spacing | None]:
-    """Sort by date, check the spacing, and open a row for every missing date."""
-    rows = np.arange(1, len(known) + 1)
-    if not known.index.is_monotonic_increasing:
-        output.note(f"the rows of {source} are not in time order; they were sorted by date.")
-        order = known.index.argsort(kind="stable")
-        known, rows = known.iloc[order], rows[order]
-    doubled = known.index[known.index.duplicated()]
-    if len(doubled):
-        raise ValueError(
-            f"{source} has more than one row for {written(doubled[:1])[0]}"
-            + (f" and {len(doubled) - 1} other dates" if len(doubled) > 1 else "")
-            + "; keep, sum or average one row for each date first."
-        )
+    """Check the spacing of sorted dates, and open a row for every missing one."""
+    rows = known[1].to_numpy(dtype=int)
     if not isinstance(known.index, pd.DatetimeIndex):
         return _numbered(known, rows, source), None
     refuse_gaps(known.index, rows, source)
@@ -232,6 +224,7 @@ def _without_holes(
     if fill == "none":
         raise ValueError(f"{source}: {text}; fill them, or use --fill interpolate or forward.")
     if fill == "interpolate":
+        refuse_filling(missing.to_numpy(), known.index, source)
         output.note(f"{text}; filled along straight lines (see --fill).")
         # By row, not by date: months then count alike.
         return known.reset_index(drop=True).interpolate().set_axis(known.index)

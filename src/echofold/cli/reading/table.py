@@ -6,18 +6,18 @@ import difflib
 import io
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from echofold.cli.reading.cells import check_names, decimal_sign, decode, split
+from echofold.cli.reading.each import each_cell as each_cell
 from echofold.cli.reading.numbers import number
+from echofold.cli.reading.quantities import Undressed, cut, undress
 from echofold.cli.reading.quote import listed, one_line, shown
-
-CHUNK = 10_000  # cells that are Python strings at a time
 
 
 @dataclass
@@ -27,6 +27,8 @@ class Table:
     name: str
     frame: pd.DataFrame
     decimal: str = "."
+    read: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    remarks: dict[str, Undressed] = field(default_factory=dict)
 
     def column(self, name: str, option: str) -> pd.Series:
         """A column by its name, or the error that names the nearest."""
@@ -41,16 +43,51 @@ class Table:
 
     def numbers(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Values of a column, NaN where missing, and the positions that hold something else."""
+        if name not in self.read:
+            values = self._values(name)
+            wrong = np.isinf(values)
+            self.read[name] = np.where(wrong, np.nan, values), np.flatnonzero(wrong)
+        return self.read[name]
+
+    def _values(self, name: str) -> np.ndarray:
+        """Values of a column, infinite where a cell is none."""
         column = self.frame[name]
         if pd.api.types.is_datetime64_any_dtype(column.dtype):
-            return np.full(len(column), np.nan), np.arange(len(column))
+            return np.full(len(column), np.inf)
         if pd.api.types.is_numeric_dtype(column.dtype):
-            values = column.to_numpy(dtype=float, na_value=np.nan)
-        else:
-            parsed = (number(cell, self.decimal) for cell in each_cell(column))
-            values = np.fromiter(parsed, dtype=float, count=len(column))
-        wrong = np.isinf(values)
-        return np.where(wrong, np.nan, values), np.flatnonzero(wrong)
+            return column.to_numpy(dtype=float, na_value=np.nan)
+        parsed = (number(cell, self.decimal) for cell in each_cell(column))
+        values = np.fromiter(parsed, dtype=float, count=len(column))
+        odd = np.flatnonzero(np.isinf(values))
+        if len(odd) and not self._may_be_dressed(column, odd):
+            return values
+        bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
+        plain = (int(bare[0]), self.cell(name, int(bare[0]))) if len(bare) else None
+        self.remarks[name] = undress(column.iloc[odd], plain, self.decimal)
+        values[odd] = self.remarks[name].values
+        return values
+
+    def _may_be_dressed(self, column: pd.Series, odd: np.ndarray) -> bool:
+        """Whether some of the first odd cells are numbers in dress: of most texts none is."""
+        return any(cut(cell) is not None for cell in each_cell(column.iloc[odd[:20]]))
+
+    def cell(self, name: str, row: int) -> str:
+        """One cell as text."""
+        return next(each_cell(self.frame[name].iloc[row : row + 1]))
+
+    def repeated(self) -> np.ndarray:
+        """Which rows repeat an earlier one cell by cell."""
+        try:
+            return self.frame.duplicated().to_numpy()
+        except TypeError:  # lists in the cells of a Parquet file
+            return np.zeros(len(self.frame), dtype=bool)
+
+    def say(self, name: str, note: Callable[[str], None]) -> None:
+        """Say how cells of a column that is used were read."""
+        self.numbers(name)
+        if name in self.remarks:
+            for words in self.remarks[name].notes:
+                note(f"{words} (column {shown(name)}).")
 
 
 def read_table(file: str, decimal: str | None, note: Callable[[str], None]) -> Table:
@@ -118,18 +155,3 @@ def _parquet(content: bytes, name: str) -> pd.DataFrame:
     if frame.empty:
         raise ValueError(f"{name} has columns {listed(frame)}, but no rows.")
     return frame
-
-
-def each_cell(column: pd.Series) -> Iterator[str]:
-    """Cells as text without spaces around it, empty where missing.
-
-    One by one, for a list of short cells takes many times their bytes.
-    """
-    for start in range(0, len(column), CHUNK):
-        part = column if len(column) <= CHUNK else column.iloc[start : start + CHUNK]
-        for cell in part.tolist():
-            if not isinstance(cell, str):  # of Parquet
-                missing = cell is None or cell is pd.NA or cell is pd.NaT
-                missing = missing or (isinstance(cell, float) and cell != cell)
-                cell = "" if missing else str(cell)
-            yield cell.strip().replace("\u2212", "-")

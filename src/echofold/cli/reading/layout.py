@@ -1,0 +1,319 @@
+"""Where in a text its table is: comments, titles, units and notes around it are blanked.
+
+Lines are blanked, not removed, so that those left keep their numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from echofold.cli.reading.numbers import MISSING, is_value
+from echofold.cli.reading.quantities import MONEY, dressed, plain_value
+from echofold.cli.reading.quote import shown
+
+SEPARATORS = (";", "\t", ",", "|")
+SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
+TAIL = 20_000  # characters at the end in which notes are looked for
+ALIKE = 0.5  # share of lines, more than which a separator must cut alike
+SEP = re.compile(r'\s*"?sep=([;,|\t])"?[ \t]*(?=[\r\n])', re.IGNORECASE)
+# Not what Excel writes for errors, which stand in the first column of some tables.
+COMMENT = re.compile(r"^[ \t]*(?:#(?!N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|//|%)[^\r\n]*", re.M)
+UNITS = {*MONEY, *"""
+    % ‰ kwh mwh gwh twh wh kw mw gw w j kj mj gj kg g mg t kt mt lb lbs oz tonnes tons c f k °c °f
+    degc m m2 m3 m² m³ km km2 km² cm mm mi ft in ha s sec min h hr hours days d l hl ml litres
+    gal bbl million millions mln mio mio. mn bn billion billions thousand thousands tsd tsd. k€ m€
+    t€ liters index units pcs pieces count number persons people hpa pa kpa bar m/s km/h mph ppm v a
+    hz yyyy yyyy-mm-dd dd.mm.yyyy mm/dd/yyyy dd/mm/yyyy date - –
+""".split()}  # noqa: SIM905  # fmt: skip
+
+
+@dataclass
+class Layout:
+    """The text of a table with blank lines around it, and the separator of its cells."""
+
+    text: str
+    separator: str | None
+
+
+@dataclass
+class Line:
+    """A line of a text: where it is, and its cells."""
+
+    start: int
+    end: int
+    cells: list[str]
+
+    @property
+    def filled(self) -> list[str]:
+        """Cells that are not blank."""
+        return [cell for cell in self.cells if cell]
+
+    def text(self, whole: str) -> str:
+        """The line itself."""
+        return whole[self.start : self.end].strip()
+
+
+def layout(text: str, note: Callable[[str], None]) -> Layout:
+    """Find the table in a text, and say what of the text is left out."""
+    forced = SEP.match(text)
+    separator = None
+    if forced:
+        separator = forced[1]
+        text = blanked(text, [(forced.start(), forced.end())])
+        note(f"its first line says that cells are separated by {shown(separator)}.")
+    text, named = _without_comments(text, note)
+    separator = separator or separator_of(text)
+    if separator is None:
+        text, separator = _aligned(text, note)
+    lines = list(islice(lines_of(text, separator), SAMPLE[0]))
+    widths = Counter(len(line.cells) for line in lines if len(line.filled) > 1 or not separator)
+    width = widths.most_common(1)[0][0] if widths else 1
+    data = _first_row(lines, width)
+    if data is None:
+        return Layout(text, separator)
+    edits = _above(text, lines, data, width, separator, named, note)
+    edits += _below(text, lines[data:], width, separator, note)
+    return Layout(_edited(text, edits), separator)
+
+
+def lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
+    """Lines that are not blank, with their cells; a quoted cell ends with its line here."""
+    for match in re.compile(r"[^\r\n]+").finditer(text, start):
+        line = match[0]
+        if not line.isspace():
+            yield Line(*match.span(), cells_of(line, separator))
+
+
+def cells_of(line: str, separator: str | None) -> list[str]:
+    """Cells of a line without the spaces around them."""
+    if separator is None:
+        return [line.strip().strip('"').strip()]
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
+    except csv.Error:  # a cell longer than csv reads
+        return [line]
+
+
+def blanked(text: str, spans: list[tuple[int, int]]) -> str:
+    """Text without what is in some spans."""
+    return _edited(text, [(*span, "") for span in spans])
+
+
+def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+    """Text with some spans replaced."""
+    if not edits:
+        return text
+    parts, at = [], 0
+    for start, end, new in sorted(edits):
+        parts += [text[at:start], new]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _without_comments(text: str, note: Callable[[str], None]) -> tuple[str, str]:
+    """Text without lines that are comments, and the last of those before the table."""
+    spans = [match.span() for match in COMMENT.finditer(text)]
+    if not spans:
+        return text, ""
+    rest = blanked(text, spans)
+    if not rest.strip():  # everything begins so: these are no comments
+        return text, ""
+    first = shown(text[slice(*spans[0])].strip())
+    note(f"{_lines_are(len(spans), first)} left out as comments.")
+    last, at = "", 0
+    for start, end in spans:
+        if not text[at:start].isspace() and text[at:start]:
+            break
+        last, at = text[start:end], end
+    return rest, last.strip().lstrip("#/% ")
+
+
+def _lines_are(count: int, first: str) -> str:
+    """The subject of a sentence about lines."""
+    if count == 1:
+        return f"the line {first} is"
+    return f"{count} lines, the first {first}, are"
+
+
+def separator_of(text: str) -> str | None:
+    """The first of ``;``, tab, comma and ``|`` that cuts lines alike; None for one column."""
+    sample: list[str] = []
+    room = SAMPLE[1]
+    for match in re.finditer(r"[^\r\n]+", text):
+        line = match[0]
+        if line.isspace():
+            continue
+        if len(sample) == SAMPLE[0] or (len(line) > room and len(sample) > 1):
+            break
+        sample.append(line[: SAMPLE[1]])
+        room -= len(line)
+    widths = {}
+    for one in SEPARATORS:
+        try:
+            widths[one] = [len(row) for row in csv.reader(sample, delimiter=one)]
+        except csv.Error:
+            widths[one] = [line.count(one) + 1 for line in sample]
+    for one, counts in widths.items():
+        if counts[0] > 1 and len(set(counts)) == 1:
+            return one
+    rest = [line for line in sample if not _is_number(line.strip())]
+    cut_by = any(mark in line for line in rest[: SAMPLE[0]] for mark in SEPARATORS)
+    if len(rest) <= max(1, len(sample) / 5) and not cut_by:
+        return None  # a column with decimal commas, or with titles above
+    shares = {one: _share(counts) for one, counts in widths.items()}
+    best = max(shares, key=lambda one: shares[one])
+    if shares[best] > ALIKE:
+        return best
+    # The most frequent one: reading will then name the line that is odd.
+    one, counts = max(widths.items(), key=lambda pair: sum(pair[1]))
+    return one if max(counts) > 1 else None
+
+
+def _is_number(line: str) -> bool:
+    """Whether a line is one number, by either decimal sign."""
+    return any(math.isfinite(plain_value(line, sign)) for sign in ".,")
+
+
+def _share(counts: list[int]) -> float:
+    """The share of lines that a separator cuts into the same number of cells, more than one."""
+    width, count = max(Counter(counts).items(), key=lambda pair: (pair[1], pair[0]))
+    return count / len(counts) if width > 1 else 0.0
+
+
+def _aligned(text: str, note: Callable[[str], None]) -> tuple[str, str | None]:
+    """Columns that stand under each other, between spaces; as it is if there are none."""
+    sample = [
+        text[slice(line.start, line.end)].strip() for line in islice(lines_of(text, None), 50)
+    ]
+    if len(sample) < 3 or all(_is_number(line) for line in sample[1:]):
+        return text, None
+    for spaces in (r"[ \t]{2,}", r"[ \t]+"):
+        counts = {len(re.split(spaces, line)) for line in sample}
+        if len(counts) == 1 and counts != {1} and '"' not in text:
+            note("cells are taken to be separated by spaces.")
+            lines = (re.sub(spaces, "\t", line.strip()) for line in text.split("\n"))
+            return "\n".join(lines), "\t"
+    return text, None
+
+
+def _first_row(lines: list[Line], width: int) -> int | None:
+    """The first line below the header, None if no line holds values."""
+    for i, line in enumerate(lines):
+        if _is_data(line, width) and not _heads(line, lines[i + 1 : i + 4]):
+            first = _shape(line.cells[0])
+            # Those before it that begin alike, as Jan 2023 and Feb 2023, may be without a value.
+            while i and len(first) > 1 and "9" in first and _shape(lines[i - 1].cells[0]) == first:
+                i -= 1
+            return i
+    return None
+
+
+def _heads(line: Line, below: list[Line]) -> bool:
+    """Whether a line with numbers in it is a header still: its first cell has none."""
+    digit = re.compile(r"\d").search
+    return not digit(line.cells[0]) and any(digit(other.cells[0]) for other in below)
+
+
+def _is_data(line: Line, width: int) -> bool:
+    """Whether a line is of the table, below its header: as wide, and with a value in it."""
+    return len(line.cells) == width and any(is_value(cell) or dressed(cell) for cell in line.filled)
+
+
+def _above(
+    text: str,
+    lines: list[Line],
+    data: int,
+    width: int,
+    separator: str | None,
+    named: str,
+    note: Callable[[str], None],
+) -> list[tuple[int, int, str]]:
+    """Blank titles above the header and units below it, and complete the header."""
+    above = lines[:data]
+    if not above:
+        names = cells_of(named, separator)
+        if width > 1 and len(names) == width and all(names):
+            note(f"the comment {shown(named)} is taken as the header.")
+            return [(0, lines[0].start, named + "\n")]
+        return []
+    units: list[Line] = []
+    while len(above) > 1 and _are_units(above[-1], width):
+        units.insert(0, above.pop())
+    header, titles = above[-1], above[:-1]
+    edits = [(line.start, line.end, "") for line in [*titles, *units]]
+    if titles:
+        first = shown(titles[0].text(text))
+        note(f"{_lines_are(len(titles), first)} left out, above the header.")
+    if units:
+        note(f"{_lines_are(len(units), shown(units[0].text(text)))} left out, as units.")
+    if separator is not None and len(header.cells) == width - 1 and all(header.cells):
+        ends = all(not line.cells[-1] for line in lines[data:] if len(line.cells) == width)
+        if ends:
+            edits.append((header.end, header.end, separator))
+        else:
+            edits.append((header.start, header.start, separator))
+            note(
+                f"the header has {width - 1} names for {width} columns; the first is taken to be "
+                "the one without a name."
+            )
+    return edits
+
+
+def _are_units(line: Line, width: int) -> bool:
+    """Whether a line below a header holds units."""
+    if len(line.cells) > width or not line.filled:
+        return False
+    return any(
+        cell.lower() in UNITS or re.fullmatch(r"\(.{1,30}\)|\[.{1,30}\]", cell)
+        for cell in line.filled
+    ) and (not line.cells[0] or width == 1 or all(_is_unit(cell) for cell in line.filled))
+
+
+def _is_unit(cell: str) -> bool:
+    """Whether a cell beside a unit may be another."""
+    bare = cell.strip("()[]").lower()
+    return bare in UNITS or bare in MISSING or bool(re.fullmatch(r"\(.*\)|\[.*\]", cell))
+
+
+def _below(
+    text: str, table: list[Line], width: int, separator: str | None, note: Callable[[str], None]
+) -> list[tuple[int, int, str]]:
+    """Blank notes below the table."""
+    shapes = {_shape(line.cells[0]) for line in table if _is_data(line, width)}
+    begin = max(table[0].end, len(text) - TAIL)
+    begin = max(table[0].end, text.find("\n", begin))
+    found: list[Line] = []
+    for line in reversed(list(lines_of(text, separator, begin))):
+        if not _is_note(line, width, shapes):
+            break
+        found.append(line)
+    if found:
+        note(f"{_lines_are(len(found), shown(found[-1].text(text)))} left out, below the table.")
+    return [(line.start, line.end, "") for line in found]
+
+
+def _is_note(line: Line, width: int, shapes: set[str]) -> bool:
+    """Whether a line is no row of a table but words below it."""
+    if not line.filled:
+        return False
+    first = line.filled[0]
+    if is_value(first) or dressed(first) or _shape(first) in shapes or '"' in first:
+        return False
+    if not re.match(r"[^\W\d_]|[*†‡©(\[#¹²³]", first):
+        return False
+    if width == 1:
+        return bool(re.search(r"[ :]", first))
+    return len(line.filled) == 1 or len(line.cells) != width
+
+
+def _shape(cell: str) -> str:
+    """A cell with letters and digits alike, to tell a date from a remark."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", cell[:100]))

@@ -1,0 +1,176 @@
+"""Long tables of several series: which column tells them apart, and one of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from echofold.cli.reading.each import each_cell
+from echofold.cli.reading.find_dates import whole
+from echofold.cli.reading.quote import listed, shown
+from echofold.cli.reading.table import Table
+
+NAMES = {
+    "unique_id", "uniqueid", "series_id", "seriesid", "series", "ts_id", "item_id", "store_id",
+    "product_id", "sku",
+}  # fmt: skip
+CALENDAR = {"year", "month", "quarter", "week", "day", "weekday", "dayofweek", "hour", "season"}
+LEAST_ROWS = 3  # of a series on average
+EVEN = 0.7  # share of steps of a series that are alike
+DOUBLED = 0.3  # share of rows whose date others have too, where ids alternate
+JUMP = 10  # usual steps, from which on dates jump
+YEARS = 1500, 2300
+
+
+def ids_of(table: Table, name: str, option: str = "--id") -> pd.Series:
+    """What a column of ids holds, as text."""
+    column = table.column(name, option)
+    return pd.Series(list(each_cell(column)), dtype=object)
+
+
+def one_of(table: Table, name: str, value: str) -> Table:
+    """The rows of one series of a panel, without its id."""
+    ids = ids_of(table, name)
+    there = (ids == value).to_numpy()
+    if not there.any():
+        known = list(dict.fromkeys(ids))
+        near = difflib.get_close_matches(value, known, 1)
+        hint = f"did you mean {shown(near[0])}?" if near else f"it holds {listed(known)}."
+        raise ValueError(
+            f"column {shown(name)} of {table.name} holds no {shown(value)} (option --only): {hint}"
+        )
+    frame = table.frame[there].drop(columns=name).reset_index(drop=True)
+    return Table(f"{table.name}, {shown(value)}", frame, table.decimal)
+
+
+def parts_of(table: Table, name: str) -> dict[str, Table]:
+    """Every series of a panel by its id, in the order of the file but those without one."""
+    codes, known = pd.factorize(ids_of(table, name))
+    order = np.argsort(codes, kind="stable")
+    places = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+    frame = table.frame.drop(columns=name)
+    return {
+        str(one): Table(
+            f"{table.name}, {shown(one)}", frame.iloc[rows].reset_index(drop=True), table.decimal
+        )
+        for one, rows in zip(known, places, strict=True)
+        if one
+    }
+
+
+def refuse_panel(table: Table, dates: pd.Series | np.ndarray | None, others: Sequence[str]) -> None:
+    """Raise if the rows of a table are of several series, with what to do about it.
+
+    ``others`` are columns that are known to be something else.
+    """
+    named = any(str(name).lower() in NAMES for name in table.frame.columns)
+    for times in _times(table, dates, others):
+        if not named and _one_after_the_other(times):
+            continue
+        columns = _candidates(table, others)
+        for names in [*((one,) for one in columns), *combinations(columns[:6], 2)]:
+            codes, known = pd.factorize(_together(table, names))
+            if 2 <= len(known) <= len(codes) / LEAST_ROWS and _tells_apart(names, codes, times):
+                raise ValueError(_words(table.name, names, list(known)))
+
+
+def _one_after_the_other(times: np.ndarray) -> bool:
+    """Whether times only rise, or only fall, and never jump."""
+    steps = np.diff(times.astype(float))
+    if not len(steps):
+        return True
+    usual = float(np.median(steps))
+    return bool((steps * usual > 0).all() and (np.abs(steps) < JUMP * abs(usual)).all())
+
+
+def _together(table: Table, names: Sequence[str]) -> pd.Series:
+    """Ids from one column, or from two."""
+    ids = ids_of(table, names[0])
+    return ids if len(names) == 1 else ids + " / " + ids_of(table, names[1])
+
+
+def _words(source: str, names: Sequence[str], known: list[str]) -> str:
+    """What is told about a panel."""
+    several = f"{listed(known[:3])}{', …' if len(known) > 3 else ''}"
+    if len(names) > 1:
+        return (
+            f"{source} holds {len(known)} series, told apart by {shown(names[0])} and "
+            f"{shown(names[1])} together ({several}): join these two into one column, and name it "
+            "with --id; or add the series up with --duplicates sum."
+        )
+    name = names[0]
+    return (
+        f"{source} holds {len(known)} series, told apart by {shown(name)} ({several}): forecast "
+        f"one with --id {_quoted(name)} --only {_quoted(known[0])}, or all with --id "
+        f"{_quoted(name)}."
+    )
+
+
+def _quoted(text: str) -> str:
+    """A value for a shell."""
+    return text if text.replace("_", "").replace("-", "").isalnum() else shown(text)
+
+
+def _times(
+    table: Table, dates: pd.Series | np.ndarray | None, others: Sequence[str]
+) -> list[np.ndarray]:
+    """Times of the rows, as ticks: dates, or else columns of years, which repeat in panels."""
+    if dates is not None:
+        values = pd.Index(dates)
+        if isinstance(values, pd.DatetimeIndex):
+            return [values.asi8]
+        return [] if not whole(values.to_numpy()) else [values.to_numpy().astype(np.int64)]
+    found = []
+    for name in table.frame.columns.drop(list(others), errors="ignore")[:50]:
+        values, wrong = table.numbers(name)
+        if len(wrong) or len(values) < 2 or not whole(values):
+            continue
+        if values.min() >= YEARS[0] and values.max() <= YEARS[1]:
+            found.append(values.astype(np.int64))
+    return found
+
+
+def _candidates(table: Table, others: Sequence[str]) -> list[str]:
+    """Columns that may hold ids: of names or of whole numbers; those called so first."""
+    text, count = [], []
+    for name in table.frame.columns.drop(list(others), errors="ignore")[:50]:
+        values, wrong = table.numbers(name)
+        if len(wrong) == len(values):
+            text.append(name)
+        elif not len(wrong) and whole(values):
+            count.append(name)
+    found = [name for name in [*text, *count] if name.lower() not in CALENDAR]
+    return sorted(found, key=lambda name: name.lower() not in NAMES)
+
+
+def _tells_apart(names: Sequence[str], codes: np.ndarray, times: np.ndarray) -> bool:
+    """Whether rows of equal code are a series each, and all rows together are none."""
+    order = np.lexsort((times, codes))
+    same = codes[order][1:] == codes[order][:-1]
+    if (np.diff(times[order])[same] == 0).any():
+        return False  # several rows for one date of one id
+    if names[0].lower() in NAMES:
+        return True
+    changes = np.flatnonzero(np.diff(codes))
+    if len(changes) + 1 == len(np.unique(codes)):
+        # Blocks one after the other: time goes back or jumps wherever the next one begins.
+        steps = np.diff(times.astype(float))
+        usual = float(np.median(np.delete(steps, changes)))
+        starts = steps[changes] * (1 if usual >= 0 else -1)
+        return bool(((starts <= 0) | (starts >= JUMP * abs(usual))).all())
+    _, ranks, counts = np.unique(times, return_inverse=True, return_counts=True)
+    doubled = float((counts[ranks] > 1).mean())
+    return doubled >= DOUBLED and _even(np.diff(ranks[order])[same], codes[order][1:][same])
+
+
+def _even(steps: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether most steps within a series, in dates of the whole file, are as usual for it."""
+    if not len(steps):
+        return False
+    pairs, counts = np.unique(np.column_stack([codes, steps]), axis=0, return_counts=True)
+    most = pd.Series(counts).groupby(pairs[:, 0]).max().sum()
+    return bool(most >= EVEN * len(steps))

@@ -1,0 +1,164 @@
+"""Panels on the command line: every series in a folder of its own, one that fails stops none."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from messy_files import DAYS, ROWS, VALUES, panel
+
+from echofold.cli import panel as panels
+from echofold.cli.app import app
+
+SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--draws", "1")
+FORECAST = ("--horizon", "3", *SMALL, "--origins", "0")
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    """A panel of three series, one of them too short, and the forecast of all."""
+    folder = tmp_path_factory.mktemp("panel")
+    lines = panel("north/1", "North:1", "short", header="shop,day,x").decode().splitlines()
+    (folder / "shops.csv").write_text("\n".join(lines[:-20]))
+    args = ["forecast", folder / "shops.csv", "--id", "shop", *FORECAST, "--out", folder / "out"]
+    code = app.main([str(arg) for arg in args], standalone_mode=False)
+    return folder, code
+
+
+def test_every_series_is_forecast_in_a_folder_of_its_own(shops):
+    folder, code = shops
+    assert code == 1  # one of them is too short
+    names = sorted(path.name for path in (folder / "out").iterdir())
+    assert names == ["North-1-2", "forecasts.csv", "north-1"]
+    whole = pd.read_csv(folder / "out" / "forecasts.csv")
+    assert list(whole.columns) == ["shop", "date", "forecast", "low", "high"]
+    assert list(whole["shop"]) == ["north/1"] * 3 + ["North:1"] * 3
+    for one, name in (("north/1", "north-1"), ("North:1", "North-1-2")):
+        own = pd.read_csv(folder / "out" / name / "forecast.csv")
+        rows = whole[whole["shop"] == one]
+        np.testing.assert_array_equal(rows["forecast"], own["forecast"])
+        np.testing.assert_array_equal(rows["low"], own["lower_90"])
+        assert list(rows["date"]) == list(own["day"]) == ["2023-02-01", "2023-02-02", "2023-02-03"]
+        assert (folder / "out" / name / "model.echofold").exists()
+        assert (folder / "out" / name / "report.html").exists()
+
+
+def test_one_of_them_is_forecast_as_in_a_file_of_its_own(run, shops, tmp_path):
+    folder, _ = shops
+    alone = pd.DataFrame({"day": DAYS, "x": VALUES + 1})
+    alone.to_csv(tmp_path / "alone.csv", index=False)
+    only = ("--id", "shop", "--only", "North:1")
+    for file, options in ((folder / "shops.csv", only), (tmp_path / "alone.csv", ())):
+        code, shown, err = run("forecast", file, *options, *FORECAST, "--out", tmp_path, "--json")
+        assert code == 0, err
+        got = [row["forecast"] for row in json.loads(shown)["forecast"]]
+        expected = pd.read_csv(folder / "out" / "North-1-2" / "forecast.csv")["forecast"]
+        np.testing.assert_allclose(got, expected, rtol=1e-9)
+
+
+def test_json_is_a_list_and_a_failure_is_told(run, shops, tmp_path):
+    folder, _ = shops
+    args = ("--id", "shop", *FORECAST, "--out", tmp_path / "out", "--json")
+    code, shown, err = run("forecast", folder / "shops.csv", *args)
+    content = json.loads(shown)
+    assert code == 1
+    assert [one["id"] for one in content] == ["north/1", "North:1", "short"]
+    assert len(content[0]["forecast"]) == 3 and content[0]["values"] == ROWS
+    assert "10 values" in content[2]["error"]
+    assert "[1/3] 'north/1'" in err and "note: 'short': shops.csv, 'short' has 10 values" in err
+    assert "1 of 3 series failed" not in shown
+
+
+def test_all_are_validated_with_a_closing_table(run, shops):
+    folder, _ = shops
+    args = ("--test", "4", "--scheme", "k-fold", "--final", "retrain", *SMALL)
+    code, shown, err = run("validate", folder / "shops.csv", "--id", "shop", *args)
+    rows = [line.split() for line in shown.splitlines() if line]
+    assert code == 1
+    assert rows[0] == ["shop", "error", "plain", "by"]
+    assert [row[0] for row in rows[2:5]] == ["north/1", "North:1", "short"]
+    assert float(rows[2][1]) < float(rows[2][2])  # sines are easy for networks
+    assert rows[4][-1] == "failed"
+    assert "1 of 3 series failed" in err
+
+
+def test_a_crash_loses_no_finished_series_and_a_rerun_overwrites(tmp_path, monkeypatch):
+    (tmp_path / "p.csv").write_bytes(panel("a", "b", "c"))
+    calls = []
+
+    def forecast(output, only, out, table, crash="", **_):
+        calls.append((only, len(table.frame)))
+        if only == crash:
+            raise RuntimeError("power cut")
+        row = {"time": "2023-02-01", "forecast": len(calls), "lower": 0, "upper": 1}
+        output.json({"forecast": [row]})
+
+    given = {
+        "file": str(tmp_path / "p.csv"), "id": "unique_id", "only": None, "decimal": None,
+        "column": None, "date": None, "out": tmp_path,
+    }  # fmt: skip
+    shown = {"quiet": True, "as_json": False}
+    with pytest.raises(RuntimeError, match="power cut"):
+        panels.one_or_all(forecast, {**given, **shown, "crash": "b"})
+    assert calls == [("a", ROWS), ("b", ROWS)]
+    assert (tmp_path / "forecasts.csv").read_text().splitlines()[1:] == ["a,2023-02-01,1,0,1"]
+    assert panels.one_or_all(forecast, {**given, **shown}) == 0
+    assert list(pd.read_csv(tmp_path / "forecasts.csv")["forecast"]) == [3, 4, 5]
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "forecasts.csv")
+
+    monkeypatch.setattr(panels, "write_atomically", full)
+    assert panels.one_or_all(forecast, {**given, **shown}) == 1
+    assert list(pd.read_csv(tmp_path / "forecasts.csv")["forecast"]) == [3, 4, 5]
+
+
+def test_inputs_of_each_series(run, tmp_path):
+    lines = []
+    for number, shop in enumerate("ab"):
+        for i, day in enumerate(pd.date_range("2023-01-02", periods=63)):
+            price = (i * (7 + number)) % 5
+            lines.append(f"{shop},{day:%Y-%m-%d},{10 * price + i % 2 if i < 60 else ''},{price}")
+    (tmp_path / "p.csv").write_text("shop,day,x,price\n" + "\n".join(lines))
+    args = ("--column", "x", "--id", "shop", "--input", "price", *FORECAST, "--out", tmp_path / "o")
+    code, shown, err = run("forecast", tmp_path / "p.csv", *args, "--json")
+    assert code == 0, err
+    a, b = json.loads(shown)
+    assert a["inputs"] == b["inputs"] == ["price"]
+    for one, step in ((a, 7), (b, 8)):
+        expected = [10 * ((i * step) % 5) for i in range(60, 63)]
+        np.testing.assert_allclose([r["forecast"] for r in one["forecast"]], expected, atol=5)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ((), 1, "3 series, told apart by 'shop'"),
+        (("--only", "short"), 2, "name their column with --id"),
+        (("--id", "shop", "--only", "north-1"), 1, "did you mean 'north/1'"),
+        (("--id", "shops"), 1, "no column 'shops' (option --id): did you mean 'shop'?"),
+        (("--id", "day"), 1, "none has 20 rows"),
+        (("--id", "shop", "--column", "shop"), 1, "both name 'shop'"),
+        (("--duplicates", "median"), 2, "--duplicates"),
+    ],
+)
+def test_wrong_options(run, shops, options, code, words):
+    got, shown, err = run("forecast", shops[0] / "shops.csv", "--horizon", "3", *options)
+    assert (got, shown) == (code, "")
+    assert words in err and err.count("Error: ") == 1
+
+
+def test_folders_are_safe_and_never_shared():
+    ids = [
+        "a", "A", "a/b", "a\\b", "a:b", "..", ".", "/etc/passwd", "~", "CON", "con", "nul", "LPT1",
+        "x" * 300, "x" * 299 + "y", "é", "e\u0301", "forecasts.csv", "a-2", "日本", " ", "-",
+        "ﬁ", "fi",
+    ]  # fmt: skip
+    names = panels.folder_names(ids)
+    assert list(names) == ids
+    assert len({name.casefold() for name in names.values()}) == len(ids)
+    for name in names.values():
+        assert 0 < len(name) < 80 and not set(name) & set('/\\:.*?"<>|~ \n')
+        assert name.lower() not in panels.RESERVED
+    assert (names["a"], names["日本"], names["forecasts.csv"]) == ("a", "日本", "forecasts-csv")
+    assert panels.folder_names(ids) == names
