@@ -89,7 +89,11 @@ def jobs() -> dict:
             large, y, cv=KFold(10), ridge=path
         ),
         "classifier, 200 sequences, 10 folds × 12 ridge": lambda: cross_validate(
-            ESNClassifier(50, random_state=1), sequences, labels, cv=KFold(10), ridge=path
+            ESNClassifier(50, states="last", random_state=1),
+            sequences,
+            labels,
+            cv=KFold(10),
+            ridge=path,
         ),
     }
     schemes = {

@@ -83,7 +83,8 @@ CASES = {
     "40 candidates of 1,000 units": (forecaster(1000), FORTY, STEPS, electricity, 1, 2, False),
     "10,000 candidates of 50 units": (forecaster(50), MANY, STEPS, electricity, 1, 25, True),
     "500 draws of a classifier": (
-        ESNClassifier(50, random_state=1), {"spectral_radius": [0.9]}, 5, vowels, 500, 1, False,
+        ESNClassifier(50, states="last", random_state=1), {"spectral_radius": [0.9]}, 5, vowels,
+        500, 1, False,
     ),
     "leave one out, 100 candidates of 500 units": (
         forecaster(500), HUNDRED, LeaveOneOut(), lambda: electricity(1260), 1, 1, False,

@@ -3,7 +3,7 @@
 ======================
 
 Nine men say the same two vowels. Each utterance, 7 to 29 frames long, drives a reservoir from
-rest; the readout sees only the state it leaves behind.
+rest; the readout sees only the mean of its states.
 """
 
 import numpy as np

@@ -47,7 +47,7 @@ FEW = [1e-6, 1e-2]
 COMMON = {"random_state": SEED, "leak_rate": 0.8, "bias_scaling": 0.5}
 FORECASTER = ESNForecaster(UNITS, washout=WASHOUT, **COMMON)
 REGRESSOR = ESNRegressor(UNITS, washout=WASHOUT, **COMMON)
-CLASSIFIER = ESNClassifier(UNITS, **COMMON)
+CLASSIFIER = ESNClassifier(UNITS, states="last", **COMMON)
 
 _rng = np.random.default_rng(4)
 _t = np.arange(WASHOUT + ROWS + 1)

@@ -1,13 +1,31 @@
 """Every bad input is refused with a message that names the argument, the trouble and the remedy."""
 
+import inspect
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_array, eye_array
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
-from echofold import ESNClassifier, ESNForecaster, ESNRegressor
+from echofold import (
+    ESNClassifier,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+    WalkForward,
+    backtest,
+    cross_validate,
+    evaluate,
+    save,
+)
+from echofold._data.dates import words_of_dates
 from echofold._data.tables import read
+from echofold._validation.dataset import EchofoldWarning
 
 ROWS = 60
 Y = np.sin(np.arange(ROWS) / 3)
@@ -366,7 +384,7 @@ def test_any_kind_of_matrix_will_do(W):
 
 @pytest.mark.parametrize("cls", [ESNForecaster, ESNRegressor, ESNClassifier])
 def test_unknown_keywords(cls):
-    with pytest.raises(TypeError, match="spectral_raduis"):
+    with pytest.raises(TypeError, match="'spectral_raduis'. Did you mean 'spectral_radius'?"):
         cls(spectral_raduis=0.9)
     with pytest.raises(TypeError, match="positional"):
         cls(100, 0.5)
@@ -404,3 +422,245 @@ def test_weights_that_are_positive_only_in_the_washout():
     ):
         with pytest.raises(ValueError, match="positive only in the first 1[01] rows, which warm"):
             fit()
+
+
+# --- names of arguments -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("leaking_rate", "leak_rate"),
+        ("leakingRate", "leak_rate"),
+        ("lr", "leak_rate"),
+        ("sr", "spectral_radius"),
+        ("rho", "spectral_radius"),
+        ("spectral_radus", "spectral_radius"),
+        ("n_reservoir", "units"),
+        ("n_units", "units"),
+        ("hidden_layer_size", "units"),
+        ("reg", "ridge"),
+        ("alpha", "leak_rate' or 'ridge"),
+        ("seed", "random_state"),
+        ("input_scale", "input_scaling"),
+        ("sparsity", "connectivity"),
+        ("warmup", "washout"),
+    ],
+)
+def test_names_of_other_libraries(name, ours):
+    hint = f"{name!r}.* Did you mean '{ours}'\\?"
+    with pytest.raises(TypeError, match=f"ESNForecaster has no argument {hint}"):
+        ESNForecaster(**{name: 1})
+    with pytest.raises(ValueError, match=f"ESNForecaster has no argument {hint}"):
+        ESNForecaster().set_params(**{name: 1})
+    with pytest.raises(ValueError, match=f"space has {hint}"):
+        ESNSearchCV(ESNForecaster(), {name: [1]}).fit(Y)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: KFold(n_splits=3), "KFold has no argument 'n_splits'. Did you mean 'k'?"),
+        (lambda: WalkForward(test_size=3), "'test_size'. Did you mean 'valid'?"),
+        (lambda: search_of(n_splits=3), "ESNSearchCV has no argument 'n_splits'.*'cv'?"),
+        (lambda: search_of(scoring="r2"), "'scoring'. Did you mean 'metric'?"),
+        (lambda: search_of(refit=True), "'refit'. Did you mean 'final'?"),
+        (lambda: ESNSearchCV(ESNForecaster(), param_grid={}), "Did you mean 'space'?"),
+        (lambda: ESNSearchCV(ESNForecaster(), param_distributions={}), "Did you mean 'space'?"),
+        (lambda: search_of().set_params(scoring="r2"), "'scoring'. Did you mean 'metric'?"),
+        (
+            lambda: search_of().set_params(estimator__lr=1),
+            "ESNForecaster has no argument 'lr'. Did you mean 'leak_rate'?",
+        ),
+        (lambda: ESNForecaster().set_params(reservoir__units=1), "reservoir=None has none"),
+        (
+            lambda: cross_validate(ESNForecaster(20), Y, scoring="r2"),
+            "cross_validate has no argument 'scoring'. Did you mean 'metric'?",
+        ),
+        (
+            lambda: search_of().fit(Y, weights=Y),
+            "ESNSearchCV.fit has no argument 'weights'. Did you mean 'sample_weight'?",
+        ),
+        (lambda: evaluate(search_of(), Y, steps=3), "evaluate .*'steps'. Did you mean 'horizon'?"),
+        (lambda: ESNForecaster(nonsense=1), "no argument 'nonsense'. Its arguments are units,"),
+    ],
+)
+def test_names_of_other_arguments(use, message):
+    with pytest.raises((TypeError, ValueError), match=message.replace("?", "\\?")):
+        use()
+
+
+def search_of(estimator=None, **options):
+    estimator = ESNForecaster(20, random_state=0) if estimator is None else estimator
+    return ESNSearchCV(estimator, {"ridge": [1.0]}, **{"progress": False, **options})
+
+
+@pytest.mark.parametrize("cls", [ESNForecaster, ESNRegressor, ESNClassifier, ESNSearchCV, KFold])
+def test_signatures_are_those_of_the_constructors(cls):
+    given = inspect.signature(cls).parameters
+    assert list(given) == list(inspect.signature(cls.__init__).parameters)[1:]
+    assert not {"args", "options", "kwargs"} & set(given)
+    if cls is not ESNSearchCV:
+        assert type(pickle.loads(pickle.dumps(cls()))) is cls
+    if cls not in (KFold, ESNSearchCV):
+        assert clone(cls(30)).units == 30
+
+
+def test_a_subclass_may_take_more():
+    class Mine(ESNForecaster):
+        def __init__(self, units=100, *, colour="red"):
+            super().__init__(units)
+            self.colour = colour
+
+    assert Mine(colour="blue").get_params(deep=False) == {"units": 100, "colour": "blue"}
+    with pytest.raises(TypeError, match="Mine has no argument 'color'. Did you mean 'colour'"):
+        Mine(color="blue")
+
+
+# --- what stands in the wrong place --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inputs", [X, X[:, :1], pd.DataFrame(X), X.tolist()])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda X, y: ESNForecaster(20).fit(X, y),
+        lambda X, y: search_of().fit(X, y),
+        lambda X, y: cross_validate(ESNForecaster(20), X, y),
+        lambda X, y: evaluate(search_of(), X, y, origins=2, horizon=5),
+    ],
+    ids=["fit", "search", "cross_validate", "evaluate"],
+)
+def test_inputs_before_the_series(inputs, use):
+    for y in (Y, pd.Series(Y)):
+        with pytest.raises(ValueError, match=r"the series first.* Use fit\(y, X\)"):
+            use(inputs, y)
+
+
+def test_orders_that_are_meant():
+    model = ESNForecaster(20, random_state=0)
+    right = model.fit(Y, X).forecast(3, X[:3])
+    assert np.array_equal(model.fit(X=X, y=Y).forecast(3, X[:3]), right)
+    assert model.fit(X, Y[:, None]).forecast(3, Y[:3, None]).shape == (3, 2)
+    assert model.fit(Y, Y).forecast(3, Y[:3]).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: search_of(ESNForecaster).fit(Y), "ESNForecaster is a class.*ESNForecaster()"),
+        (lambda: cross_validate(ESNForecaster, Y), "ESNForecaster is a class"),
+        (lambda: evaluate(search_of(ESNForecaster), Y), "ESNForecaster is a class"),
+        (lambda: search_of(Ridge()).fit(X, Y), "estimator=Ridge.*scikit-learn's GridSearchCV"),
+        (lambda: cross_validate(Ridge(), X, Y), "estimator=Ridge.*cross_validate_readout"),
+        (lambda: evaluate(search_of(Ridge()), X, Y), "estimator=Ridge"),
+        (lambda: evaluate(Ridge(), X, Y), "search=Ridge.*expected an ESNSearchCV"),
+        (lambda: evaluate(ESNForecaster(), Y), "is an estimator.*cross_validate.*backtest"),
+        (lambda: cross_validate(search_of(), Y), "is an ESNSearchCV.*use evaluate"),
+        (lambda: search_of(search_of()).fit(Y), "is an ESNSearchCV"),
+        (lambda: backtest(Ridge(), Y, 3, 5), "model=Ridge.*expected a fitted ESNForecaster"),
+        (lambda: backtest(ESNForecaster, Y, 3, 5), "expected a fitted ESNForecaster"),
+    ],
+)  # fmt: skip
+def test_estimators_in_the_wrong_place(use, message):
+    with pytest.raises(TypeError, match=message.replace("()", "\\(\\)")):
+        use()
+
+
+def test_folders_that_are_missing(forecaster, tmp_path):
+    path = tmp_path / "missing" / "one"
+    with pytest.raises(FileNotFoundError, match="missing' does not exist; create it first"):
+        save(forecaster, path)
+    with pytest.raises(ValueError, match="missing' does not exist. Create it first"):
+        search_of().fit(Y).report(path)
+    assert not path.parent.exists()
+    search_of(checkpoint=path).fit(Y)  # of which the folder is made
+    assert path.is_dir()
+
+
+# --- dates --------------------------------------------------------------------------------------
+
+
+def without(index, *rows):
+    return index.delete(list(rows))
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (DAYS, ""),
+        (without(DAYS, 5, 6, 9), r"3 of 60 dates of y are missing, the first 2024-01-06.*'D'"),
+        (pd.bdate_range("2024-01-01", periods=60), ""),
+        (without(pd.bdate_range("2024-01-01", periods=60), 7), r"1 of 60.*2024-01-10.*'B'"),
+        (without(pd.date_range("2024-01-01", periods=60, freq="h"), 30), r"2024-01-02 06.*'h'"),
+        (
+            without(pd.date_range("2024-03-25", periods=240, freq="h", tz="Europe/Vilnius"), 3),
+            r"1 of 240 dates",
+        ),
+        (without(pd.date_range("2024-01-07", periods=60, freq="W"), 3), r"2024-01-28.*'7D'"),
+        (without(pd.date_range("2000-01-31", periods=60, freq="ME"), 1), r"2000-02-29.*'ME'"),
+        (without(pd.date_range("2000-01-01", periods=60, freq="QS"), 4), r"2001-01-01.*'3MS'"),
+        (without(pd.period_range("2000-01", periods=60, freq="M"), 2), r"2000-03.*period_range"),
+        (pd.DatetimeIndex(10**17 + 10**12 * np.arange(60) ** 2), "not evenly spaced"),
+        (DAYS[:1].append(DAYS[:-1]), "repeat themselves in 1 of 60 rows, first in row 1"),
+        (pd.RangeIndex(60), ""),
+    ],
+    ids=[
+        "days", "days with holes", "working days", "holidays", "hours", "clock change", "weeks",
+        "months", "quarters", "periods", "irregular", "repeated", "numbers",
+    ],
+)  # fmt: skip
+def test_dates_that_cannot_be_continued(index, message, recwarn):
+    y = pd.Series(np.sin(np.arange(len(index)) / 3), index=index)
+    numbered = bool(message)
+    forecast = ESNForecaster(20, random_state=0).fit(y).forecast(1)
+    assert (forecast.index[0] == len(y)) == (numbered or isinstance(index, pd.RangeIndex))
+    found = [str(one.message) for one in recwarn]
+    assert len(found) == numbered
+    for one in found:
+        assert f"numbered from {len(y)} on" in one
+    if message:
+        with pytest.warns(EchofoldWarning, match=message):
+            ESNForecaster(20, random_state=0).fit(y)
+
+
+@pytest.mark.parametrize("freq", ["D", "B", "ME"])
+def test_the_remedy_for_holes_works(freq):
+    index = without(pd.date_range("2024-01-01", periods=60, freq=freq), 7, 20)
+    even = pd.Series(np.sin(np.arange(58) / 3), index=index).asfreq(freq)
+    assert words_of_dates(even.index, "y") == ()
+    with pytest.warns(EchofoldWarning, match="missing"):
+        model = ESNForecaster(20, random_state=0).fit(even)
+    assert model.forecast(1).index[0] == pd.date_range(index[0], periods=61, freq=freq)[-1]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda y: search_of().set_params(estimator__washout=2).fit(y),
+        lambda y: cross_validate(ESNForecaster(20, random_state=0), y, ridge=[1.0]),
+    ],
+    ids=["search", "cross_validate"],
+)
+def test_searches_tell_of_dates_once(use, recwarn):
+    use(pd.Series(Y, index=pd.date_range("2024-01-01", periods=61, freq="D").delete(4)))
+    assert sum("1 of 61 dates of y is missing" in str(one.message) for one in recwarn) == 1
+
+
+# --- axes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(20, 3, 150), (20, 1, 24), (20, 6, 100)])
+def test_axes_that_look_swapped(shape, recwarn):
+    sequences = np.random.default_rng(0).normal(size=shape)
+    labels = [0, 1] * 10
+    model = ESNClassifier(10, random_state=0)
+    with pytest.warns(EchofoldWarning, match=r"give sequences.transpose\(0, 2, 1\)"):
+        model.fit(sequences, labels)
+    with pytest.warns(EchofoldWarning, match=r"give sequences.transpose\(0, 2, 1\)"):
+        search_of(model, cv=2).fit(sequences, labels)
+    recwarn.clear()
+    model.fit(sequences.transpose(0, 2, 1), labels)
+    model.fit(list(sequences), labels)
+    model.fit(np.ones((20, 12, 29)) + sequences[:, :1, :1], labels)
+    assert not recwarn.list

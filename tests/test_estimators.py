@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor
 from echofold._engine.weights import draw
+from echofold._models.probabilities import nearest, probabilities
 
 UNITS, ROWS, WASHOUT, HORIZON = 40, 150, 15, 12
 SETTINGS = {
@@ -288,6 +289,7 @@ DAYS = pd.date_range("2024-01-01", periods=ROWS, freq="D")
         (DAYS[:1].append(DAYS[:-1] + pd.Timedelta("9h")), pd.RangeIndex(150, 153)),
     ],
 )
+@pytest.mark.filterwarnings("ignore:The dates of y are not evenly spaced")
 def test_a_pandas_index_is_continued(index, following):
     y = pd.Series(series(1)[:, 0], index=index.rename("when"), name="load")
     model = ESNForecaster(UNITS, random_state=0).fit(y)
@@ -425,3 +427,49 @@ def test_a_failed_update_leaves_the_state(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             model.update(y[100:110])
     pd.testing.assert_series_equal(model.forecast(3), before)
+
+
+def test_a_classifier_reads_means_by_default():
+    assert ESNClassifier().states == "mean"
+    sequences = [np.random.default_rng(i).normal(size=(20 + i, 2)) for i in range(12)]
+    labels = [0, 1] * 6
+    models = [
+        ESNClassifier(UNITS, random_state=0, **states).fit(sequences, labels)
+        for states in ({}, {"states": "mean"})
+    ]
+    assert np.array_equal(models[0].readout_, models[1].readout_)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_probabilities_sum_to_one_and_agree_with_predictions(classes):
+    rng = np.random.default_rng(0)
+    sequences = [
+        np.sin(np.arange(30) * (1 + i % classes) / 4) + 0.6 * rng.normal(size=30) for i in range(60)
+    ]
+    labels = np.array(list("dcba"))[np.arange(60) % classes]
+    model = ESNClassifier(UNITS, ridge=1.0, random_state=0).fit(sequences[:30], labels[:30])
+    found = model.predict_proba(sequences)
+    assert found.shape == (60, classes)
+    assert np.allclose(found.sum(axis=1), 1, rtol=0, atol=1e-14)
+    assert (found > 0).all()
+    best = model.classes_[found.argmax(axis=1)]
+    assert (best == model.predict(sequences)).all()
+    assert model.score(sequences, labels) == (best == labels).mean()
+    # Better than knowing nothing, on sequences that were not trained on.
+    right = found[30:][labels[30:, None] == model.classes_]
+    assert -np.log(right).mean() < np.log(classes)
+
+
+def test_outputs_become_the_nearest_distribution():
+    rng = np.random.default_rng(0)
+    outputs = rng.normal(size=(40, 5)) * np.logspace(-3, 3, 40)[:, None]
+    near = nearest(outputs)
+    assert (near >= 0).all()
+    assert np.allclose(near.sum(axis=1), 1)
+    others = rng.dirichlet(np.ones(5), size=2000)
+    for point, given in zip(near, outputs, strict=True):
+        assert np.sum((point - given) ** 2) <= np.sum((others - given) ** 2, axis=1).min() + 1e-9
+    order = probabilities(outputs)
+    inside = np.abs(outputs).max(axis=1) < 1  # beyond, some are equally unlikely
+    assert (order[inside].argsort(axis=1) == outputs[inside].argsort(axis=1)).all()
+    assert (order.argmax(axis=1) == outputs.argmax(axis=1)).all()

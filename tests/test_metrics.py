@@ -151,8 +151,8 @@ def test_unknown_names_suggest_the_nearest(wrong, near):
 
 
 def test_unknown_metrics_list_the_names():
-    with pytest.raises(ValueError, match="metric='accuracy' is unknown. Expected one of nrmse,"):
-        resolve("accuracy")
+    with pytest.raises(ValueError, match="metric='kappa' is unknown. Expected one of nrmse,"):
+        resolve("kappa")
     with pytest.raises(TypeError, match="metric=3: expected one of nrmse, rmse, mse, log_mse"):
         resolve(3)
 
@@ -216,3 +216,13 @@ def test_crps_of_a_normal_distribution():
     assert exact[0] == pytest.approx((np.sqrt(2) - 1) / np.sqrt(np.pi))
     with pytest.raises(TypeError, match="intervals at several levels"):
         metrics.crps(at, at)
+
+
+def test_accuracy_is_what_the_error_rate_leaves():
+    true, predicted = ["a", "b", "b", "a", "c"], ["a", "b", "a", "a", "b"]
+    assert metrics.accuracy(true, predicted) == pytest.approx(0.6)
+    known = resolve("accuracy")
+    assert resolve(metrics.accuracy) is known
+    assert known.finish(np.array([2.0]), 5, 3, None) == pytest.approx([0.6])
+    assert known.higher
+    assert known.cost(0.9) < known.cost(0.6)

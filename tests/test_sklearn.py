@@ -1,14 +1,16 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
-from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
+from sklearn.metrics import get_scorer, r2_score
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from echofold import ESNClassifier, ESNForecaster, ESNRegressor
+from echofold import ESNClassifier, ESNForecaster, ESNRegressor, ESNSearchCV, load, save
 
 AGAINST_TIME_ORDER = {
     "check_methods_sample_order_invariance": "a prediction depends on the rows before it",
@@ -67,3 +69,59 @@ def test_regressor_keeps_and_checks_column_names():
     assert model.feature_names_in_.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame[["b", "a"]])
+
+
+def tables(classes=2, rows=60):
+    """Sequences as rows of a table, of so many frequencies, with noise."""
+    rng, of = np.random.default_rng(0), np.arange(rows) % classes
+    waves = np.sin(np.arange(30) * (1 + of)[:, None] / 4)
+    return waves + 0.7 * rng.normal(size=waves.shape), np.array(list("cab"))[of]
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "neg_brier_score", "accuracy"])
+def test_scorers_take_a_classifier_and_a_search_of_one(scoring):
+    X, y = tables()
+    y = (y == "c").astype(int)
+    model = ESNClassifier(units=20, random_state=0)
+    scores = cross_val_score(model, X, y, cv=3, scoring=scoring)
+    assert np.isfinite(scores).all()
+    search = ESNSearchCV(model, {"ridge": [1e-2]}, cv=3, metric="accuracy", progress=False)
+    searched = cross_val_score(search, X, y, cv=3, scoring=scoring)
+    alone = cross_val_score(clone(model).set_params(ridge=1e-2), X, y, cv=3, scoring=scoring)
+    assert searched == pytest.approx(alone)
+
+
+def test_other_ensembles_and_calibration_take_a_classifier():
+    X, y = tables(classes=3)
+    model = ESNClassifier(units=20, random_state=0)
+    calibrated = CalibratedClassifierCV(model, cv=3).fit(X, y)
+    assert np.allclose(calibrated.predict_proba(X).sum(axis=1), 1)
+    assert calibrated.score(X, y) > 0.6
+    members = [("a", model), ("b", clone(model).set_params(random_state=1))]
+    voting = VotingClassifier(members, voting="soft").fit(X, y)
+    mean = np.mean([one.predict_proba(X) for one in voting.estimators_], axis=0)
+    assert np.allclose(voting.predict_proba(X), mean)
+    auc = get_scorer("roc_auc_ovr")(model.fit(X, y), X, y)
+    assert auc > 0.8
+
+
+def test_a_search_is_scored_as_what_it_searches(tmp_path):
+    X, y = tables(classes=3)
+    space = {"spectral_radius": [0.3, 0.9], "ridge": [1e-4, 1.0]}
+    model = ESNClassifier(units=20, random_state=0)
+    search = ESNSearchCV(model, space, cv=3, metric="accuracy", progress=False).fit(X, y)
+    wrong = ESNSearchCV(model, space, cv=3, metric="error_rate", progress=False).fit(X, y)
+    assert is_classifier(search)
+    assert not is_regressor(search)
+    assert np.allclose(search.results_.accuracy, 1 - wrong.results_.error_rate)
+    assert search.best_params_ == wrong.best_params_
+    assert search.best_score_ == pytest.approx(1 - wrong.best_score_)
+    assert search.score(X, y) == (search.predict(X) == y).mean()
+    assert search.classes_.tolist() == ["a", "b", "c"]
+    for final in ("retrain", "average"):
+        one = search.finalize(final)
+        save(one, tmp_path / "model")
+        assert np.array_equal(load(tmp_path / "model").predict_proba(X), one.predict_proba(X))
+    forecast = ESNSearchCV(ESNForecaster(20), {"ridge": [1.0]})
+    assert not is_classifier(forecast)
+    assert not hasattr(forecast, "predict_proba")

@@ -58,7 +58,7 @@ class Problem:
         What is known of the rows after the last one that has a value: values in original units,
         NaN where missing, and known inputs. No scheme splits these rows (forecasting).
     missing : tuple of str
-        What users should know about missing values.
+        What users should know about missing values, and about data that look mistaken.
     """
 
     task: Task

@@ -8,6 +8,8 @@ import numpy as np
 
 from echofold._data.tables import Schema, kind_of, read
 
+SWAPPED = 8  # times as many inputs as steps, from which on axes look swapped
+
 
 def is_table(data: Any) -> bool:
     """Whether sequences come as one table ``(n, time)``, a univariate sequence in each row.
@@ -25,6 +27,27 @@ def is_table(data: Any) -> bool:
     array = np.asarray(data)
     held = array.ndim == 1 and array.dtype == object and array.size and np.ndim(array[0]) > 0
     return array.ndim < 3 and not held
+
+
+def words_of_axes(data: Any, argument: str) -> tuple[str, ...]:
+    """What users should know about an array whose axes look as if they were swapped.
+
+    Examples
+    --------
+    >>> words_of_axes(np.zeros((40, 6, 100)), "sequences")[0].partition(";")[0]
+    'sequences has shape (40, 6, 100) and is read as 40 sequences of 6 steps with 100 inputs'
+    >>> words_of_axes(np.zeros((40, 100, 6)), "sequences")
+    ()
+    """
+    shape: tuple[int, ...] = getattr(data, "shape", ())
+    if len(shape) != 3 or shape[2] < SWAPPED * shape[1]:
+        return ()
+    n, steps, inputs = shape
+    return (
+        f"{argument} has shape {shape} and is read as {n} sequences of {steps} steps with {inputs} "
+        f"inputs; if it is (cases, channels, time), give {argument}.transpose(0, 2, 1). If it is "
+        f"meant as it is, list({argument}) gives it without this warning.",
+    )
 
 
 def read_sequences(data: Any, argument: str) -> tuple[list[np.ndarray], Schema]:

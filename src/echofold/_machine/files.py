@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -22,7 +23,13 @@ def written_aside(
     path = Path(path)
     # Nobody can guess the name, and "x" opens neither a file nor a link that is already there.
     aside = path.with_name(f".{secrets.token_hex(8)}.part")
-    file = open(aside, "xb")  # noqa: SIM115 (what is not ours is not removed below)
+    try:
+        file = open(aside, "xb")  # noqa: SIM115 (what is not ours is not removed below)
+    except FileNotFoundError:  # which would name the file beside
+        raise FileNotFoundError(
+            errno.ENOENT, f"the folder {str(path.parent)!r} does not exist; create it first",
+            str(path),
+        ) from None  # fmt: skip
     try:
         with file:
             yield file

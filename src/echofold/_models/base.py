@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from echofold._data.argument_names import NamedParameters
 from echofold._data.arguments import check_integer, check_number, refuse, seed_of
 from echofold._data.problem import Problem
 from echofold._data.tasks import Task
@@ -48,7 +49,7 @@ def whole_or_not_at_all(method: Method) -> Method:
     return guarded  # type: ignore[return-value]
 
 
-class ESN(BaseEstimator):
+class ESN(NamedParameters, BaseEstimator):
     """An echo state network; `fit` is reading the data, training, and installing the network.
 
     The two outer steps are separate methods because a search reads once, trains many networks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from echofold._data.arguments import is_integer, refuse
 from echofold._data.problem import Problem, classification
 from echofold._data.scaling import Scaler
 from echofold._data.segments import Sequences
-from echofold._data.sequences import is_table, read_sequences
+from echofold._data.sequences import is_table, read_sequences, words_of_axes
 from echofold._data.tables import Schema, check_columns, require_finite
 from echofold._data.tasks import CLASSIFICATION
 from echofold._engine.features import sequence_features
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
+from echofold._models.probabilities import probabilities
 from echofold._models.stored import Stored
 
 
@@ -31,9 +33,9 @@ class ESNClassifier(ClassifierMixin, ESN):
     Parameters
     ----------
     %(parameters)s
-    states : {"last", "mean"} or int, default="last"
-        What the readout sees of a sequence: its last input and state, the mean over the sequence,
-        or those at this many positions spread evenly over it.
+    states : {"mean", "last"} or int, default="mean"
+        What the readout sees of a sequence: the mean of its inputs and states, the last of them, or
+        those at this many positions spread evenly over it.
 
     Attributes
     ----------
@@ -52,9 +54,11 @@ class ESNClassifier(ClassifierMixin, ESN):
     >>> slow = [np.sin(np.arange(n) / 9) for n in range(40, 60)]
     >>> fast = [np.sin(np.arange(n) / 3) for n in range(40, 60)]
     >>> labels = ["slow"] * 20 + ["fast"] * 20
-    >>> model = ESNClassifier(units=30, states="mean", random_state=0).fit(slow + fast, labels)
+    >>> model = ESNClassifier(units=30, random_state=0).fit(slow + fast, labels)
     >>> model.predict([np.sin(np.arange(45) / 8)])
     array(['slow'], dtype='<U4')
+    >>> model.predict_proba([np.sin(np.arange(45) / 8)]).round(2)
+    array([[0.01, 0.99]])
     """
 
     classes_: np.ndarray
@@ -90,7 +94,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         W_in=None,
         random_state=None,
         device="auto",
-        states="last",
+        states="mean",
         reservoir=None,
         readout="inputs+states",
     ):
@@ -163,6 +167,28 @@ class ESNClassifier(ClassifierMixin, ESN):
         best = self._outputs(sequences).argmax(axis=1)
         return self.classes_[best]
 
+    def predict_proba(self, sequences):
+        """Probabilities of the classes, the largest for the one that `predict` gives.
+
+        Parameters
+        ----------
+        sequences : list of arrays or frames, or one array
+            As in `fit`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n, classes)
+            In the order of ``classes_``; each row sums to one.
+
+        Notes
+        -----
+        Nothing is fitted for them: outputs are moved to the nearest point whose entries are not
+        negative and sum to one, squared, divided by their sum, and mixed with a fiftieth of their
+        softmax, so that none is zero. For probabilities calibrated on data of their own, use
+        ``sklearn.calibration.CalibratedClassifierCV``.
+        """
+        return probabilities(self._outputs(sequences))
+
     def _outputs(self, sequences) -> np.ndarray:
         """Outputs ``(n, classes)`` of the readout."""
         r = self._reservoirs()
@@ -179,7 +205,9 @@ class ESNClassifier(ClassifierMixin, ESN):
         self.states_ = self.states
         self.X_scaler_ = Scaler.learned(np.concatenate(arrays), self.scale, "sequences")
         scaled = [self.X_scaler_.scaled(array) for array in arrays]
-        return classification(scaled, codes, len(self.classes_), self.states)
+        problem = classification(scaled, codes, len(self.classes_), self.states)
+        words = words_of_axes(sequences, "sequences")
+        return replace(problem, missing=words) if words else problem
 
     def _sequences(self, sequences, *, reset: bool) -> list[np.ndarray]:
         """Read sequences as arrays ``(time, inputs)``, and check them against those of `fit`."""

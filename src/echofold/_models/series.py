@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import read_range
+from echofold._data.dates import words_of_dates
+from echofold._data.given_estimator import check_order
 from echofold._data.lazy import Lazy, beside
 from echofold._data.long_series import check_complete, read_long
 from echofold._data.missing import (
@@ -86,6 +88,7 @@ class SeriesESN(ESN):
     def _read(self, y, X=None, sample_weight=None) -> Problem:
         """Check parameters and data, learn the scaling, and set the problem up."""
         self._check_parameters()
+        check_order(y, X)
         if is_long(y, X):
             return self._read_long(y, X, sample_weight)
         table = read(y, "y", missing=True)
@@ -114,6 +117,7 @@ class SeriesESN(ESN):
         )  # fmt: skip
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
         words += words_of_known(X)
+        words += () if table.index is None else words_of_dates(table.index, "y")
         if rows == len(table.values):
             return replace(problem, missing=words) if words else problem
         words += (f"After row {rows - 1} of y the network runs on its own forecasts.",)

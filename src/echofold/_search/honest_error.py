@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.arguments import check_count, check_number
+from echofold._data.given_estimator import check_fit_params, check_network, is_network
 from echofold._data.tables import read
 from echofold._data.tasks import Task
 from echofold._models.forecast import Forecast, forecast_of
@@ -59,6 +60,8 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     """
     check_count("origins", origins)
     check_number("level", level, "a number in (0, 1)", lambda level: 0 < level < 1)
+    _check_search(search)
+    check_fit_params(evaluate, search.estimator, fit_params.keys() - {"groups"})
     task = search.estimator._task
     metrics = check_metrics(search.metric)
     if len(data) < task.needed:
@@ -98,6 +101,22 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     if hasattr(search, "results_"):
         search.evaluation_ = result
     return result
+
+
+def _check_search(search: Any) -> None:
+    """Raise for what is no search of one of the library's estimators."""
+    if hasattr(search, "space") and hasattr(search, "estimator"):
+        check_network(search.estimator)
+        return
+    if is_network(search):
+        raise TypeError(
+            f"search={search!r} is an estimator, expected an ESNSearchCV: wrap it, as "
+            "ESNSearchCV(estimator, {'ridge': [...]}), or use cross_validate for the estimator "
+            "as it is, and backtest for a fitted forecaster."
+        )
+    raise TypeError(
+        f"search={search!r}: expected an ESNSearchCV, as ESNSearchCV(ESNForecaster(), space)."
+    )
 
 
 class Beginning(NamedTuple):

@@ -7,9 +7,13 @@ from collections.abc import Collection
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from echofold._data.argument_names import NamedParameters
 from echofold._data.arguments import check_count, seed_of
+from echofold._data.given_estimator import check_fit_params, check_network, is_network
 from echofold._folds.choose import check_algorithm
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
@@ -42,7 +46,7 @@ from echofold._validation.verify import check_verifiable
 from echofold.metrics import OF_GROWING_SUMS
 
 
-class ESNSearchCV(BaseEstimator):
+class ESNSearchCV(NamedParameters, BaseEstimator):
     """Search hyper-parameters of an echo state network by cross-validation.
 
     All candidates that share a random draw run through the data together, the whole ridge path
@@ -62,9 +66,9 @@ class ESNSearchCV(BaseEstimator):
         With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
         a dict and ``best_*`` refer to the first.
     metric : str, callable or list of these
-        The first decides, and is minimised; `metrics.horizon` and functions with an attribute
-        ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do not count,
-        in any of them.
+        The first decides, and is minimised; "accuracy", `metrics.horizon` and functions with an
+        attribute ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do
+        not count, in any of them.
     final : {"retrain", "average", "best", "weighted", "ensemble"}
         How ``best_estimator_`` is made of the winner.
     individual_ridge : bool
@@ -195,6 +199,14 @@ class ESNSearchCV(BaseEstimator):
         copies = {k: v if k == "executor" else clone(v, safe=False) for k, v in params.items()}
         return type(self)(**copies)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if is_network(self.estimator):  # a search scores and predicts as what it searches does
+            own = get_tags(self.estimator)
+            tags.estimator_type, tags.target_tags = own.estimator_type, own.target_tags
+            tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
+        return tags
+
     @whole_or_not_at_all
     def fit(self, *data, groups=None, **fit_params):
         """Search, select and make the final model.
@@ -212,6 +224,7 @@ class ESNSearchCV(BaseEstimator):
         """
         began = time.perf_counter()
         spaces, settings = self._check()
+        check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
         reader = Reader(
             clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics,
             self._openings(spaces),
@@ -264,6 +277,7 @@ class ESNSearchCV(BaseEstimator):
 
     def _check(self) -> tuple[list[dict[str, Any]], Settings]:
         """Check the arguments that do not depend on data."""
+        check_network(self.estimator)
         own = self.estimator.get_params(deep=False)
         names = list(self.estimator.get_params())
         spaces, ridge = split_ridge(check_space(self.space, names), own["ridge"])
@@ -446,6 +460,17 @@ class ESNSearchCV(BaseEstimator):
         """Predict with ``best_estimator_``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X, **options)
+
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
+    def predict_proba(self, sequences):
+        """Probabilities of ``best_estimator_``, a classifier."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(sequences)
+
+    @property
+    def classes_(self):
+        """The labels of ``best_estimator_``, a classifier, sorted."""
+        return self.best_estimator_.classes_
 
     def decision_function(self, sequences):
         """Outputs of ``best_estimator_``, a classifier."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from echofold._data.argument_names import did_you_mean
 from echofold._folds.ridge import check_ridge
 
 
@@ -26,11 +26,9 @@ def check_space(space: Any, names: Sequence[str]) -> list[dict[str, Any]]:
         )
     for name in {name for one in given for name in one}:
         if name not in names:
-            near = [one for one in names if str(name) in one]  # before what is only alike
-            near += difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
-                f"space has {name!r}, which is not a parameter of the estimator.{hint} "
+                f"space has {name!r}, which is not a parameter of the estimator."
+                f"{did_you_mean(name, names)} "
                 f"Its parameters are {', '.join(names)}."
             )
     return [{name: _values(name, value) for name, value in one.items()} for one in given]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import seed_of
+from echofold._data.given_estimator import check_fit_params, check_network
 from echofold._data.problem import Problem
 from echofold._data.segments import Series
 from echofold._data.tasks import REGRESSION
@@ -52,7 +53,8 @@ def cross_validate(
     ridge : float or sequence of float, optional
         Ridge values; the estimator's own by default. A path costs little more than one value.
     metric : str, callable or list of these
-        ``"nrmse"``, ``"rmse"``, ``"mse"``, ``"mae"``, ``"error_rate"`` or ``f(y_true, y_pred)``.
+        ``"nrmse"``, ``"rmse"``, ``"mse"``, ``"mae"``, ``"error_rate"``, ``"accuracy"`` or a
+        function ``f(y_true, y_pred)``.
         Rows without a target (NaN) do not count; a split without any other is left out.
     algorithm : {"auto", "naive", "small_k", "large_k"}
         All give the same result; ``"auto"`` takes the one with the lowest estimated cost.
@@ -83,6 +85,8 @@ def cross_validate(
     """
     from sklearn.base import clone
 
+    check_network(estimator)
+    check_fit_params(cross_validate, estimator, fit_params)
     estimator = clone(estimator)
     problem = estimator._read(*data, **fit_params)
     params = estimator.get_params(deep=False)

@@ -6,6 +6,7 @@ with an attribute ``higher_is_better = True`` it is maximised.
 
 from __future__ import annotations
 
+from echofold.metrics._accuracy import accuracy
 from echofold.metrics._errors import error_rate, log_mse, mae, mse, nrmse, rmse
 from echofold.metrics._horizon import Horizon, Spread, horizon, spread_of
 from echofold.metrics._intervals import crps, interval_score
@@ -30,6 +31,7 @@ __all__ = [
     "Horizon",
     "Metric",
     "Spread",
+    "accuracy",
     "costs_of",
     "crps",
     "denominators",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold.metrics._accuracy import accuracy
 from echofold.metrics._errors import TINY, error_rate, log_mse, mae, mse, nrmse, rmse
 from echofold.metrics._horizon import Horizon, Spread
 
@@ -22,9 +23,9 @@ class Metric:
 
     ``needs`` is a sum of errors over the validation rows, "squared", "absolute" or "labels" (wrong
     ones), or the steps "lost" of a `Horizon`; or "predictions". A sum is divided by what ``per``
-    says, "row", "value" (of every output) or "variation" (of the targets); ``then`` comes a "root"
-    or a "log10", or nothing. ``words`` tell users of it. Scores are as users read them; what is
-    minimised is their ``cost``.
+    says, "row", "value" (of every output) or "variation" (of the targets); ``then`` comes a "root",
+    a "log10", the "rest" to one, or nothing. ``words`` tell users of it. Scores are as users read
+    them; what is minimised is their ``cost``.
     """
 
     name: str
@@ -57,6 +58,8 @@ class Metric:
             mean = np.asarray(total) / divisor
         if self.then == "log10":
             return np.log10(np.maximum(mean, TINY))
+        if self.then == "rest":
+            return 1.0 - mean
         return np.sqrt(mean) if self.then == "root" else mean
 
     def measure(self, y_true: Any, y_pred: Any, spread: Spread) -> float:
@@ -93,6 +96,7 @@ _METRICS = {
         Metric("log_mse", "squared", log_mse, then="log10", words="log10 of the squared error"),
         Metric("mae", "absolute", mae, words="mean absolute error"),
         Metric("error_rate", "labels", error_rate, "row", words="share of wrong labels"),
+        Metric("accuracy", "labels", accuracy, "row", "rest", "share of right labels", higher=True),
     )
 }
 OF_VALUES = [metric.name for metric in _METRICS.values() if metric.needs != "labels"]

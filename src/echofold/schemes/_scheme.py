@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.argument_names import NamedArguments
 from echofold._data.rows import Interval, Intervals, rows
 from echofold.schemes._sizes import Gap, check_integer, count_rows
 
@@ -21,7 +22,7 @@ class Split:
     valid: Interval
 
 
-class Scheme:
+class Scheme(NamedArguments):
     """What all schemes share: scikit-learn's splitter protocol and the drawings.
 
     ``called`` is the name on the command line. Unless a scheme ``holds_out`` its validation rows,
