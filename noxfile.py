@@ -45,6 +45,16 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
+@nox.session(python=PYTHONS[1])
+def sktime(session: nox.Session) -> None:
+    """The forecaster of sktime, which lags behind the newest dependencies, and its pages."""
+    session.install("-e", ".[dev,sktime]", "pyrcn", "torch")
+    pages = ["tests/test_docs.py", "-k", "code_runs and (sktime or states)"]
+    own = ["tests/test_sktime.py", "src/echofold/sktime.py"]
+    session.run("pytest", "-m", "slow or not slow", *own, *session.posargs)
+    session.run("pytest", *pages, *session.posargs)
+
+
 @nox.session
 @nox.parametrize("dependencies", ["lowest", "newest"])
 def wheel(session: nox.Session, dependencies: str) -> None:

@@ -40,7 +40,7 @@ def with_code(page):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if with_code(page)])
 def test_code_runs(page):
-    found = blocks.run_page(text_of(page), page)
+    found = blocks.run_page(text_of(page), page, all_of_it=False)
     for block in found:
         assert not block.pictures or block.note.startswith("picture"), "a picture needs words"
         assert "picture" not in block.note or block.pictures, "words for a picture that is not made"
@@ -48,6 +48,8 @@ def test_code_runs(page):
         (block,) = (one for one in found if one.kind == "python")
         (printed,) = re.findall(r"^```text\n(.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
         assert_same_but_rounding(block.output, printed.rstrip())
+    if lacking := sorted({block.lacks for block in found if block.lacks}):
+        pytest.skip(f"the other blocks ran; {' and '.join(lacking)} not installed: nox -s sktime")
 
 
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
@@ -77,6 +79,26 @@ def test_few_blocks_are_not_run():
         if block.kind == "python" and not block.runs
     ]
     assert skipped == [("docs/howto/cluster.md", "not run: needs an MPI installation")]
+
+
+def test_blocks_that_need_a_package_are_run_where_it_is():
+    text = "<!-- needs: {} -->\n```python\nprint(1)\nmissing\n```\n"
+    (block,) = blocks.run_page(text.format("not_a_package"), "page", all_of_it=False)
+    assert block.runs and block.lacks == "not_a_package" and not block.output
+    for name, all_of_it in (("json", False), ("not_a_package", True)):
+        with pytest.raises(NameError, match="missing"):
+            blocks.run_page(text.format(name), "page", all_of_it=all_of_it)
+
+
+def test_packages_that_blocks_need_are_in_the_documentation_build():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = " ".join(project["optional-dependencies"]["docs"])
+    for page in PAGES:
+        for block in blocks.blocks_of(text_of(page)):
+            if name := block.note.partition("needs:")[2].strip():
+                assert name in listed, (page, name)
 
 
 def test_no_block_is_overlooked():
@@ -145,6 +167,7 @@ def test_reference_is_complete():
     }
     public -= modules
     public |= {"nrmse", "rmse", "mse", "mae", "error_rate", "interval_score", "crps"}
+    public |= {"mase", "mape", "smape", "r2", "log_mse", "horizon"}
     public |= {"log_mse", "horizon"}
     assert public - listed <= {"EchofoldWarning"}
     assert "EchofoldWarning" in text

@@ -19,9 +19,10 @@ FLOORS = [  # what stands on one floor does not know of each other, nor of the f
     ["_validation"],
     ["_models"],
     ["_persistence", "_search"],
-    ["datasets", "dynamics", "plots", "systems"],
+    ["datasets", "dynamics", "long_format", "plots", "systems"],
     ["report", "experiments"],
     ["cli"],
+    ["sktime"],
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {  # a user's object reaches up, when it is asked to

@@ -691,3 +691,23 @@ def test_processes_do_not_grow_with_the_series(task, tmp_path):
         assert shown.returncode == 0, shown.stderr
         peaks.append(float(shown.stdout))
     assert peaks[1] < peaks[0] + 50  # megabytes; the data have grown by 120, the states by 6,000
+
+
+@pytest.mark.parametrize("task", ["forecast", "regression"])
+def test_metrics_relative_to_values_and_changes(task, tmp_path, monkeypatch):
+    monkeypatch.setattr("echofold._validation.score.AT_A_TIME", 300)
+    model, data = FORECASTER, (SERIES,)
+    if task == "regression":
+        model, data = REGRESSOR, (INPUTS, OUTPUTS + 9)
+    options = {"cv": KFold(4, valid=150), "ridge": RIDGE}
+    stored = [mapped(one, tmp_path, f"{i}") for i, one in enumerate(data)]
+    for name in ("mase", "mape", "smape", "r2"):
+        expected = cross_validate(model, *data, metric=name, **options)
+        found = cross_validate(model, *stored, metric=name, **options)
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-6)
+    zero = data[-1].copy()
+    zero[1900] = 0
+    with pytest.raises(ValueError, match="y_true is 0 in row 1900"):
+        cross_validate(
+            model, *stored[:-1], mapped(zero, tmp_path, "zero"), metric="mape", cv=KFold(4)
+        )

@@ -179,7 +179,7 @@ def test_optuna_and_random_candidates():
 def test_metrics_that_need_not_grow_are_refused(metric):
     with pytest.raises(
         ValueError,
-        match=r"prune=True needs .*mse, log_mse; or mae; or metrics.horizon.*Use prune=F",
+        match=r"prune=True needs .*_mse, r2; or mae, mase; or mape; or smape; or me.*Use prune=F",
     ):
         searched(prune=True, metric=metric)
 

@@ -10,6 +10,8 @@ shows is what its code does. A page is run from top to bottom in one namespace a
 A comment on the line before a block says more:
 
 - ``<!-- not run: reason -->`` the block is shown and not run;
+- ``<!-- needs: package -->`` the block imports what is not in every environment: the documentation
+  build has it, and the tests skip such blocks, and say so, where it is not installed;
 - ``<!-- picture: words -->`` what the block draws, for those who cannot see it;
 - ``<!-- picture only: words -->`` the same, and the code is not shown.
 """
@@ -25,6 +27,7 @@ import tempfile
 import traceback
 import warnings
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +60,12 @@ class Block:
         return not self.note.startswith("not run")
 
     @property
+    def lacks(self) -> str:
+        """The package that the block needs and that is not installed; nothing if there is none."""
+        name = self.note.partition("needs:")[2].strip()
+        return name if name and find_spec(name) is None else ""
+
+    @property
     def commands(self) -> list[list[str]]:
         """Arguments of the ``echofold`` commands of a shell block."""
         lines = self.code.replace("\\\n", " ").splitlines() if self.kind == "bash" else []
@@ -72,8 +81,11 @@ def blocks_of(text: str) -> list[Block]:
     ]
 
 
-def run_page(text: str, name: str) -> list[Block]:
-    """Run the blocks of a page, in order, in an empty folder."""
+def run_page(text: str, name: str, all_of_it: bool = True) -> list[Block]:
+    """Run the blocks of a page, in order, in an empty folder.
+
+    Unless ``all_of_it``, those are left out whose package is not installed.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -82,7 +94,7 @@ def run_page(text: str, name: str) -> list[Block]:
     style = matplotlib.rc_context({"font.size": 11.5})  # to be read on a phone
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), style:
         for block in found:
-            if block.runs:
+            if block.runs and (all_of_it or not block.lacks):
                 try:
                     _run(block, names, f"{name}, line {block.line}")
                 except Exception as error:

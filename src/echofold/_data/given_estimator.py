@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
 from echofold._data.argument_names import check_names
 from echofold._data.arguments import describe
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 NETWORKS = "ESNForecaster, ESNRegressor or ESNClassifier"
 
 
@@ -55,16 +57,24 @@ def check_fit_params(function: Callable, estimator: Any, given: Iterable[str]) -
     check_names(given, known, function.__qualname__)
 
 
-def check_order(y: Any, X: Any) -> None:
-    """Raise for a table and one column, in scikit-learn's order of inputs and targets."""
-    first, second = _shape(y), _shape(X)
-    if len(first) == 2 and len(second) == 1 and first[0] == second[0]:
-        raise ValueError(
-            f"y is a table of shape {tuple(first)} and X a single column of as many values: a "
-            "forecaster takes the series first, then inputs known in advance. Use fit(y, X); to "
-            "forecast the columns of a table with one known input, give X as a table of shape "
-            f"({first[0]}, 1)."
-        )
+def series_first(method: Method) -> Method:
+    """Make a method of ``y`` and ``X`` refuse scikit-learn's order, a table and then one column.
+
+    An ``X`` that is given by its name is meant as one.
+    """
+
+    @wraps(method)
+    def ordered(self, *data, **named):
+        first, second = (_shape(one) for one in data[:2]) if len(data) > 1 else ((), ())
+        if len(first) == 2 and len(second) == 1 and first[0] == second[0]:
+            raise ValueError(
+                f"y is a table of shape {tuple(first)} and X a single column of as many values: a "
+                "forecaster takes the series first, then inputs known in advance. Use fit(y, X); "
+                "to forecast the columns of a table with one known input, name it: fit(y, X=...)."
+            )
+        return method(self, *data, **named)
+
+    return ordered  # type: ignore[return-value]
 
 
 def _shape(given: Any) -> tuple[int, ...]:

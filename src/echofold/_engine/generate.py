@@ -18,6 +18,7 @@ from echofold._engine.kind import Reservoirs
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
 from echofold._machine.shapes import few_lengths
+from echofold.metrics import relative
 
 COLUMNS = 128  # of small reservoirs run together on a CPU: they stay in its L2 cache
 WIDE_COLUMNS = 512  # of large ones, whose W must be read again for every block
@@ -86,7 +87,8 @@ class Course(NamedTuple):
     ``(columns,)``; ``unit (outputs,)`` is what one scaled unit of each output is worth. With a
     ``way`` outputs are brought back before they are compared, and ``targets`` are original values.
     If ``present (T,)`` is not None, other rows are not compared. Where steps are counted until a
-    run is lost, ``tolerance (outputs,)`` says what errors it may have.
+    run is lost, ``tolerance (outputs,)`` says what errors it may have. ``offset (outputs,)`` is the
+    original value of a target of zero, for errors that are relative to the values.
     """
 
     known: Any
@@ -97,6 +99,7 @@ class Course(NamedTuple):
     way: Way | None = None
     present: Any = None
     tolerance: Any = None
+    offset: Any = None
 
 
 def _readout(r: Reservoirs, readout, u, x):
@@ -112,20 +115,25 @@ def _output(course: Course, y, before, past, step, sum_: str):
     """The output that is fed back, the errors up to this step, and the new past.
 
     Errors are in original units. Those ``before`` grow by none past a column's horizon, and without
-    a value. What is summed up are "squared" or "absolute" errors, or steps "lost": none before an
-    error is not tolerated, and from then on all that are left of the horizon.
+    a value. What is summed up are "squared", "absolute", "relative" or "symmetric" errors, or steps
+    "lost": none before an error is not tolerated, and from then on all that are left.
     """
     row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
+    truth = course.targets[row].T
     if course.way is None:
-        e = (y - course.targets[row].T) * course.unit[:, None]
+        e = (y - truth) * course.unit[:, None]
+        truth = truth * course.unit[:, None]
     else:
         y, value, past = _brought_back(course.way, course.unit[:, None], y, past, step)
-        e = value - course.targets[row].T
+        e = value - truth
     if sum_ == "lost":
         beyond = ~(((e / course.tolerance[:, None]) ** 2).sum(axis=0) <= 1)
         e = jnp.where(beyond & (before == 0), course.horizon - step, 0).astype(before.dtype)
     else:
-        e = jnp.abs(e).sum(axis=0) if sum_ == "absolute" else (e * e).sum(axis=0)
+        if sum_ in ("relative", "symmetric"):
+            e = relative(e, truth + course.offset[:, None], sum_).sum(axis=0)
+        else:
+            e = jnp.abs(e).sum(axis=0) if sum_ == "absolute" else (e * e).sum(axis=0)
         e = jnp.where(jnp.isnan(e), jnp.inf, e)
     if course.present is not None:
         e = jnp.where(course.present[row], e, 0.0)

@@ -87,7 +87,7 @@ def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
 
 
 class Sum(NamedTuple):
-    """What is summed up along a run: errors that are "squared" or "absolute", or steps "lost".
+    """What is summed up along a run: errors that are "squared" and such, or steps "lost".
 
     Those are lost from the first on whose errors are not inside of the ``tolerance (outputs,)``.
     """
@@ -112,7 +112,8 @@ def course(problem: Problem, start, horizon, tolerance=None, steps: int | None =
     rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
     known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
     present = None if problem.present is None else pad_rows(problem.present, rows)
-    return Course(known, targets, start, horizon, problem.unit, way, present, tolerance)
+    offset = problem.scored.offset
+    return Course(known, targets, start, horizon, problem.unit, way, present, tolerance, offset)
 
 
 def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:

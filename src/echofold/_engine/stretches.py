@@ -29,7 +29,8 @@ def stretch(
         for values in (problem.known, problem.scored.targets)
     )
     begin = interval * steps - first
-    return Course(known, targets, begin, horizon, problem.unit, way, tolerance=tolerance)
+    offset = problem.scored.offset
+    return Course(known, targets, begin, horizon, problem.unit, way, None, tolerance, offset)
 
 
 def stretches(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from echofold._data.given_estimator import series_first
 from echofold._data.missing import (
     BRIDGED,
     words_of_table,
@@ -127,6 +128,7 @@ class ESNForecaster(SeriesESN):
         self.output_range = output_range
 
     @whole_or_not_at_all
+    @series_first
     def fit(self, y, X=None, sample_weight=None):
         """Train on a series.
 
@@ -150,7 +152,7 @@ class ESNForecaster(SeriesESN):
         -------
         self
         """
-        return self._fit(self._read(y, X, sample_weight))
+        return self._fit(self._read(y, X=X, sample_weight=sample_weight))
 
     def forecast(self, horizon, X=None, level=None):
         """Continue the series right after its last row, be its value known or missing.

@@ -11,7 +11,7 @@ import numpy as np
 
 from echofold._data.arguments import read_range
 from echofold._data.dates import words_of_dates
-from echofold._data.given_estimator import check_order
+from echofold._data.given_estimator import series_first
 from echofold._data.lazy import Lazy, beside
 from echofold._data.long_series import check_complete, read_long
 from echofold._data.missing import (
@@ -85,10 +85,10 @@ class SeriesESN(ESN):
         "steps_": Stored("count", always=False),
     }
 
+    @series_first
     def _read(self, y, X=None, sample_weight=None) -> Problem:
         """Check parameters and data, learn the scaling, and set the problem up."""
         self._check_parameters()
-        check_order(y, X)
         if is_long(y, X):
             return self._read_long(y, X, sample_weight)
         table = read(y, "y", missing=True)

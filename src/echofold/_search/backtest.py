@@ -227,7 +227,7 @@ def _dataset(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
 
     steps = np.arange(1, forecasts.shape[1] + 1)
     truth = table.values[at[:, None] + steps - 1]
-    spread = spread_of([table.values])
+    spread = spread_of([table.values])._replace(rows=table.values)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.sqrt(((forecasts - truth) ** 2).mean(axis=2))
     variables: dict[str, Any] = {

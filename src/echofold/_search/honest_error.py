@@ -295,4 +295,4 @@ def spread_of(task: Task, data: Sequence[Any]) -> Spread:
     else:
         targets = _targets(data[task.targets])
         targets = targets.reshape(len(targets), -1)
-    return spread_of_rows([targets])
+    return spread_of_rows([targets])._replace(rows=targets)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +24,7 @@ from echofold._search.evaluator import Evaluator
 from echofold._search.finals import FINALS, check_forecasts
 from echofold._search.identity import identity_of
 from echofold._search.reader import Reader
+from echofold._search.routing import routed, router_of
 from echofold._search.select import Winner, named
 from echofold._search.space import check_space, split_ridge, values_of
 from echofold._search.strategies import (
@@ -191,6 +193,12 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         self.sampler = sampler
         self.ridge_per_output = ridge_per_output
 
+    __metadata_request__fit = {"groups": UNUSED}  # it is for splitters
+
+    def get_metadata_routing(self):
+        """What the estimator and the splitters ask for, in the form of scikit-learn."""
+        return router_of(self)
+
     def __getstate__(self):
         return {**super().__getstate__(), "executor": None}  # threads and sockets do not travel
 
@@ -215,6 +223,8 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         ----------
         *data, **fit_params
             What ``estimator.fit`` takes: arrays, tables, or long series that are read in blocks.
+            With scikit-learn's metadata routing switched on, weights must be asked for:
+            ``estimator.set_fit_request(sample_weight=True)``.
         groups : array, optional
             Handed to splitters that ask for groups.
 
@@ -225,6 +235,7 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         began = time.perf_counter()
         spaces, settings = self._check()
         check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
+        groups, fit_params = routed(self, groups, fit_params)
         reader = Reader(
             clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics,
             self._openings(spaces),

@@ -53,8 +53,7 @@ def cross_validate(
     ridge : float or sequence of float, optional
         Ridge values; the estimator's own by default. A path costs little more than one value.
     metric : str, callable or list of these
-        ``"nrmse"``, ``"rmse"``, ``"mse"``, ``"mae"``, ``"error_rate"``, ``"accuracy"`` or a
-        function ``f(y_true, y_pred)``.
+        A name of `echofold.metrics`, as ``"nrmse"``, or ``f(y_true, y_pred)``.
         Rows without a target (NaN) do not count; a split without any other is left out.
     algorithm : {"auto", "naive", "small_k", "large_k"}
         All give the same result; ``"auto"`` takes the one with the lowest estimated cost.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,19 @@ from echofold._data.problem import Problem
 from echofold._engine.lockstep import Sum
 from echofold._folds.splits import RowSplits
 from echofold._machine.arrays import namespace
-from echofold.metrics import Horizon, Metric, denominators, interval_denominators, spread_of
+from echofold.metrics import (
+    Horizon,
+    Metric,
+    Scaled,
+    check_not_zero,
+    denominators,
+    interval_denominators,
+    relative,
+    spread_of,
+)
 
 AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
+TO_VALUES = ("relative", "symmetric")  # errors that are relative to the values themselves
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
 
 
@@ -32,11 +43,42 @@ def _tolerance(problem: Problem, metrics: list[Metric]) -> np.ndarray | None:
     horizons = [one.function for one in metrics if isinstance(one.function, Horizon)]
     if not horizons:
         return None
-    spread = spread_of(
-        problem.offset + problem.unit * np.asarray(problem.targets[rows])[problem.counts(rows)]
-        for rows in np.array_split(np.arange(problem.rows), -(-problem.rows // AT_A_TIME))
-    )
-    return horizons[0].tolerance(spread)
+    return horizons[0].tolerance(spread_of(values_in_blocks(problem)))
+
+
+def values_in_blocks(problem: Problem) -> Iterator[np.ndarray]:
+    """Targets ``(rows, outputs)`` in original units, some at a time; NaN where missing."""
+    for first in range(0, problem.rows, AT_A_TIME):
+        rows = np.arange(first, min(first + AT_A_TIME, problem.rows))
+        values = problem.offset + problem.unit * np.asarray(problem.targets[rows])
+        yield np.where(problem.counts(rows)[:, None], values, np.nan)
+
+
+def check_values_of(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> None:
+    """Raise for a series that never changes, or zeros, which a metric cannot divide by."""
+    for metric in metrics:
+        if isinstance(metric.function, Scaled):
+            metric.function.scale(values_in_blocks(problem.scored))
+        if metric.needs == "relative":
+            _check_not_zero(problem, splits)
+
+
+def _check_not_zero(problem: Problem, splits: RowSplits) -> None:
+    """Raise for a validation row with a value of zero."""
+    scored, first = problem.scored, 0
+    begins, ends = np.array([runs for valid in splits.valid for runs in valid]).T
+    for values in values_in_blocks(scored):
+        last = first + len(values)
+        open_ = np.zeros(len(values) + 1, dtype=int)
+        np.add.at(open_, np.clip(begins, first, last) - first, 1)
+        np.add.at(open_, np.clip(ends, first, last) - first, -1)
+        validated = np.flatnonzero(np.cumsum(open_[:-1]) > 0)
+        values = values[validated]  # NaN, where there is none, is not zero
+        # A zero that was scaled comes back as zero up to the rounding of what it was scaled by.
+        made_of = np.abs(scored.offset) + np.abs(values)
+        in_data = first + validated + problem.skipped + problem.task.ahead
+        check_not_zero(values, made_of, in_data)
+        first = last
 
 
 def error_sums(
@@ -58,7 +100,8 @@ class Compared(NamedTuple):
     ``real (splits, longest)`` tells which rows count. ``targets (splits, longest, 1, outputs)`` and
     ``limits`` are there where outputs are clipped or labels counted, ``labels`` for the latter.
     Where steps are counted until a run is lost, ``tolerance (outputs,)`` says what errors it may
-    have, and ``left (splits, longest)`` how many validation rows there are from each on.
+    have, and ``left (splits, longest)`` how many validation rows there are from each on. ``truth``
+    are targets in original units, where errors are relative to them.
     """
 
     real: Any
@@ -68,6 +111,7 @@ class Compared(NamedTuple):
     labels: Any = None
     tolerance: Any = None
     left: Any = None
+    truth: Any = None
 
 
 def compared(problem: Problem, rows: np.ndarray, metrics: list[Metric]) -> Compared:
@@ -83,8 +127,11 @@ def compared(problem: Problem, rows: np.ndarray, metrics: list[Metric]) -> Compa
     left = None
     if "lost" in needs:
         left = np.cumsum((rows < problem.rows)[:, ::-1], axis=1)[:, ::-1]
-    tolerance = _tolerance(problem, metrics)
-    return Compared(real, problem.unit, targets, problem.output_range, labels, tolerance, left)
+    truth = None
+    if set(TO_VALUES) & set(needs):
+        truth = problem.offset + problem.unit * problem.targets[at][:, :, None]
+    tolerance, limits = _tolerance(problem, metrics), problem.output_range
+    return Compared(real, problem.unit, targets, limits, labels, tolerance, left, truth)
 
 
 def sums_of_errors(residuals, c: Compared, needs: tuple[str, ...]) -> dict[str, Any]:
@@ -104,6 +151,8 @@ def sums_of_errors(residuals, c: Compared, needs: tuple[str, ...]) -> dict[str, 
         sums["squared"] = xp.einsum("...slro,...slro->...sr", e, e)
     if "absolute" in needs:
         sums["absolute"] = xp.abs(e).sum(axis=(-3, -1))
+    for of in set(TO_VALUES) & set(needs):
+        sums[of] = relative(-e, c.truth, of).sum(axis=(-3, -1))
     if "lost" in needs:
         beyond = ~(((e / c.tolerance) ** 2).sum(axis=-1) <= 1) & c.real[:, :, None]
         sums["lost"] = xp.where(beyond, c.left[:, :, None], 0).max(axis=-2).astype(float)
@@ -162,11 +211,13 @@ def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool =
         else:
             below = denominators(targets * problem.unit, splits.valid_rows)[:, None]
     outputs, rows = problem.targets.shape[1], splits.sizes[:, None]
-    return {
-        # A run goes on over rows without a value, which no error is measured in.
-        metric.name: metric.finish(
-            sums[metric.needs], steps if metric.needs == "lost" else rows, outputs, below
-        )
-        for metric in metrics
-        if metric.needs in sums
-    }
+    scores = {}
+    for metric in metrics:
+        if metric.needs in sums:
+            divisor: Any = below
+            if isinstance(metric.function, Scaled):
+                divisor = metric.function.scale(values_in_blocks(problem))
+            # A run goes on over rows without a value, which no error is measured in.
+            count = steps if metric.needs == "lost" else rows
+            scores[metric.name] = metric.finish(sums[metric.needs], count, outputs, divisor)
+    return scores

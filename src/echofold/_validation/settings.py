@@ -10,6 +10,7 @@ import numpy as np
 from echofold._data.lazy import AT_ONCE
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits, resolve_cv
+from echofold._validation.score import check_values_of
 from echofold.metrics import OF_VALUES, TOGETHER, Metric, resolve
 from echofold.schemes import KFold
 
@@ -96,6 +97,12 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
                 f"validation rows that follow each other in time; cv={splits.name} has others. Use "
                 f"a scheme such as KFold without shuffling, or one of {', '.join(OF_VALUES)}."
             )
+        if problem.task.labels and (metric.needs == "relative" or metric.per == "change"):
+            raise ValueError(
+                f"metric={metric.name!r} is for series, and classes are none; use 'error_rate' or "
+                "'nrmse'."
+            )
+    check_values_of(problem, splits, metrics)
 
 
 def _check_lazy(splits: RowSplits, metrics: list[Metric], fed_back: bool) -> None:

@@ -71,6 +71,41 @@ def nrmse(y_true: Any, y_pred: Any, *, scale: float | None = None) -> float:
     >>> nrmse([3.0], [2.0], scale=4.0)
     0.5
     """
+    return float(np.sqrt(_of_variation(y_true, y_pred, scale, "the NRMSE")))
+
+
+def r2(y_true: Any, y_pred: Any, *, scale: float | None = None) -> float:
+    """Coefficient of determination: the share of the variation that is explained.
+
+    Higher is better: 1 is perfect, 0 as good as the mean of the targets.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (T,) or (T, outputs)
+        Targets and predictions.
+    scale : float, optional
+        As in `nrmse`: needed, and used, only where the targets are one row or constant.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    ``1 - sum ||y - t||^2 / sum ||t - mean(t)||^2`` over all outputs, ``1 - nrmse ** 2``. Of several
+    outputs it is scikit-learn's ``r2_score(..., multioutput="variance_weighted")``.
+
+    Examples
+    --------
+    >>> from echofold.metrics import r2
+    >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
+    0.5
+    """
+    return 1.0 - _of_variation(y_true, y_pred, scale, "R²")
+
+
+def _of_variation(y_true: Any, y_pred: Any, scale: float | None, what: str) -> float:
+    """Squared error divided by the variation of the targets, or by rows times ``scale``."""
     t, y = pair(y_true, y_pred)
     if scale is not None and not (isinstance(scale, Real) and 0 < scale < np.inf):
         raise ValueError(
@@ -80,12 +115,12 @@ def nrmse(y_true: Any, y_pred: Any, *, scale: float | None = None) -> float:
     if denominator == 0:
         if scale is None:
             raise ValueError(
-                f"y_true is constant over its T={len(t)} rows, so the NRMSE has nothing to divide "
+                f"y_true is constant over its T={len(t)} rows, so {what} has nothing to divide "
                 "by; pass scale=, the mean squared deviation of all the data, or use rmse."
             )
         denominator = len(t) * float(scale)
     with np.errstate(over="ignore"):
-        return float(np.sqrt(squared(t, y) / denominator))
+        return float(np.divide(squared(t, y), denominator))
 
 
 def mse(y_true: Any, y_pred: Any) -> float:

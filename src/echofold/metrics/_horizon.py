@@ -16,10 +16,14 @@ POSITIVE = "a positive number"
 
 
 class Spread(NamedTuple):
-    """How far values of each output spread: mean squared deviation and mean square, (outputs,)."""
+    """How far values of each output spread: mean squared deviation and mean square, (outputs,).
+
+    ``rows`` are the values themselves, where they are at hand.
+    """
 
     deviation: np.ndarray
     square: np.ndarray
+    rows: np.ndarray | None = None
 
     @property
     def total(self) -> float:

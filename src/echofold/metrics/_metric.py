@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from echofold.metrics._accuracy import accuracy
-from echofold.metrics._errors import TINY, error_rate, log_mse, mae, mse, nrmse, rmse
+from echofold.metrics._errors import TINY, error_rate, log_mse, mae, mse, nrmse, r2, rmse
 from echofold.metrics._horizon import Horizon, Spread
+from echofold.metrics._relative import mape, smape
+from echofold.metrics._scaled import Scaled, mase
 
-GROWING = ("squared", "absolute", "lost")  # sums that only grow in the course of a run
+# Sums that only grow in the course of a run
+GROWING = ("squared", "absolute", "relative", "symmetric", "lost")
 TOGETHER = ("predictions", "lost")  # in an open loop, of all rows of a split together
 
 
@@ -21,11 +24,12 @@ TOGETHER = ("predictions", "lost")  # in an open loop, of all rows of a split to
 class Metric:
     """A metric, what it is computed from, and how.
 
-    ``needs`` is a sum of errors over the validation rows, "squared", "absolute" or "labels" (wrong
-    ones), or the steps "lost" of a `Horizon`; or "predictions". A sum is divided by what ``per``
-    says, "row", "value" (of every output) or "variation" (of the targets); ``then`` comes a "root",
-    a "log10", the "rest" to one, or nothing. ``words`` tell users of it. Scores are as users read
-    them; what is minimised is their ``cost``.
+    ``needs`` is a sum of errors over the validation rows, "squared", "absolute", "relative" (to the
+    true values), "symmetric" (to true and computed ones) or "labels" (wrong ones), or the steps
+    "lost" of a `Horizon`; or "predictions". A sum is divided by what ``per`` says, "row", "value"
+    (of every output), "variation" (of the targets) or "change" (of the series, for every value);
+    ``then`` comes a "root", a "log10", the "rest" to one, or nothing. ``words`` tell users of it.
+    Scores are as users read them; what is minimised is their ``cost``.
     """
 
     name: str
@@ -41,7 +45,7 @@ class Metric:
 
         ``total`` is the sum of squared or absolute errors, the number of wrong labels or of lost
         steps, ``rows`` the number of validation rows, ``denominator`` what `denominators` returns
-        (used by nrmse alone).
+        for a metric per "variation", or the mean change of the series.
         """
         if self.needs == "predictions":
             raise TypeError(
@@ -53,6 +57,7 @@ class Metric:
             divisor = np.asarray(denominator)
         else:
             divisor = np.asarray(rows) * (1 if self.per == "row" else outputs)
+            divisor = divisor * denominator if self.per == "change" else divisor
         # The sum of a diverged run may be finite and still overflow here.
         with np.errstate(over="ignore"):
             mean = np.asarray(total) / divisor
@@ -69,6 +74,8 @@ class Metric:
             options["scale"] = spread.total or None
         elif isinstance(self.function, Horizon):
             options["scale"] = spread
+        elif isinstance(self.function, Scaled):
+            options["scale"] = self.function.scale([] if spread.rows is None else [spread.rows])
         return float(self.function(y_true, y_pred, **options))
 
     @property
@@ -84,9 +91,12 @@ class Metric:
         """The cost of errors that are ``factor`` times those of another cost."""
         if self.then == "log10":
             return cost + 2 * float(np.log10(factor))
+        if self.then == "rest":
+            return (cost + 1) * factor**2 - 1
         return cost * factor if cost >= 0 else cost / factor
 
 
+R2 = "share of the variation explained; higher is better"
 _METRICS = {
     metric.name: metric
     for metric in (
@@ -95,6 +105,10 @@ _METRICS = {
         Metric("mse", "squared", mse, words="mean squared error"),
         Metric("log_mse", "squared", log_mse, then="log10", words="log10 of the squared error"),
         Metric("mae", "absolute", mae, words="mean absolute error"),
+        Metric("mase", "absolute", Scaled(), "change", words="MAE relative to a naive forecast's"),
+        Metric("mape", "relative", mape, words="absolute error relative to the true value"),
+        Metric("smape", "symmetric", smape, words="the same, to the mean of true and forecast"),
+        Metric("r2", "squared", r2, "variation", "rest", R2, higher=True),
         Metric("error_rate", "labels", error_rate, "row", words="share of wrong labels"),
         Metric("accuracy", "labels", accuracy, "row", "rest", "share of right labels", higher=True),
     )
@@ -103,11 +117,17 @@ OF_VALUES = [metric.name for metric in _METRICS.values() if metric.needs != "lab
 OF_GROWING_SUMS = "; or ".join(
     [
         ", ".join(metric.name for metric in _METRICS.values() if metric.needs == sum_)
-        for sum_ in ("squared", "absolute")
+        for sum_ in GROWING[:-1]
     ]
     + ["metrics.horizon(...)"]
 )
-RELATIVE = [metric.name for metric in _METRICS.values() if metric.per == "variation"]
+OF_ERRORS = [name for name in OF_VALUES if not _METRICS[name].higher]
+RELATIVE = [name for name in OF_ERRORS if _METRICS[name].per == "variation"]
+WITHOUT_UNIT = [
+    metric.name
+    for metric in _METRICS.values()
+    if metric.per != "value" or metric.needs in ("relative", "symmetric") or metric.then == "log10"
+]
 
 
 def resolve(metric: Any) -> Metric:
@@ -117,7 +137,11 @@ def resolve(metric: Any) -> Metric:
     """
     if isinstance(metric, Horizon):
         return Metric("horizon", "lost", metric, words="time until a threshold", higher=True)
-    names = f"{', '.join(_METRICS)}, metrics.horizon(...)"
+    if metric is mase:
+        metric = Scaled()
+    if isinstance(metric, Scaled):
+        return replace(_METRICS["mase"], function=metric)
+    names = f"{', '.join(_METRICS)}, metrics.horizon(...), metrics.mase(...)"
     if callable(metric):
         # The library's own functions keep the fast way of computing them.
         for known in _METRICS.values():

@@ -81,7 +81,7 @@ def _without_zeros(
     """Replace the zeros of constant sets by rows times the mean variation of all the data."""
     if variation == 0:
         raise ValueError(
-            f"the targets are constant over all n={n} rows, so the NRMSE has "
+            f"the targets are constant over all n={n} rows, so a relative error has "
             "nothing to divide by; use metric='rmse'."
         )
     return np.where(variations == 0, rows * variation / n, variations)

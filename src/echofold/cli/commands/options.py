@@ -10,7 +10,7 @@ import click
 
 from echofold._machine.compilations import keep_compilations
 from echofold._search.finals import FINALS as _FINALS
-from echofold.metrics import OF_VALUES, resolve
+from echofold.metrics import OF_ERRORS, resolve
 from echofold.schemes import BY_NAME, sizes_of
 
 # By errors on rows that were trained on, neither networks and plain forecasts nor schemes can be
@@ -19,7 +19,7 @@ SCHEMES = tuple(
     name for name, scheme in BY_NAME.items() if "valid" in sizes_of(scheme) and scheme.holds_out
 )
 FINALS = tuple(_FINALS)
-METRICS = "; ".join(f"{name}, {resolve(name).words}" for name in OF_VALUES)
+METRICS = "; ".join(f"{name}, {resolve(name).words}" for name in OF_ERRORS)
 POSITIVE = click.IntRange(min=1)
 READING = ("column", "date", "date_format", "decimal", "fill", "duplicates", "id", "only")
 ALIKE = ("date_format", "decimal", "fill", "id", "only")  # of a file of inputs too
@@ -243,7 +243,7 @@ searching = _together(
     ),
     click.option(
         "--metric",
-        type=click.Choice(OF_VALUES),
+        type=click.Choice(OF_ERRORS),
         default="rmse",
         show_default=True,
         help=f"Error that is minimised: {METRICS}.",

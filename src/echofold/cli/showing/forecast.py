@@ -11,6 +11,7 @@ from echofold._data.numbers import figure, in_words
 from echofold.cli.reading.quote import shown
 from echofold.cli.showing.drawn import picked, sparkline, table
 from echofold.cli.showing.output import Output
+from echofold.metrics import WITHOUT_UNIT
 
 SHORT = {"leak_rate": "leak", "spectral_radius": "radius", "input_scaling": "scaling"}
 
@@ -53,7 +54,7 @@ def show_forecast(
 
 def _explain(content: dict[str, Any], metric: str, output: Output) -> None:
     """Say what the table means."""
-    own = metric in ("NRMSE", "LOG_MSE")
+    own = content["metric"] in WITHOUT_UNIT
     units = "" if own else f", in the units of {shown(content['column'])}"
     output.explain(f"Errors are {metric} over {content['horizon']} steps{units}.")
     if not content["origins"]:

@@ -1,0 +1,194 @@
+"""Many series in one long frame, as Nixtla's libraries read and write them: taken apart, and made.
+
+A row holds the name of a series, a time and a value; further columns are inputs known in advance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from echofold._data.tables import kind_of
+from echofold._models.forecast import Forecast
+
+__all__ = ["LongSeries", "from_long", "to_long"]
+
+
+class LongSeries(NamedTuple):
+    """One series of a long frame: ``y``, and its known inputs ``X``; None where there are none."""
+
+    y: pd.Series | None
+    X: pd.DataFrame | None
+
+
+def from_long(
+    frame, *, id="unique_id", time="ds", value: str | None = "y", freq=None
+) -> dict[Any, LongSeries]:
+    """Take a long frame apart.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame
+        A row for each time of each series, in any order.
+    id, time : str
+        Columns with the name of the series, and with dates or whole numbers.
+    value : str or None, default="y"
+        Column with the values; None for a frame of known inputs alone, as for the future.
+    freq : str, pandas offset or int, optional
+        Spacing of the times, such as "D" or 1: times that are left out become missing values (NaN).
+        Without it the times are taken as they are.
+
+    Returns
+    -------
+    dict of LongSeries
+        ``y`` and ``X`` by the name of the series, sorted by time, which is their index. ``X`` holds
+        all other columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from echofold.long_format import from_long
+    >>> frame = pd.DataFrame({"unique_id": ["a", "b", "a"], "ds": [2, 1, 1], "y": [5.0, 7.0, 4.0]})
+    >>> from_long(frame)["a"].y.tolist()
+    [4.0, 5.0]
+    """
+    frame = _as_pandas(frame)
+    wanted = [name for name in (id, time, value) if name is not None]
+    if missing := [name for name in wanted if name not in frame.columns]:
+        raise ValueError(
+            f"frame has no column {missing[0]!r}; it has {', '.join(map(repr, frame.columns))}. "
+            "Name the columns by id=, time= and value=."
+        )
+    known = [name for name in frame.columns if name not in wanted]
+    found = {}
+    for name, rows in frame.groupby(id, sort=False, dropna=False):
+        rows = rows.set_index(time).sort_index()
+        _check_times(rows.index, name, time)
+        rows.index = _spaced(rows.index, freq)[0]
+        rows = rows.reindex(_spaced(rows.index, freq)[1])
+        y = None if value is None else rows[value].rename(value)
+        found[name] = LongSeries(y, rows[known] if known else None)
+    return found
+
+
+def _as_pandas(frame: Any) -> pd.DataFrame:
+    """A frame of either library, in pandas."""
+    if kind_of(frame) == "polars" and hasattr(frame, "get_columns"):
+        return pd.DataFrame({column.name: column.to_numpy() for column in frame.get_columns()})
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(
+            f"frame: got {type(frame).__name__}, expected a pandas or polars DataFrame with a row "
+            "for each time of each series."
+        )
+    return frame
+
+
+def _check_times(index: pd.Index, name: Any, time: str) -> None:
+    """Raise for times that are missing, or there twice."""
+    if index.isna().any():
+        raise ValueError(f"{time}: series {name!r} has a row without a time; fill or drop it.")
+    if index.has_duplicates:
+        twice = index[index.duplicated()][0]
+        raise ValueError(
+            f"{time}: series {name!r} has several rows for {twice}. Give each of them a name of "
+            "its own by id=, or drop all but one."
+        )
+
+
+def _spaced(index: pd.Index, freq: Any) -> tuple[pd.Index, pd.Index]:
+    """Times with the spacing that they have, and all times of that spacing."""
+    if pd.api.types.is_integer_dtype(index):
+        step = 1 if freq is None else int(freq)
+        every = index if freq is None else pd.RangeIndex(index[0], index[-1] + step, step)
+    else:
+        index = pd.DatetimeIndex(index)
+        if freq is None and len(index) > 2:
+            index = pd.DatetimeIndex(index, freq="infer")
+        every = index if freq is None else pd.date_range(index[0], index[-1], freq=freq)
+    if not index.isin(every).all():
+        off = index[~index.isin(every)][0]
+        raise ValueError(
+            f"freq={freq!r}: the time {off} is none of those that begin at {index[0]} with this "
+            "spacing. Give the spacing of the data, or leave freq out."
+        )
+    return index, every
+
+
+def to_long(
+    forecasts: Mapping[Any, Any], *, model="ESN", id="unique_id", time="ds", like=None
+) -> Any:
+    """Put series or forecasts together in a long frame.
+
+    Parameters
+    ----------
+    forecasts : dict
+        By the name of the series, what ``forecast`` returned for pandas data: a series, or a
+        `Forecast` with intervals at a list of levels.
+    model : str, default="ESN"
+        Name of the column of values. Ends of an interval of 90 % are in ``ESN-lo-90`` and
+        ``ESN-hi-90``.
+    id, time : str
+        Names of the columns with the name of the series, and with the times.
+    like : polars DataFrame, optional
+        Give a frame of polars; one of pandas without it.
+
+    Returns
+    -------
+    DataFrame
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from echofold.long_format import to_long
+    >>> ahead = pd.Series([4.0, 5.0], index=pd.date_range("2024-01-01", periods=2))
+    >>> to_long({"a": ahead}).columns.tolist()
+    ['unique_id', 'ds', 'ESN']
+    """
+    if not forecasts:
+        raise ValueError("forecasts is empty; give at least one series by its name.")
+    parts = []
+    for name, one in forecasts.items():
+        columns = _columns(name, one, model)
+        part = pd.DataFrame(columns).rename_axis(time).reset_index()
+        part.insert(0, id, name)
+        parts.append(part)
+    frame = pd.concat(parts, ignore_index=True)
+    if kind_of(like) != "polars":
+        return frame
+    import polars as pl
+
+    texts = {"O", "U"}
+    return pl.DataFrame(
+        {
+            str(name): column.tolist() if _kind(column) in texts else column.to_numpy()
+            for name, column in frame.items()
+        }
+    )
+
+
+def _kind(column: pd.Series) -> str:
+    return column.dtype.kind if isinstance(column.dtype, np.dtype) else "O"
+
+
+def _columns(name: Any, one: Any, model: str) -> dict[str, pd.Series]:
+    """Columns of one series: its values, the lower ends from the widest on, then the upper."""
+    mean = one.mean if isinstance(one, Forecast) else one
+    if not isinstance(mean, pd.Series):
+        raise TypeError(
+            f"forecasts[{name!r}]: got {type(mean).__name__}, expected a pandas series with times "
+            "as its index, as forecasts of one such series are."
+        )
+    if not isinstance(one, Forecast):
+        return {model: mean}
+    if not isinstance(one.lower, dict):
+        raise ValueError(
+            f"forecasts[{name!r}] does not tell the level of its intervals, by which columns are "
+            "named. Forecast with a list of levels, level=[0.9]."
+        )
+    levels = {level: f"{100 * level:.10g}" for level in sorted(one.lower)}
+    lower = {f"{model}-lo-{levels[level]}": one.lower[level] for level in reversed(levels)}
+    upper = {f"{model}-hi-{levels[level]}": one.upper[level] for level in levels}
+    return {model: mean, **lower, **upper}

@@ -1,0 +1,224 @@
+"""Echo state networks as forecasters of sktime; needs the extra ``sktime``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from echofold._data.season import detected_season
+from echofold._models.forecaster import ESNForecaster
+from echofold._search.search import ESNSearchCV
+from echofold.cli.forms import suiting
+from echofold.schemes import WalkForward
+
+try:
+    from sktime.forecasting.base import BaseForecaster, ForecastingHorizon
+except ImportError as error:
+    raise ImportError(
+        "echofold.sktime needs the extra 'sktime': pip install 'echofold[sktime]'"
+    ) from error
+
+__all__ = ["EchoStateForecaster"]
+
+MANY = 1000  # rows from which networks have 100 units rather than 50
+SPLITS = 20
+
+
+class EchoStateForecaster(BaseForecaster):
+    """Any forecaster or search of this library, as a forecaster of sktime.
+
+    Parameters
+    ----------
+    estimator : ESNForecaster, ESNSearchCV of one, or None
+        What forecasts; a copy of it is fitted. None is a search for a single series among
+        representations (logarithms, differences, seasons) and networks, whose best are combined.
+        Prediction intervals need a search.
+    sp : int, list of int or None
+        Seasonal periods in steps, for the search that None stands for: 1 is no season, None one
+        that is found in the values, if there is any.
+    random_state : int, RandomState or None
+        Seed; None leaves it to ``estimator``, and is 0 for the search that None stands for.
+
+    Attributes
+    ----------
+    model_ : ESNForecaster or ESNSearchCV
+        The fitted copy.
+
+    Notes
+    -----
+    ``X`` is known in advance: `predict` needs a row for every step from the end of the data to the
+    last one asked for. Missing values are NaN, in ``y`` and in ``X``. `update` moves on over new
+    data, whatever ``update_params`` is: the readout is not trained again, which takes a new `fit`.
+    There are no in-sample forecasts.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from echofold import ESNForecaster
+    >>> from echofold.sktime import EchoStateForecaster
+    >>> months = pd.period_range("2015-01", periods=100, freq="M")
+    >>> y = pd.Series(np.sin(np.arange(100) / 3), index=months)
+    >>> model = EchoStateForecaster(ESNForecaster(20, random_state=0)).fit(y)
+    >>> model.predict(fh=[1, 3]).index.astype(str).tolist()
+    ['2023-05', '2023-07']
+    """
+
+    _tags = {
+        "authors": "the echofold developers",
+        "maintainers": "the echofold developers",
+        "y_inner_mtype": ["pd.Series", "pd.DataFrame"],
+        "X_inner_mtype": "pd.DataFrame",
+        "capability:multivariate": True,
+        "capability:exogenous": True,
+        "capability:categorical_in_X": False,
+        "capability:non_contiguous_X": False,
+        "capability:insample": False,
+        "capability:pred_int": True,
+        "capability:pred_int:insample": False,
+        "capability:missing_values": True,
+        "capability:update": True,
+        "capability:random_state": True,
+        "property:randomness": "derandomized",
+        "requires-fh-in-fit": False,
+    }
+
+    def __init__(self, estimator=None, sp=None, random_state=None):
+        self.estimator = estimator
+        self.sp = sp
+        self.random_state = random_state
+        super().__init__()
+        several = estimator is None
+        self.set_tags(
+            **{
+                "capability:pred_int": several or isinstance(estimator, ESNSearchCV),
+                "capability:multivariate": not several,
+            }
+        )
+
+    def _fit(self, y, X, fh):
+        """Fit a copy of the estimator."""
+        if self.estimator is None:
+            steps = int(fh.to_relative(self.cutoff).to_numpy().max()) if fh is not None else 1
+            model = _default_search(y.to_numpy(dtype=float), max(steps, 1), self.sp)
+        else:
+            model = clone(self.estimator)
+        if self.random_state is not None:
+            model.set_params(random_state=self.random_state)
+        self.model_ = model.fit(_values(y), **({} if X is None else {"X": _values(X)}))
+        self._end = self.cutoff
+        self._name = y.name if isinstance(y, pd.Series) else None
+        return self
+
+    @property
+    def _forecaster(self) -> Any:
+        """Who forecasts: the winner, of a search."""
+        return getattr(self.model_, "best_estimator_", self.model_)
+
+    def _predict(self, fh, X):
+        """Values at ``fh``."""
+        steps, ahead = self._ahead(fh, X)
+        return self._written(self._forecaster.forecast(*ahead)[steps - 1], fh)
+
+    def _predict_interval(self, fh, X, coverage):
+        """Ends of intervals at ``fh``; one of coverage 0 is the forecast itself."""
+        steps, ahead = self._ahead(fh, X)
+        levels = [float(one) for one in coverage if one > 0]
+        if levels:
+            found = self._forecaster.forecast(*ahead, level=levels)
+            mean, lower, upper = found
+        else:
+            mean, lower, upper = self._forecaster.forecast(*ahead), {}, {}
+        ends = [
+            np.reshape(side.get(float(one), mean), (len(mean), -1))[steps - 1]
+            for one in coverage
+            for side in (lower, upper)
+        ]
+        columns = self._get_columns(method="predict_interval", coverage=coverage)
+        values = np.stack(ends, axis=2)  # (steps, outputs, coverage and end)
+        return pd.DataFrame(
+            values.reshape(len(steps), -1), index=fh.to_absolute_index(self.cutoff), columns=columns
+        )
+
+    def _update(self, y, X=None, update_params=True):
+        """Move on over what comes after the data so far; steps that are left out are missing."""
+        new = y.index > self._end[0]
+        if new.any():
+            at = self._steps(y.index[new])
+            known = None if X is None else _placed(X.reindex(y.index[new]), at)
+            self._forecaster.update(_placed(y[new], at), known)
+            self._end = self.cutoff
+        return self
+
+    def _steps(self, index) -> np.ndarray:
+        """How many steps after the data so far the times of an index are."""
+        there = ForecastingHorizon(index, is_relative=False, freq=self._end)
+        return there.to_relative(self._end).to_numpy().astype(int)
+
+    def _ahead(self, fh, X) -> tuple[np.ndarray, tuple[int, Any]]:
+        """Steps asked for, and what `forecast` takes for all up to the last."""
+        steps = fh.to_relative(self.cutoff).to_numpy().astype(int)
+        last = int(steps.max())
+        if X is None:
+            return steps, (last, None)
+        every = ForecastingHorizon(np.arange(1, last + 1), is_relative=True)
+        return steps, (last, _values(X.reindex(every.to_absolute_index(self.cutoff))))
+
+    def _written(self, values: np.ndarray, fh):
+        """A forecast in the kind of ``y``."""
+        index = fh.to_absolute_index(self.cutoff)
+        if values.ndim == 1:
+            return pd.Series(values, index=index, name=self._name)
+        return pd.DataFrame(values, index=index, columns=self._get_varnames())
+
+    @classmethod
+    def get_test_params(cls, parameter_set="default"):
+        """Parameters that sktime tests with."""
+        small = ESNForecaster(10, random_state=0)
+        search = ESNSearchCV(
+            small, {"ridge": [1e-4, 1e-2]}, cv=WalkForward(3, valid=2), metric="rmse"
+        )
+        return [{"estimator": small}, {"estimator": search, "random_state": 1}]
+
+
+def _values(data) -> np.ndarray:
+    """Numbers ``(T,)`` or ``(T, columns)`` of pandas data; sktime looks after their index."""
+    return data.to_numpy(dtype=float)
+
+
+def _placed(data, at: np.ndarray) -> np.ndarray:
+    """Values that belong to the steps ``at``, counted from 1, with NaN for those between."""
+    values = _values(data)
+    placed = np.full((at.max(), *values.shape[1:]), np.nan)
+    placed[at - 1] = values
+    return placed
+
+
+def _default_search(y: np.ndarray, horizon: int, sp: Any) -> ESNSearchCV:
+    """A search that suits a series ``(T,)``: representations, and for each some networks."""
+    known = y[~np.isnan(y)]
+    given = [sp] if np.ndim(sp) == 0 else list(sp)
+    if sp is None:
+        given = [detected_season(known) or 1] if len(known) == len(y) else []
+    seasons = sorted({int(one) for one in given if one > 1})
+    rows = len(y) - 1 - min(200, (len(y) - 1) // 10)  # after the washout
+    forms = suiting(known, seasons).fitting(rows)
+    rows = min(rows, len(y) - 1 - max(sum(form["difference"]) for form in forms))
+    valid = max(1, min(horizon, rows // 3))
+    splits = max(1, min(SPLITS, rows - rows // 2 - valid + 1))
+    networks = {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9], "input_scaling": [0.2, 1.0]}
+    return ESNSearchCV(
+        ESNForecaster(min(50 if rows < MANY else 100, max(10, rows // 3)), random_state=0),
+        [
+            {**{name: [value] for name, value in form.items()}, **networks,
+             "ridge": [1e-6, 1e-3, 1e-1, 1.0, 10.0]}
+            for form in forms
+        ],
+        cv=WalkForward(splits, valid=valid),
+        metric="rmse",
+        final="ensemble",
+        n_draws=3 if rows < MANY else 1,
+        progress=False,
+    )  # fmt: skip
