@@ -47,6 +47,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,  # that page would load scripts from elsewhere
     "capture_repr": (),
     "image_srcset": ["2x"],
+    "thumbnail_size": (640, 448),  # twice what is shown, for sharp lines
 }
 
 html_theme = "pydata_sphinx_theme"

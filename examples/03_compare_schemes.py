@@ -42,7 +42,8 @@ print(errors.round(3))
 # %%
 # A single split saw one stretch and picked a network that happened to fit it: unretrained, its
 # forecast runs away. The schemes that average over many stretches do not make that mistake.
-ax = errors.plot.barh(logx=True, figsize=(6.4, 3.4), color=["#0072B2", "#009E73", "#D55E00"])
+_, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+errors.plot.barh(logx=True, ax=ax, color=["#0072B2", "#009E73", "#D55E00"])
 ax.axvline(1, color="grey", linewidth=0.8)
 ax.invert_yaxis()
 ax.set_xlabel("NRMSE on the year that followed")

@@ -225,6 +225,21 @@ def test_tables_of_chaotic_systems():
     assert "Median of 3 draws; all" in "".join(results.racca(told | {"draws": 3}))
 
 
+def test_claims_of_the_landing_page_are_those_of_stored_results(tmp_path, monkeypatch):
+    shown = results.claims()
+    told = results.stored("accuracy")["summary"]
+    alike = {name for name, row in told.items() if row["series"] == told["echofold"]["series"]}
+    lowest = min(told[name]["geometric mean"] for name in alike - {"echofold"})
+    assert f"**MASE {told['echofold']['geometric mean']:.2f}**" in shown
+    assert f"reach {lowest:.2f} at best" in shown
+    faster = results.stored("folds")["summary"]["50"]["naive_over_ours_at_n"]
+    assert f"**{faster:.0f} times as fast**" in shown
+    assert shown.count(":::{container} card\n") == 3
+    assert "<!-- claims -->" in text_of("docs/index.md")
+    monkeypatch.setattr(results, "STORED", tmp_path)
+    assert "card\n" not in results.claims()
+
+
 def test_results_that_are_not_stored_say_how_to_make_them(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "STORED", tmp_path)
     monkeypatch.setattr(results, "PAPER", tmp_path)

@@ -120,7 +120,7 @@ def _run(block: Block, names: dict[str, Any], where: str) -> None:
     for number in pyplot.get_fignums():
         figure = pyplot.figure(number)
         stream = io.BytesIO()
-        figure.savefig(stream, dpi=DPI, bbox_inches="tight", facecolor="white")
+        figure.savefig(stream, dpi=DPI, bbox_inches="tight")
         block.pictures.append(stream.getvalue())
         block.widths.append(round(96 * figure.get_figwidth()))
     pyplot.close("all")
