@@ -87,10 +87,10 @@ def forecast(y: np.ndarray, seasons: tuple[int, ...], horizon: int, levels: tupl
     """What ``echofold forecast`` gives, without beginnings that only tell the expected error."""
     import pandas as pd
 
+    from echofold._search.plain import better_than
     from echofold.cli.commands.forecast import command
     from echofold.cli.defaults import plan
     from echofold.cli.forms import suiting
-    from echofold.cli.plain import better_than
     from echofold.cli.showing.output import Output
 
     default = {one.name: one.default for one in command.params if isinstance(one.default, str)}

@@ -78,6 +78,9 @@ def orders():
     yield as_is(
         "the 5th of months", fifth, months, "monthly", "day first, because they are monthly"
     )
+    third = dates("30min", 48, "2021-04-03")
+    for name, form in (("day", "%d.%m.%Y %H:%M"), ("month", "%m/%d/%Y %H:%M")):
+        yield as_is(f"one day, {name} first", form, third, "every 30 minutes", f"the {name} first")
     yield as_is("months without zeros", [f"{d.day}/{d.month}/{d.year}" for d in months], months,
                 "monthly", "because they are monthly then")  # fmt: skip
     yield as_is("months with a time", "%d/%m/%Y 00:00", months, "monthly", "day first")
@@ -257,6 +260,9 @@ def none():
     yield case("ids like days of Excel", id=[40_000 + i for i in rows])
     yield case("a first column that counts", n=[40_000 + i for i in rows])
     yield case("ids like seconds", id=[1_600_000_000 + i for i in rows])
+    yield case("a first column that goes on by one", A=[40_000 + i for i in rows])
+    scores = [f"{i * 5 % 12 + 1}/{i * 7 % 90 + 10}" for i in rows]
+    yield case("scores like months", "may hold dates, but '1/10'", score=scores)
     yield case("text without dates", shop=["north", "south"] * 24)
     prices = [f"{1 + i % 12}.{i % 90 + 10}" for i in rows]
     prices[7] = "closed"

@@ -443,6 +443,10 @@ DOUBLED = {
         file("day,x", TWICE),
         error=("more than one row for 2023-01-05 (rows 4 and 31)", "--duplicates mean"),
     ),
+    "one time for all rows": Messy(
+        file("time,x", [f"2024-10-27 02:00,{value}" for value in VALUES]),
+        error=("more than one row for 2024-10-27 02:00 (rows 1 and 2)", "--duplicates"),
+    ),
     "their mean": Messy(
         file("day,x", TWICE), changed(VALUES, 3, VALUES[3] + 0.5),
         notes=("1 date has several rows", "their mean is taken"), options={"duplicates": "mean"},

@@ -1,7 +1,10 @@
 """The command line: light help, exit codes, errors in one line, and what a forecast leaves."""
 
+import base64
+import html
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -13,8 +16,8 @@ import pandas as pd
 import pytest
 
 from echofold import load
+from echofold._search.plain import Better, plain_forecasts
 from echofold.cli.app import COMMANDS, app
-from echofold.cli.plain import Better, plain_forecasts
 
 SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1")
 
@@ -129,7 +132,13 @@ def test_a_forecast_its_files_and_its_json_agree(run, daily, tmp_path):
     again = model.forecast(5, level=0.9)
     np.testing.assert_array_equal(again.mean, written["forecast"])
     np.testing.assert_array_equal(again.upper, written["upper_90"])
-    assert (out / "report.html").stat().st_size > 10_000
+    report = (out / "report.html").read_text()
+    assert "<h1>daily.csv: visits</h1>" in report and "Forecast of visits for 5 steps" in report
+    assert "not measured" not in report
+    for row in content["schemes"]:  # every scheme with its expected error
+        assert f'<td class="number" data-value="{row["expected"]}">' in report
+    for note in content["notes"]:
+        assert html.escape(note[1:]) in report
     schemes = {row["scheme"]: row for row in content["schemes"]}
     assert list(schemes) == ["single", "k-fold", "accumulative", "walk-forward"]
     chosen = content["chosen"]["scheme"]
@@ -337,6 +346,17 @@ def test_a_plain_forecast_that_is_clearly_better_is_given(run, tmp_path):
     np.testing.assert_allclose(table["forecast"], values[90:100])
     assert (table["lower_90"] < table["forecast"]).all()
     assert (table["upper_90"] - table["lower_90"] < 1).all()
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "<h1>repeating.csv: sales</h1>" in report
+    words = "This is a plain forecast, repeating the value of 30 steps ago: on past validation"
+    assert re.search(
+        rf'id="verdict">{words} intervals it was \d+ % better than the networks', report
+    )
+    assert ">networks</th>" in report and "Networks: rmse on unseen data" in report
+    file = re.search(r"data:text/csv;charset=utf-8;base64,([^\"]+)", report)[1]
+    assert base64.b64decode(file) == (tmp_path / "out" / "forecast.csv").read_bytes()
+    first = re.search(r'<th scope="row">121</th><td class="number" data-value="([^"]+)"', report)
+    assert float(first[1]) == table["forecast"][0]
 
 
 def test_representations_and_levels_that_were_asked_for(run, daily, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from messy_dates import CASES, table
 
 from echofold.cli.reading import made
+from echofold.cli.reading.fields import in_order, take_apart
 from echofold.cli.reading.series import read_series
 from echofold.cli.showing.output import Output
 
@@ -113,10 +114,10 @@ def test_notes_name_the_reading_and_the_option(tmp_path):
 
 
 def test_a_named_month_beats_its_weekday_and_prices_are_no_dates():
-    from echofold.cli.reading.fields import in_order, take_apart
-
-    apart = take_apart(["mar. 5 mar 2019", "12.50", "5-mar-2019 10:30", "③/1/x", "mar mar 2019"])
-    assert apart.counts.tolist() == [3, 0, 3, 0, 2]
+    apart = take_apart(
+        ["mar. 5 mar 2019", "12.50", "5-mar-2019 10:30", "③/1/x", "mar mar 2019", "jui 2019"]
+    )
+    assert apart.counts.tolist() == [3, 0, 3, 0, 2, 0]
     found, short = in_order(apart, "dmy")
     assert not short and list(found[[0, 2]]) == [
         pd.Timestamp("2019-03-05"), pd.Timestamp("2019-03-05 10:30")

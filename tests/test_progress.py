@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from searches import RIDGE, searched
 
+from echofold._machine import pace as _pace
 from echofold._machine import progress as _progress
 
 LINE = r"searching: (\d+) of (\d+), best (\S+), (-?\d+) s left"
@@ -57,6 +58,62 @@ def test_about_one_line_in_two_seconds(capsys, monkeypatch):
     for done, total, best, left in found:
         assert total == "100" and best == f"{1 / int(done):.4g}"
         assert int(left) == round(0.25 * (100 - int(done)))
+
+
+def clocked(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(_pace.time, "monotonic", lambda: clock[0])
+    return clock
+
+
+def test_the_time_left_follows_the_pace_without_the_first_piece(monkeypatch):
+    clock = clocked(monkeypatch)
+    pace = _pace.Pace(10)
+    clock[0] = 60.0  # a minute, most of it to compile
+    assert pace.left(1) == 60.0 * 9
+    for done in range(2, 11):
+        clock[0] += 2.0
+        assert pace.left(done) == pytest.approx(2.0 * (10 - done))
+    assert pace.left(11) == 0.0  # more than was thought
+
+
+def test_nothing_is_said_before_enough_was_done_and_never_less_than_nothing(monkeypatch):
+    clock = clocked(monkeypatch)
+    pace = _pace.Pace(1000)
+    assert pace.left(0) is None
+    clock[0] = 0.5
+    assert pace.left(400) is None  # half a second is no pace
+    clock[0] = 30.0
+    assert pace.left(0) is None
+    assert pace.left(10) is None  # one in a hundred
+    clock[0] = 20.0  # a clock that was set back
+    assert pace.left(100) >= 0
+    clock[0] = 90.0
+    assert pace.left(100) > 0 and pace.left(1000) == 0
+
+
+def test_lines_leave_the_time_out_until_it_can_be_told(capsys, monkeypatch):
+    clock = clocked(monkeypatch)
+    shown = _progress.progress(True, 1000, "searching")
+    with shown:
+        for done in (10, 20, 500):
+            clock[0] += 10
+            shown.update(done, 1.0)
+    first, second, third = capsys.readouterr().err.splitlines()
+    assert first == "searching: 10 of 1000, best 1"
+    assert second == "searching: 20 of 1000, best 1"
+    assert third == "searching: 500 of 1000, best 1, 20 s left"
+
+
+def test_a_bar_shows_the_same_time(monkeypatch):
+    pytest.importorskip("rich")
+    clock = clocked(monkeypatch)
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    bar = _progress.progress(True, 100, "searching")
+    for done, left in ((1, ""), (11, "89 s left"), (21, "79 s left"), (100, "0 s left")):
+        clock[0] += 1.0 if done == 1 else 10.0
+        bar.update(done, 1.0)
+        assert bar.bar.tasks[0].fields["left"] == left
 
 
 def test_the_total_of_halving_counts_every_round(capsys):

@@ -1,6 +1,10 @@
 """A report is one whole file that loads nothing, and says what the results say."""
 
+import base64
+import copy
+import hashlib
 import html
+import io
 import json
 import os
 import re
@@ -20,6 +24,7 @@ import pandas as pd
 import pytest
 from scipy.stats import loguniform
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold as ShuffledKFold
 
 from echofold import (
@@ -31,8 +36,10 @@ from echofold import (
     LeaveOneOut,
     WalkForward,
     __version__,
+    metrics,
 )
-from echofold.report import write_report
+from echofold.report import About, write_report
+from echofold.report._verdict import _compared, verdict_on_values
 
 SPACE = {"leak_rate": [0.3, 0.6, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [0.0, 1e-6, 1e-2]}
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -69,7 +76,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.words.append(data)
 
     @property
@@ -84,12 +91,43 @@ class Page(HTMLParser):
         return [float(attrs["data-value"]) for _, attrs in self.tags if "data-value" in attrs]
 
     def code(self):
-        (found,) = re.findall(r"<pre><code>(.*?)</code></pre>", self.source, re.DOTALL)
+        (found,) = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", self.source, re.DOTALL)
         return html.unescape(found)
 
 
-def page(search, folder, name="report.html"):
-    return Page(write_report(search, folder / name).read_text(encoding="utf-8"))
+def page(search, folder, name="report.html", **told):
+    about = About(**told) if told else None
+    return Page(write_report(search, folder / name, about).read_text(encoding="utf-8"))
+
+
+def verdict(found):
+    (words,) = re.findall(r'id="verdict">(.*?)</p>', found.source)
+    return html.unescape(words)
+
+
+def table(found, heading):
+    """The table of the page whose first column has a heading, as a frame of text and numbers."""
+    for text in re.findall(r"<table.*?</table>", found.source, re.DOTALL):
+        rows = [
+            [html.unescape(re.sub("<[^>]*>", " ", cell)).strip() for cell in cells]
+            for cells in (
+                re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+                for row in re.findall(r"<tr>.*?</tr>", text, re.DOTALL)
+            )
+        ]
+        if rows[0][0] == heading:
+            frame = pd.DataFrame(rows[1:], columns=rows[0])
+            for name in frame:
+                numbers = pd.to_numeric(frame[name], errors="coerce")
+                frame[name] = numbers if numbers.notna().all() else frame[name]
+            return frame
+    raise AssertionError(f"no table of {heading}")
+
+
+def download(found):
+    (link,) = (attrs for attrs in found.of("a") if "download" in attrs)
+    assert link["download"] == "forecast.csv"
+    return base64.b64decode(link["href"].partition(";base64,")[2]).decode()
 
 
 @pytest.fixture(scope="module")
@@ -121,16 +159,23 @@ def test_the_page_is_whole_and_its_ids_are_unique(pages, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_page_loads_and_runs_nothing(pages, kind):
+def test_the_page_loads_nothing_and_runs_one_script(pages, kind):
     found = pages[kind]
     assert not re.search(r"https?://|//cdn|@import", found.source)
-    assert not found.of("script") + found.of("link") + found.of("iframe") + found.of("img")
+    assert not found.of("link") + found.of("iframe") + found.of("img")
     for _, attrs in found.tags:
         assert not any(name.startswith("on") for name in attrs)
         for name in ("href", "xlink:href", "src"):
-            assert attrs.get(name, "#").startswith(("#", "data:image/png;base64,"))
+            allowed = ("#", "data:image/png;base64,", "data:text/csv;charset=utf-8;base64,")
+            assert attrs.get(name, "#").startswith(allowed)
+    assert found.of("script") == [{}]
+    (script,) = re.findall("<script>(.*?)</script>", found.source, re.DOTALL)
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     (policy,) = (m["content"] for m in found.of("meta") if m.get("http-equiv"))
-    assert policy.startswith("default-src 'none'")
+    assert policy == (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src 'sha256-{allowed}'"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -176,15 +221,15 @@ def titles(found):
 def test_a_forecaster_gets_its_pictures(pages):
     assert titles(pages["forecaster"]) == [
         "Forecast of tide for 10 steps",
-        "Validation forecasts of tide",
+        "Past forecasts of tide against what came",
         "Error by steps ahead",
+        "CV: KFold(k=7)",
+        "FV: WalkForward(k=4, valid=12)",
         "Ridge path of the winner",
         "Error over leak_rate and spectral_radius",
         "Candidates by CV and by FV",
         "Validation error and error on what followed",
         "tide",
-        "CV: KFold(k=7)",
-        "FV: WalkForward(k=4, valid=12)",
     ]
     wide = [f for f in pages["forecaster"].of("figure") if f.get("class") == "wide"]
     assert len(wide) == 3
@@ -194,13 +239,15 @@ def test_a_forecaster_gets_its_pictures(pages):
 
 def test_a_regressor_gets_its_pictures(pages):
     found = titles(pages["regressor"])
-    assert found[:4] == [
+    assert found[:6] == [
+        "Predicted and true output 0",
+        "Predicted and true output 1",
         "Validation predictions of output 0",
         "Validation predictions of output 0, closer",
         "Validation predictions of output 1",
         "Validation predictions of output 1, closer",
     ]
-    assert found[-1] == "KFold(k=4, shuffle=True, random_state=0)"
+    assert "KFold(k=4, shuffle=True, random_state=0)" in found
     assert not any("Forecast" in title or "steps ahead" in title for title in found)
 
 
@@ -219,11 +266,138 @@ def test_a_classifier_gets_its_pictures_and_a_true_count_of_errors(pages, classi
 def test_the_honest_error_stands_beside_the_flattered_one(pages, forecaster):
     honest = float(forecaster.evaluation_.rmse.mean())
     assert honest in pages["forecaster"].values()
-    assert "rmse on 10 unseen rows" in pages["forecaster"].text
-    assert f"Values inside 90% intervals {float(forecaster.evaluation_.coverage.mean()):.0%}" in (
-        pages["forecaster"].text
-    )
+    assert "On the 10 rows after each of 2 beginnings" in pages["forecaster"].text
+    held = 100 * float(forecaster.evaluation_.coverage.mean())
+    assert f"Values inside 90 % intervals {held:.1f} %" in pages["forecaster"].text
     assert "not measured" in pages["regressor"].text
+
+
+def test_the_verdict_is_what_was_measured(pages, forecaster):
+    y, starts = forecaster._reader.data[0].to_numpy(), forecaster.evaluation_.start.values
+    own = float(forecaster.evaluation_.rmse.mean())
+    repeated = np.mean([np.sqrt(np.mean((y[s : s + 10] - y[s - 1]) ** 2)) for s in starts])
+    compared = table(pages["forecaster"], "forecast").set_index("forecast")
+    errors = compared.iloc[:, 0]
+    assert errors["networks"] == pytest.approx(own, rel=1e-3)
+    assert errors["last value"] == pytest.approx(repeated, rel=1e-3)
+    nearest = errors.drop("networks").min()
+    assert own < nearest
+    said = verdict(pages["forecaster"])
+    assert said.startswith(f"{100 * (1 - own / nearest):.0f} % better than repeating ")
+    held = 10 * float(forecaster.evaluation_.coverage.mean())
+    assert f"the 90 % interval held {held:.0f} times in 10 on past data" in said
+    assert list(compared.iloc[:, 1]) == ["lowest, given above", *[""] * (len(errors) - 1)]
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "words"),
+    [
+        (0.92, 1.0, "8 % better than"), (1.06, 1.0, "6 % worse than"), (1.001, 1.0, "as good as"),
+        (3.0, 1.0, "3 times as far off as"), (np.inf, 1.0, "much worse than"),
+        (0.001, 1.0, "100 % better than"),
+    ],
+)  # fmt: skip
+def test_errors_are_compared_in_words(own, other, words):
+    assert _compared(own, other, metrics.resolve("rmse")) == words
+    kind = {True: "better than", False: "no better than"}[own < other]
+    assert _compared(own, other, metrics.resolve("log_mse")) == kind  # a share means nothing
+
+
+def test_a_forecast_that_is_worse_than_a_plain_one_says_so(forecaster, tmp_path):
+    search = copy.copy(forecaster)
+    search.evaluation_ = forecaster.evaluation_.copy(deep=True)
+    search.evaluation_["rmse"] *= 1e3
+    found = page(search, tmp_path)
+    assert "times as far off as" in verdict(found)
+    compared = table(found, "forecast").set_index("forecast").iloc[:, 1]
+    assert compared["networks"] == "given above" and "lowest" in set(compared)
+
+
+def test_what_was_not_measured_says_how_to_measure_it(forecaster, tmp_path):
+    search = copy.copy(forecaster)
+    search.evaluation_ = None
+    assert "not measured: echofold.evaluate(search, y) measures it" in verdict(
+        page(search, tmp_path)
+    )
+    assert "not measured: --origins 3 measures" in verdict(
+        page(search, tmp_path, how="--origins 3")
+    )
+
+
+@pytest.mark.parametrize("asked", [3, 40])
+def test_as_many_steps_as_asked_for_are_drawn_tabulated_and_downloaded(forecaster, tmp_path, asked):
+    found = page(forecaster, tmp_path, horizon=asked, level=[0.5, 0.9])
+    expected = forecaster.forecast(asked, level=[0.5, 0.9]).to_frame()
+    assert titles(found)[0] == f"Forecast of tide for {asked} steps"
+    file = pd.read_csv(io.StringIO(download(found)))
+    assert list(file.columns) == ["row", *expected.columns]
+    np.testing.assert_array_equal(file.iloc[:, 1:], expected)
+    assert list(file["row"]) == [str(day.date()) for day in expected.index]
+    shown = table(found, "row")
+    head = ["row", "forecast", "low 50 %", "high 50 %", "low 90 %", "high 90 %", "last value"]
+    assert list(shown.columns[:7]) == head and len(shown) == asked
+    np.testing.assert_allclose(shown.iloc[:, 1:6], expected, atol=6e-4)  # three decimals
+    assert (shown["last value"] == round(forecaster._reader.data[0].iloc[-1], 3)).all()
+
+
+def test_a_title_and_notes_are_told(forecaster, tmp_path):
+    found = page(forecaster, tmp_path, title="tides.csv: <tide>", notes=["2 gaps & 1 hole filled."])
+    assert "<h1>tides.csv: &lt;tide&gt;</h1>" in found.source
+    assert "<li>2 gaps &amp; 1 hole filled.</li>" in found.source
+    assert "<h1>Forecast of tide</h1>" in page(forecaster, tmp_path).source
+    with pytest.raises(TypeError, match="about='tides': expected an echofold.report.About"):
+        forecaster.report(tmp_path / "report.html", "tides")
+
+
+def test_expected_errors_of_every_scheme_are_shown_where_they_were_measured(forecaster, tmp_path):
+    def shown(**told):
+        column = table(page(forecaster, tmp_path, **told), "scheme")["rmse on unseen data"]
+        return column.tolist()
+
+    own = float(forecaster.evaluation_.rmse.mean())
+    assert shown()[1] == "not measured" and float(shown()[0]) == pytest.approx(own, rel=1e-3)
+    assert shown(expected={"CV": 0.25, "FV": 0.5}) == [0.25, 0.5]
+
+
+def test_the_members_of_an_ensemble_are_shown(tmp_path):
+    y = series(120) + np.arange(120) / 50
+    space = {"difference": [(), (1,)], "spectral_radius": [0.8, 0.9], "ridge": [1e-3]}
+    search = ESNSearchCV(
+        ESNForecaster(8, random_state=0), space, cv=KFold(3), final="ensemble", n_draws=2
+    ).fit(y)
+    found = table(page(search, tmp_path), "difference")
+    members = search.best_estimator_.members
+    assert len(members) > 2 and found["draws"].sum() == len(members)
+    assert list(found.columns) == ["difference", "spectral_radius", "ridge", "draws", "weight"]
+    shares = found["weight"].str.rstrip("%").astype(float)
+    np.testing.assert_allclose(shares, 100 * found["draws"] / len(members), atol=0.1)
+    told = {(str(one.difference), one.spectral_radius) for one in members}
+    assert set(zip(found["difference"], found["spectral_radius"], strict=True)) == told
+
+
+def test_a_classifier_tells_its_accuracy_and_recalls(pages, classifier):
+    found = pages["classifier"]
+    scores = classifier.results_.error_rate.values[0, 0]
+    wrong = (scores[:, scores.mean(axis=0).argmin()] * classifier._schemes["cv"].sizes).sum()
+    accuracy = 1 - wrong / 51
+    assert verdict(found).startswith(f"{100 * accuracy:.0f} % of the sequences were recognised")
+    assert f"Accuracy in validation {100 * accuracy:.1f} %" in found.text
+    recalls = table(found, "class")
+    assert recalls["sequences validated"].tolist() == [25, 26]
+    assert recalls["recognised"].sum() == 51 - round(wrong)
+    share = 100 * recalls["recognised"] / recalls["sequences validated"]
+    assert recalls["recall"].tolist() == [f"{one:.0f} %" for one in share]
+
+
+def test_a_regressor_tells_how_much_it_explains(pages, regressor):
+    validation = regressor._winners.outputs("cv", False)
+    there = validation.rows >= 0
+    truth, said = validation.truth[there], validation.outputs[there]
+    expected = r2_score(truth, said, multioutput="raw_values")
+    for value in expected:
+        assert np.isclose(pages["regressor"].values(), value, rtol=1e-12).any()
+    assert f"R² is {expected.mean():.3f} in the mean of 2 outputs" in verdict(pages["regressor"])
+    assert verdict_on_values([("y", -0.5)]).endswith("no better than its mean (R² -0.500).")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -266,8 +440,8 @@ def test_names_from_the_data_are_text_and_nothing_else(tmp_path):
         ESNForecaster(8, random_state=0), {"ridge": [1e-6, 1e-3]}, cv={"<b>": LeaveOneOut()}
     ).fit(y)
     found = page(search, tmp_path)
-    assert not found.of("script")
-    assert len(found.of("b")) == 3  # of the cards, none from the scheme's name
+    assert len(found.of("script")) == 1  # the page's own
+    assert len(found.of("b")) == 1  # of the card, none from the scheme's name
     for name in names:
         assert name in found.text
     drawn = re.findall(r"<text[^>]*>([^<]*)</text>", found.source)
@@ -304,8 +478,6 @@ def test_classes_of_any_name_are_told_apart(tmp_path):
 
 def broken(search, value, pruned=False):
     """A copy of a search, most of whose scores are replaced."""
-    import copy
-
     search = copy.copy(search)
     search._results = {k: v.copy(deep=True) for k, v in search._results.items()}
     for found in search._results.values():
@@ -354,6 +526,12 @@ def test_a_forecast_that_needs_future_inputs_is_not_drawn_and_says_why(tmp_path)
     found = page(search.fit(y, X=np.cos(np.arange(150))), tmp_path)
     assert "needs the future values of the inputs known in advance" in found.text
     assert not any(title.startswith("Forecast") for title in titles(found))
+    ahead = np.cos(np.arange(150, 157))
+    found = page(search, tmp_path, horizon=7, X=ahead)
+    assert titles(found)[0] == "Forecast of y for 7 steps"
+    file = pd.read_csv(io.StringIO(download(found)))
+    np.testing.assert_array_equal(file["forecast"], search.forecast(7, X=ahead))
+    assert file["row"].tolist() == [*range(150, 157)]
 
 
 def test_a_large_search_stays_small(tmp_path):
@@ -445,6 +623,8 @@ addEventListener("load", () => {
   const box = e => [rect(e).left, rect(e).top, rect(e).right, rect(e).bottom];
   const seen = e => rect(e).width > 0;
   const all = s => [...page.querySelectorAll(s)].filter(seen);
+  const closed = all("details svg").filter(e => e.checkVisibility()).length;
+  page.querySelectorAll("details > summary").forEach(summary => summary.click());
   document.getElementById("found").textContent = JSON.stringify({
     width: page.documentElement.scrollWidth,
     figures: all("figure svg").map(box),
@@ -452,7 +632,9 @@ addEventListener("load", () => {
     bars: [...page.querySelectorAll("[id^=splits][id$='-validation'] path")].map(box),
     steps: [...page.querySelectorAll("[id^=steps][id$='-rmse-0'] path")].filter(seen)
       .map(e => e.getAttribute("d"))[0],
-    scores: [...page.querySelectorAll("[data-value]")].map(e => [e.dataset.value, e.innerText]),
+    closed,
+    scores: [...page.querySelectorAll(":is(b, span)[data-value]")]
+      .map(e => [e.dataset.value, e.innerText]),
     letters: Math.min(...all("figure svg text").map(e => box(e)[3] - box(e)[1])),
     background: getComputedStyle(page.body).backgroundColor,
   });
@@ -477,7 +659,7 @@ def chromium(tmp_path, *arguments):
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("width", [1300, 390])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_browser_shows_what_the_results_say(forecaster, tmp_path, width, dark):
     report = write_report(forecaster, tmp_path / "report.html")
@@ -485,10 +667,11 @@ def test_a_browser_shows_what_the_results_say(forecaster, tmp_path, width, dark)
     text = html.escape(report.read_text(encoding="utf-8"))
     frame.write_text(MEASURE.replace("WIDTH", str(width)).replace("REPORT", text), encoding="utf-8")
     scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
-    shown = chromium(tmp_path, scheme, "--dump-dom", "--window-size=1300,1000", frame.as_uri())
+    shown = chromium(tmp_path, scheme, "--dump-dom", "--window-size=1400,1000", frame.as_uri())
     assert "CONSOLE" not in shown.stderr
     found = json.loads(html.unescape(re.search(r'<pre id="found">(.*?)</pre>', shown.stdout)[1]))
 
+    assert found["closed"] == 0  # details are shown when they are asked for
     assert found["width"] <= width  # nothing sticks out sideways
     assert all(0 <= left < right <= width for left, _, right, _ in found["boxes"])
     assert len(found["figures"]) == 10
@@ -517,11 +700,66 @@ def test_a_browser_shows_what_the_results_say(forecaster, tmp_path, width, dark)
     np.testing.assert_allclose(np.diff(points[:, 0]), np.diff(points[:, 0]).mean(), atol=0.02)
 
 
+CLICK = """
+<!doctype html><meta charset="utf-8"><body><pre id="found"></pre><script>
+addEventListener("load", async () => {
+  const page = document.querySelector("iframe").contentDocument;
+  const table = page.querySelector("table.sortable");
+  const heads = [...table.querySelectorAll("thead th")];
+  const cells = column => [...table.tBodies[0].rows].map(row => row.cells[column].textContent);
+  const sorts = () => heads.map(head => head.getAttribute("aria-sort"));
+  const button = heads[1].querySelector("button");
+  const found = {before: cells(1), dates: cells(0), clicks: []};
+  for (let i = 0; i < 2; i++) {
+    button.click();
+    found.clicks.push({values: cells(1), dates: cells(0), sorts: sorts()});
+  }
+  button.focus();
+  found.focused = page.activeElement === button;
+  const link = page.getElementById("download");
+  found.file = link.download;
+  found.text = atob(link.href.split("base64,")[1]);
+  const details = [...page.querySelectorAll("details")];
+  found.closed = details.every(one => !one.open);
+  details.forEach(one => one.querySelector("summary").click());
+  found.open = details.every(one => one.open && one.children[1].checkVisibility());
+  document.getElementById("found").textContent = JSON.stringify(found);
+});
+</script><iframe style="border:0;width:1300px;height:3000px" srcdoc="REPORT"></iframe></body>
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_clicks_sorts_and_downloads(forecaster, tmp_path):
+    report = write_report(forecaster, tmp_path / "report.html", About(horizon=25))
+    frame = tmp_path / "frame.html"
+    text = html.escape(report.read_text(encoding="utf-8"))
+    frame.write_text(CLICK.replace("REPORT", text), encoding="utf-8")
+    shown = chromium(tmp_path, "--dump-dom", frame.as_uri())
+    assert "CONSOLE" not in shown.stderr
+    found = json.loads(html.unescape(re.search(r'<pre id="found">(.*?)</pre>', shown.stdout)[1]))
+    expected = forecaster.forecast(25, level=[0.9]).to_frame()
+    values = [float(value) for value in found["before"]]
+    np.testing.assert_allclose(values, expected["forecast"], atol=6e-4)
+    up, down = found["clicks"]
+    for click, sign, word in ((up, 1, "ascending"), (down, -1, "descending")):
+        order = np.argsort(sign * expected["forecast"].to_numpy(), kind="stable")
+        assert click["dates"] == [found["dates"][i] for i in order]  # whole rows move
+        assert click["values"] == [found["before"][i] for i in order]
+        assert click["sorts"] == [None, word, *[None] * (len(click["sorts"]) - 2)]
+    assert found["focused"] and found["file"] == "forecast.csv"
+    np.testing.assert_array_equal(pd.read_csv(io.StringIO(found["text"])).iloc[:, 1:], expected)
+    assert found["closed"] and found["open"]
+
+
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_browser_opens_the_file_without_complaint(request, tmp_path, kind):
     report = write_report(request.getfixturevalue(kind), tmp_path / "report.html")
+    text = report.read_text(encoding="utf-8").replace("<details ", "<details open ")
+    report.write_text(text, encoding="utf-8")
     picture = tmp_path / "report.png"
     shown = chromium(
         tmp_path, f"--screenshot={picture}", "--window-size=1200,3000",

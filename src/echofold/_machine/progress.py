@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from echofold._machine.pace import Pace, in_time
+
 WAIT = 2.0  # seconds between lines, and before a bar says anything of one piece of work
 SELDOM = 10.0  # seconds between lines about one piece of work
 _shown: list[Progress] = []  # the latest one that was entered is told of rows
@@ -51,26 +53,20 @@ class _Bar(Progress):
     """A bar by rich, in a terminal or a notebook; without a ``total`` only words."""
 
     def __init__(self, total: int | None, name: str):
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         columns: list[Any] = [TextColumn("{task.description}")]
         if total is not None:
             columns += [
                 BarColumn(), MofNCompleteColumn(), TextColumn("best {task.fields[best]}"),
-                TimeRemainingColumn(),
+                TextColumn("{task.fields[left]}"),
             ]  # fmt: skip
         columns.append(TextColumn("{task.fields[within]}"))
         from rich.console import Console
 
         self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task(name, total=total, best="–", within="")
-        self.last = time.monotonic()
+        self.task = self.bar.add_task(name, total=total, best="–", within="", left="")
+        self.last, self.pace = time.monotonic(), Pace(total or 1)
 
     def begin(self) -> None:
         self.bar.start()
@@ -79,7 +75,8 @@ class _Bar(Progress):
         self.bar.stop()
 
     def update(self, done: int, best: float) -> None:
-        self.bar.update(self.task, completed=done, best=f"{best:.4g}", within="")
+        left = _left(self.pace, done)
+        self.bar.update(self.task, completed=done, best=f"{best:.4g}", within="", left=left)
         self.last = time.monotonic()
 
     def within(self, words: str) -> None:
@@ -95,17 +92,16 @@ class _Lines(Progress):
     def __init__(self, total: int | None, name: str):
         self.total, self.name = total, name
         self.done, self.best = 0, float("inf")
-        self.began = self.last = time.monotonic()
+        self.last, self.pace = time.monotonic(), Pace(total or 1)
 
     def update(self, done: int, best: float) -> None:
         self.done, self.best = done, best
         assert self.total is not None
-        now = time.monotonic()
+        left, now = _left(self.pace, done), time.monotonic()
         if now - self.last < WAIT and done < self.total:
             return
         self.last = now
-        left = (now - self.began) * (self.total / max(done, 1) - 1)
-        self._say(f"{done} of {self.total}, best {best:.4g}, {left:.0f} s left")
+        self._say(f"{done} of {self.total}, best {best:.4g}{left and f', {left}'}")
 
     def within(self, words: str) -> None:
         now = time.monotonic()
@@ -150,6 +146,12 @@ def one_piece(name: str, setting: Any = "auto") -> Progress:
     if not setting or (setting == "auto" and not _seen()):
         return Progress()
     return _Late(lambda: _made(None, name))
+
+
+def _left(pace: Pace, done: int) -> str:
+    """The time left in words; none as long as it cannot be told."""
+    left = pace.left(done)
+    return "" if left is None else f"{in_time(left)} left"
 
 
 def _seen() -> bool:

@@ -493,12 +493,12 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.score(X, y)
 
-    def report(self, path):
-        """Write a standalone HTML report of this search to ``path``."""
+    def report(self, path, about=None):
+        """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
         check_is_fitted(self, "results_")
         from echofold.report import write_report
 
-        return write_report(self, path)
+        return write_report(self, path, about)
 
 
 def _check_one_of(name: str, value: Any, allowed: Collection[str]) -> None:

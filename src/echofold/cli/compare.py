@@ -11,6 +11,7 @@ import pandas as pd
 
 from echofold import metrics
 from echofold._data.tasks import FORECASTING
+from echofold._machine.pace import Pace, in_time
 from echofold._search.finals import mean_ridge
 from echofold._search.honest_error import (
     as_dataset,
@@ -19,8 +20,8 @@ from echofold._search.honest_error import (
     spread_of,
     starts_of,
 )
+from echofold._search.plain import plain_errors
 from echofold.cli.defaults import Plan
-from echofold.cli.plain import plain_forecasts
 from echofold.cli.showing.output import Output
 
 LEVEL = 0.9
@@ -75,23 +76,29 @@ def compare(
     output: Output,
     level: float = LEVEL,
     X: pd.DataFrame | None = None,
+    then: int = 0,
 ) -> Comparison:
     """Repeat a search on ``plan.origins`` beginnings and score it on the horizon that follows.
 
-    ``X`` are inputs known in advance, beside the values.
+    ``X`` are inputs known in advance, beside the values; a search of as many values as ``then``
+    follows, and counts to the time that is left.
     """
     horizon, metric = plan.horizon, metrics.resolve(plan.metric)
     starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(FORECASTING, [values])
     names = tuple(plan.schemes)
     shape = (plan.origins, len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
-    simple = plain_forecasts(values.to_numpy(), seasons, starts, horizon)
-    scored = {name: np.empty(plan.origins) for name in simple}
+    simple = plain_errors(values.to_numpy()[:, None], seasons, starts, horizon, metric, spread)
     searches: list[Any] = []
+    pace = Pace(float(starts.sum()) + then)  # a search takes about as long as its values are many
 
     def fresh(start: int):
         if plan.origins > 1:
-            output.stage(f"    {len(searches) + 1} of {plan.origins}: the first {start:,} values")
+            left = pace.left(float(starts[: len(searches)].sum()))
+            words = "" if left is None else f", about {in_time(left)} left"
+            output.stage(
+                f"    {len(searches) + 1} of {plan.origins}: the first {start:,} values{words}"
+            )
         search = plan.shorter.get(int(start), plan).search(output.progress)
         return search.set_params(checkpoint=plan.kept(f"beginning-{start}"))
 
@@ -106,9 +113,7 @@ def compare(
                     model = held.search.finalize(final, name)
                 errors, judged = errors_on(held, model, [metric], spread, level)
                 error[i, s, f], coverage[i, s, f] = errors[metric.name], judged["coverage"]
-        for name, forecasts in simple.items():
-            scored[name][i] = metric.measure(held.rest[0].to_numpy(), forecasts[i], spread)
-    return Comparison(names, tuple(finals), starts, validation, error, coverage, scored, searches)
+    return Comparison(names, tuple(finals), starts, validation, error, coverage, simple, searches)
 
 
 def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:

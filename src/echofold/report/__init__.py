@@ -1,7 +1,9 @@
-"""A search as one HTML file to keep or send: it loads nothing and runs nothing."""
+"""A search as one HTML file to keep or send: it loads nothing; a script in it sorts tables."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from importlib.resources import files
 from pathlib import Path
@@ -9,9 +11,12 @@ from typing import Any
 
 from echofold._data.text import legible
 from echofold._machine.files import write_atomically
+from echofold.report._about import About
+
+__all__ = ["About", "write_report"]
 
 
-def write_report(search: Any, path: str | os.PathLike) -> Path:
+def write_report(search: Any, path: str | os.PathLike, about: About | None = None) -> Path:
     """Write a standalone HTML report of a search.
 
     The file is written beside ``path`` and then put in its place, so an earlier report stays whole
@@ -23,6 +28,9 @@ def write_report(search: Any, path: str | os.PathLike) -> Path:
         Fitted. If `evaluate` was called with it, its honest error is shown beside the winner's.
     path : path
         Where to write; an existing file is replaced.
+    about : About, optional
+        A title, notes about the data, how many steps to forecast, and what else the search does
+        not know.
 
     Returns
     -------
@@ -47,10 +55,10 @@ def write_report(search: Any, path: str | os.PathLike) -> Path:
         raise ValueError(
             f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist. Create it first."
         )
-    return write_atomically(path, render(search).encode())
+    return write_atomically(path, render(search, about or About()).encode())
 
 
-def render(search: Any) -> str:
+def render(search: Any, about: About) -> str:
     """The report as text."""
     from sklearn.utils.validation import check_is_fitted
 
@@ -62,22 +70,44 @@ def render(search: Any) -> str:
             f"a report needs {error.name}, which is not installed. "
             "Install it with: pip install 'echofold[report]'"
         ) from error
-    from echofold._data.numbers import in_words
-    from echofold.report._content import gather
-    from echofold.report._figures import draw
-
     if not hasattr(search, "finalize"):
         raise TypeError(f"search={search!r}: expected a fitted ESNSearchCV.")
+    if not isinstance(about, About):
+        raise TypeError(f"about={about!r}: expected an echofold.report.About, or None.")
     check_is_fitted(search, "results_")
-    here = files("echofold.report")
+    from echofold._data.numbers import in_words
+
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["number"] = in_words
-    template = environment.from_string((here / "template.html.j2").read_text(encoding="utf-8"))
-    page = template.render(
-        **gather(search),
-        pictures=draw(search),
-        style=(here / "style.css").read_text(encoding="utf-8"),
-    )
+    template = environment.from_string(_part("template.html.j2"))
+    script = _part("sort.js")
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    style = _part("style.css")
+    page = template.render(**_gathered(search, about), style=style, script=script, allowed=allowed)
     return legible(page)
+
+
+def _gathered(search: Any, about: About) -> dict[str, Any]:
+    """What the page says and shows."""
+    from echofold.plots._given import validation_outputs
+    from echofold.report._about import look_ahead
+    from echofold.report._accuracy import recognised
+    from echofold.report._details import details
+    from echofold.report._figures import draw
+    from echofold.report._lead import lead
+
+    task, validation = search.estimator._task, validation_outputs(search)
+    ahead = look_ahead(search, about) if task.fed_back else None
+    found = recognised(search, validation) if task.labels else None
+    return {
+        **details(search, about.expected),
+        **lead(search, about, ahead, validation, found),
+        "pictures": draw(search, ahead, validation, found),
+    }
+
+
+def _part(name: str) -> str:
+    """A file that pages are made of."""
+    return (files("echofold.report") / name).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,12 @@ from echofold.plots._series import column_name
 from echofold.plots._style import (
     BLUE,
     CYCLE,
+    GREEN,
     INK,
+    MANY,
+    ORANGE,
+    PURPLE,
+    SKY,
     VERMILION,
     axes,
     legend_above,
@@ -21,7 +27,9 @@ from echofold.plots._style import (
     thinned,
     whole_numbers,
 )
-from echofold.plots._time import label_time, positions
+from echofold.plots._time import continued, label_time, positions
+
+THIN = (VERMILION, GREEN, PURPLE, ORANGE, SKY)  # of plain forecasts, beside a blue one
 
 
 def confusion(counts: np.ndarray, classes: np.ndarray, ax: Any) -> None:
@@ -42,6 +50,32 @@ def confusion(counts: np.ndarray, classes: np.ndarray, ax: Any) -> None:
         colour = "white" if dark else "black"
         text = f"{counts[row, column]}"
         ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour)
+
+
+def beside_plain_ones(
+    y: Any, table: Table, forecast: Any, lines: dict[str, np.ndarray], output: int, ax: Any
+) -> None:
+    """The end of a series, its forecast with intervals, and thin lines of plain forecasts."""
+    horizon = len(forecast.mean)
+    plots.forecast(y, forecast, ax, history=max(30, 3 * horizon), output=output)
+    _, ahead = continued(table.index, len(table.values), horizon)
+    for (name, values), colour in zip(lines.items(), cycle(THIN), strict=False):
+        ax.plot(ahead, values, "--", color=colour, linewidth=0.9, label=plain(name), zorder=1.5)
+    legend_above(ax)
+
+
+def against(truth: np.ndarray, said: np.ndarray, name: str, ax: Any) -> None:
+    """Predictions against true values, and the line on which they are equal."""
+    few = len(truth) <= MANY
+    axes(ax).scatter(
+        truth, said, s=6, alpha=0.6 if few else 0.25, color=BLUE, linewidths=0, rasterized=not few
+    )
+    ends = [float(np.min(truth)), float(np.max(truth))] if len(truth) else [0.0, 1.0]
+    ax.plot(ends, ends, color=INK, linewidth=0.8)
+    ax.set_xlabel(f"true {plain(name)}")
+    ax.set_ylabel("predicted")
+    plain_numbers(ax.xaxis)
+    plain_numbers(ax.yaxis)
 
 
 def repetitions(evaluation: Any, honest: np.ndarray, ax: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 
 from echofold import plots
-from echofold._models.forecast import forecast_of
-from echofold.plots._given import (
-    ValidationOutputs,
-    given_series,
-    scores_of,
-    validation_outputs,
-)
+from echofold._models.ensemble import is_ensemble
+from echofold.plots._given import ValidationOutputs, given_series, scores_of
 from echofold.plots._series import column_name, outputs_over_series
 from echofold.plots._style import CYCLE, plain
+from echofold.report._about import Ahead
+from echofold.report._accuracy import Recognised, pairs
 from echofold.report._data import given_sequences
 from echofold.report._drawings import (
+    against,
+    beside_plain_ones,
     confusion,
     examples,
     repetitions,
@@ -29,12 +28,12 @@ from echofold.report._drawings import (
     series,
     split_rows,
 )
+from echofold.report._lead import OUTPUTS
 from echofold.report._svg import svg
+from echofold.report._verdict import short_name
 
 HALF, WIDE, NARROW = (4.8, 3.3), (10.4, 3.4), (4.7, 3.1)
-OUTPUTS = 3  # outputs drawn at most
 SCHEMES = 6  # schemes drawn at most
-LEVEL = 0.9
 EXCERPT = 600  # rows of a regression that are looked at closely
 
 
@@ -67,88 +66,119 @@ class _Album:
         return Picture(name, title, caption, drawn, narrow)
 
 
-def draw(search: Any) -> dict[str, list[Picture]]:
+def draw(
+    search: Any, ahead: Ahead | None, validation: ValidationOutputs, found: Recognised | None
+) -> dict[str, list[Picture]]:
     """All pictures of a search that its task allows."""
-    album, task = _Album(), search.estimator._task
-    outputs = validation_outputs(search)
-    pictures: dict[str, list[Picture]] = {"forecast": []}
-    if task.fed_back:
-        pictures["forecast"] = list(_forecasts(album, search))
-    if task.labels:
-        pictures["validation"] = [_confusion(album, search, outputs)]
+    album = _Album()
+    pictures: dict[str, list[Picture]] = {"forecast": [], "validation": []}
+    if found is not None:
+        pictures["past"] = [_confusion(album, found)]
+    elif ahead is not None:
+        pictures["forecast"] = list(_forecasts(album, ahead))
+        given = _of_the_given(search, ahead, validation)
+        pictures["past"] = list(_over_series(album, search, given, ahead.instead is not None))
     else:
-        pictures["validation"] = list(_over_series(album, search, outputs))
-    if task.fed_back and outputs.rows.shape[1] > 1:
+        pictures["past"] = list(_against(album, search, validation))
+        pictures["validation"] = list(_over_series(album, search, validation))
+    if ahead is not None and validation.rows.shape[1] > 1:
         caption = "How the validation forecasts of the winner lose track, in the units of the data."
-        pictures["validation"].append(
-            album(
-                "steps", "Error by steps ahead", caption, partial(plots.error_by_step, search), True
-            )
-        )
+        plot = partial(plots.error_by_step, search)
+        pictures["validation"].append(album("steps", "Error by steps ahead", caption, plot, True))
     pictures["search"] = [*_candidates(album, search), *_agreement(album, search)]
     pictures["data"] = list(_data(album, search))
     pictures["splits"] = list(_splits(album, search))
     return pictures
 
 
-def _forecasts(album: _Album, search: Any) -> Iterator[Picture]:
-    """The forecast of each output, unless it needs inputs that are not known here."""
-    model = search.best_estimator_
-    if model.X_schema_ is not None:
+def _forecasts(album: _Album, ahead: Ahead) -> Iterator[Picture]:
+    """The forecast of each output beside plain ones, unless it needs inputs not known here."""
+    if ahead.forecast is None:
         return
-    steps = model.residuals_.shape[1]
-    if search.evaluation_ is not None:
-        steps = int(search.evaluation_.attrs["horizon"])
-    horizon = min(max(steps, 10), 2000)
-    ahead, table = forecast_of(model, horizon, None, LEVEL, warn=False), given_series(search)
-    y = search._reader.data[0] if search._reader.data else search._reader.fit_params["y"]
-    for output in range(min(OUTPUTS, table.values.shape[1])):
+    kind = "networks and plain forecasts" if ahead.instead is not None else "plain forecasts"
+    levels = [one for one in ahead.forecast.lower if one is not None]
+    share = " and ".join(f"{100 * one:g} %" for one in levels) or "its share"
+    caption = (
+        f"The band is meant to hold {share} of the values; it is made of the errors of "
+        f"validation forecasts. Thin lines are {kind} to compare with."
+    )
+    for output in range(min(OUTPUTS, ahead.table.values.shape[1])):
+        lines = {
+            short_name(name, ahead.table.index): values[:, output]
+            for name, values in ahead.plain.items()
+        }
         yield album(
             "forecast",
-            f"Forecast of {column_name(table, output)} for {horizon} steps",
-            f"The band is meant to hold {LEVEL:.0%} of the values; it is made of the errors of "
-            "validation forecasts.",
-            partial(plots.forecast, y, ahead, history=max(60, 3 * horizon), output=output),
+            f"Forecast of {column_name(ahead.table, output)} for {ahead.horizon} steps",
+            caption,
+            partial(beside_plain_ones, ahead.y, ahead.table, ahead.forecast, lines, output),
             wide=True,
         )
 
 
-def _over_series(album: _Album, search: Any, validation: ValidationOutputs) -> Iterator[Picture]:
-    """The series with what the splits of the winner made of it, and an excerpt of a regression."""
+def _of_the_given(search: Any, ahead: Ahead, validation: ValidationOutputs) -> ValidationOutputs:
+    """Validation forecasts of what is given: a plain forecast, an ensemble, or the winner."""
+    errors = None
+    if ahead.instead is not None:
+        errors = ahead.instead.residuals
+    elif is_ensemble(search.best_estimator_):
+        errors = search.best_estimator_.residuals_
+    return validation if errors is None else replace(validation, outputs=validation.truth - errors)
+
+
+def _against(album: _Album, search: Any, validation: ValidationOutputs) -> Iterator[Picture]:
+    """Predictions against what was true."""
+    table = given_series(search)
+    for output in range(min(OUTPUTS, table.values.shape[1])):
+        name = column_name(table, output)
+        yield album(
+            "against",
+            f"Predicted and true {name}",
+            "One point for each validation row; on the line a prediction is right.",
+            partial(against, *pairs(validation, output), name),
+        )
+
+
+def _over_series(
+    album: _Album, search: Any, validation: ValidationOutputs, plain: bool = False
+) -> Iterator[Picture]:
+    """The series with what the splits of the winner made of it, and an excerpt of a regression.
+
+    Of a forecaster, it may be ``plain`` forecasts of the same rows.
+    """
     table, task = given_series(search), search.estimator._task
     what = task.outputs
     hint = " A dot marks where a forecast starts." if task.fed_back else ""
-    middle = len(table.values) // 2
+    how = "from values before it" if plain else "by a readout that was not trained on its rows"
+    count, middle = len(table.values), len(table.values) // 2
+    first = int(validation.rows[validation.rows >= 0].min())
+    whole = (max(0, first - (count - first) // 4), count)  # from shortly before the first
     for output in range(min(OUTPUTS, table.values.shape[1])):
-        title = f"Validation {what} of {column_name(table, output)}"
-        for rows in (None, (middle, middle + EXCERPT)):
-            if rows is not None and (task.fed_back or len(table.values) < 3 * EXCERPT):
+        name = column_name(table, output)
+        title = f"Validation {what} of {name}"
+        if task.fed_back:
+            title = f"Past forecasts of {name} against what came"
+        for rows in (whole, (middle, middle + EXCERPT)):
+            if rows is not whole and (task.fed_back or count < 3 * EXCERPT):
                 continue
             yield album(
                 "series",
-                title if rows is None else f"{title}, closer",
-                f"Every {what[:-1]} is by a readout that was not trained on its rows.{hint}"
-                if rows is None
+                title if rows is whole else f"{title}, closer",
+                f"Every {what[:-1]} is {how}.{hint}"
+                if rows is whole
                 else f"Rows {rows[0]} to {rows[1] - 1} of the same.",
                 partial(outputs_over_series, task, table, validation, output, rows),
                 wide=True,
             )
 
 
-def _confusion(album: _Album, search: Any, validation: ValidationOutputs) -> Picture:
+def _confusion(album: _Album, found: Recognised) -> Picture:
     """How often sequences of each class were taken for each other one in validation."""
-    classes = search.best_estimator_.classes_
-    there = validation.rows >= 0
-    true, said = validation.truth[there].argmax(axis=1), validation.outputs[there].argmax(axis=1)
-    counts = np.zeros((len(classes), len(classes)), dtype=int)
-    np.add.at(counts, (true, said), 1)
-
-    wrong = int(len(true) - np.trace(counts))
     caption = (
-        f"{wrong} of {len(true)} validation sequences were given a wrong class, by readouts that "
-        "were not trained on them."
+        f"{found.total - found.right} of {found.total} validation sequences were given a wrong "
+        "class, by readouts that were not trained on them."
     )
-    plot = partial(confusion, counts, classes)
+    plot = partial(confusion, found.counts, found.classes)
     return album("classes", "Classes said in validation", caption, plot)
 
 

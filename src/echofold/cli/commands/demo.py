@@ -35,7 +35,12 @@ def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     from echofold.cli.defaults import plan
     from echofold.cli.showing import files as written
     from echofold.cli.showing.output import Output
-    from echofold.cli.showing.results import comparison_content, comparison_table, held_out
+    from echofold.cli.showing.results import (
+        comparison_content,
+        comparison_table,
+        held_out,
+        plain_verdict,
+    )
     from echofold.datasets import load_gasoline
 
     output = Output(quiet, as_json)
@@ -65,6 +70,8 @@ def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
         "weeks, which no search has seen, and * is the lowest. The lowest validation error need "
         "not be the lowest there."
     )
+    if words := plain_verdict(compared):
+        output.explain(words)
     output.explain(f"\nThe last year as {scheme} and retrain forecast it, with 90 % intervals:")
     output.result(held_out(forecast, truth, LEVEL))
     _last_words(content, output)
@@ -84,11 +91,14 @@ def _files(folder: Path, values: Any, settings: Any, scheme: str, output: Any) -
     """Search on all values and write what ``echofold forecast`` would."""
     from echofold.cli.compare import LEVEL
     from echofold.cli.showing import files as written
+    from echofold.report import About
 
     output.stage("  the year after: the search on all values")
     search = settings.search(output.progress, scheme).fit(values)
-    table = written.forecast_table(search.forecast(HORIZON, level=[LEVEL]))
-    return written.write_all(folder, search, table)
+    ahead = search.forecast(HORIZON, level=[LEVEL])
+    how = "echofold forecast FILE --horizon 52"
+    about = About(title="gasoline", forecast=ahead, notes=output.notes, how=how)
+    return written.write_all(folder, search, written.forecast_table(ahead), about)
 
 
 def _last_words(content: dict[str, Any], output: Any) -> None:

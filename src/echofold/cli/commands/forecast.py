@@ -115,6 +115,7 @@ def _forecast(
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing import files as written
     from echofold.cli.showing.forecast import show_forecast
+    from echofold.cli.showing.told import told_of
 
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
@@ -131,10 +132,14 @@ def _forecast(
             content, search = _search(series, known, settings, levels[-1], output)
         future = None if known is None else known.ahead
         ahead = forecast_of(search.best_estimator_, horizon, future, levels, warn=False)
-        ahead = _or_a_plain_one(content, search, series, settings, ahead, output)
+        better = _plain_one(content, search, series, settings, output)
+        if better is not None:
+            least = 0.0 if settings.nonnegative else float("-inf")
+            ahead = better.forecast(series.values, ahead.mean.index, tuple(ahead.lower), least)
         forecasts = written.forecast_table(ahead)
         _judge(content, series.values, forecasts, output)
-        files = written.write_all(folder, search, forecasts)
+        about = told_of(series, content, output.notes, ahead, better, future)
+        files = written.write_all(folder, search, forecasts, about)
     content |= {"seconds": time.perf_counter() - began, "files": files}
     content["forecast"] = written.records(forecasts)
     show_forecast(content, series.values.to_numpy(), forecasts, output)
@@ -152,7 +157,10 @@ def _search(
     if settings.origins:
         output.stage(f"  expected error: the search on {beginnings(settings.origins)}")
         finals, past = (settings.final,), None if known is None else known.past
-        compared = compare(series.values, settings, finals, series.seasons, output, level, past)
+        compared = compare(
+            series.values, settings, finals, series.seasons, output, level, past,
+            then=len(series.values),
+        )  # fmt: skip
         chosen, _ = compared.best()
     elif len(settings.schemes) > 1:
         chosen = "k-fold"  # the one that spares data
@@ -195,25 +203,23 @@ def _search(
     return content, search
 
 
-def _or_a_plain_one(
-    content: dict[str, Any], search: Any, series: Any, settings: Any, ahead: Any, output: Any
+def _plain_one(
+    content: dict[str, Any], search: Any, series: Any, settings: Any, output: Any
 ) -> Any:
-    """The networks' forecast, or a plain one that did clearly better on the same values."""
-    from echofold.cli.plain import better_than
+    """A plain forecast that did clearly better than the networks on the same values, if any."""
+    from echofold._search.plain import better_than
 
     content["given"] = "network"
     scheme = content["chosen"]["scheme"]
     better = better_than(search, scheme, series.values, series.seasons, settings.metric)
-    if better is None:
-        return ahead
-    content["given"] = better.name
-    output.note(
-        f"a plain forecast, {better.name}, did clearly better on the validation intervals than "
-        f"the networks ({better.error:.4g} against {better.networks:.4g}), so it is the forecast "
-        "that is given; model.echofold and the report are of the networks."
-    )
-    least = 0.0 if settings.nonnegative else float("-inf")
-    return better.forecast(series.values, ahead.mean.index, tuple(ahead.lower), least)
+    if better is not None:
+        content["given"] = better.name
+        output.note(
+            f"a plain forecast, {better.name}, did clearly better on the validation intervals than "
+            f"the networks ({better.error:.4g} against {better.networks:.4g}), so it is the "
+            "forecast that is given; model.echofold is of the networks."
+        )
+    return better
 
 
 def _judge(content: dict[str, Any], values: Any, forecasts: Any, output: Any) -> None:

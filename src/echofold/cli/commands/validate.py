@@ -93,7 +93,13 @@ def _validate(
     from echofold.cli.forms import suiting
     from echofold.cli.reading.inputs import read_inputs
     from echofold.cli.reading.series import read_series
-    from echofold.cli.showing.results import comparison_content, comparison_table, held_out
+    from echofold.cli.showing.files import forecast_table, records
+    from echofold.cli.showing.results import (
+        comparison_content,
+        comparison_table,
+        held_out,
+        plain_verdict,
+    )
 
     reads = {name: options.pop(name) for name in READING}
     finals = FINALS if final == "all" else (final,)
@@ -116,6 +122,7 @@ def _validate(
         ahead = None if past is None else past.iloc[-test:]
         forecast = search.finalize(best, scheme).forecast(test, X=ahead, level=LEVEL)
         content = comparison_content(compared, settings, search)
+        content["forecast"] = records(forecast_table(forecast))
     told = {"source": series.source, "column": series.values.name, "values": length}
     content = {**told, "seasons": series.seasons, **content}
     content["inputs"] = [] if known is None else known.names
@@ -127,6 +134,8 @@ def _validate(
         "values, which the searches have not seen.\n* is the lowest; it was picked with the "
         "held-out values in sight, so expect a little more."
     )
+    if plain := plain_verdict(compared):
+        output.explain(plain)
     output.explain(f"\nThe last {test} values as {scheme} and {best} forecast them:")
     output.result(held_out(forecast, series.values.iloc[-test:], LEVEL))
     output.explain(f"{content['seconds']:.1f} s")

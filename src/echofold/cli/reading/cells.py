@@ -18,6 +18,7 @@ from echofold.cli.reading.quantities import cut, dressed
 from echofold.cli.reading.quote import listed, one_line, shown
 from echofold.cli.reading.ragged import check_short, refuse_long
 from echofold.cli.reading.rows import without_extra_rows
+from echofold.cli.reading.separators import filled_lines
 
 WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
 NUMBER_LIKE = re.compile(r"[+-]?[\d.,]+")
@@ -65,7 +66,7 @@ def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFra
     text, separator = found.text, found.separator
     if separator is None:
         # Objects first: NumPy would make all lines as wide as the longest.
-        lines = np.array([line.strip().strip('"') for line in _lines(text)], dtype=object)
+        lines = np.array([line.strip().strip('"') for line in filled_lines(text)], dtype=object)
         frame = pd.DataFrame({0: lines}, dtype="str")
     else:
         _check_width(text, separator, name)
@@ -114,7 +115,7 @@ def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
 
 def _check_width(text: str, separator: str, name: str) -> None:
     """Raise for a file that would take much more memory as a table than as text."""
-    wide = max(line.count(separator) for line in islice(_lines(text), 2)) + 1
+    wide = max(line.count(separator) for line in islice(filled_lines(text), 2)) + 1
     if wide > WIDEST:
         raise ValueError(
             f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
@@ -122,17 +123,12 @@ def _check_width(text: str, separator: str, name: str) -> None:
         )
     most = max(EMPTY, len(text))  # an even table has a character for each cell
     if wide * (text.count("\n") + text.count("\r")) > most:
-        lines = sum(1 for _ in _lines(text))
+        lines = sum(1 for _ in filled_lines(text))
         if wide * lines > most:
             raise ValueError(
                 f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
                 f"its {lines:,} lines have few. Keep the columns that are filled."
             )
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Lines that are not blank."""
-    return (match[0] for match in re.finditer(r"[^\r\n]+", text) if not match[0].isspace())
 
 
 def decimal_sign(

@@ -134,7 +134,7 @@ def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
 
 def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> Reading | None:
     """The reading that is meant, said where others would do; None if it is too unlikely."""
-    points = sum("." in cell for cell in cells[:SAMPLE]) > SAMPLE // 2
+    points = np.mean(["." in cell for cell in cells[:SAMPLE]]) > 0.5
     first = "dmy" if points else "mdy"  # who writes points has the day first
     weak = readings[0].order == "y" or (readings[0].short and len(readings[0].order) == 2)
     if len(readings) == 1 and not weak:

@@ -88,8 +88,10 @@ def _clocks_went_back(index: pd.Index, doubled: np.ndarray) -> bool:
     """Whether dates are there twice as local time has them: a whole hour at night, once a year."""
     if not isinstance(index, pd.DatetimeIndex):
         return False
-    steps = steps_between(index)
-    step = pd.Timedelta(int(np.median(steps[steps > 0])), unit=index.unit)
+    steps = steps_between(index.unique())
+    if not len(steps):
+        return False
+    step = pd.Timedelta(int(np.median(steps)), unit=index.unit)
     if step > HOUR or HOUR % step != pd.Timedelta(0):
         return False
     twice = index[doubled]

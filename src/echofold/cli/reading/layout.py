@@ -5,8 +5,6 @@ Lines are blanked, not removed, so that those left keep their numbers.
 
 from __future__ import annotations
 
-import csv
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,13 +12,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from echofold.cli.reading.numbers import MISSING, is_value
-from echofold.cli.reading.quantities import MONEY, dressed, plain_value
+from echofold.cli.reading.quantities import MONEY, dressed
 from echofold.cli.reading.quote import shown
+from echofold.cli.reading.separators import SAMPLE, aligned, cells_of, separator_of
 
-SEPARATORS = (";", "\t", ",", "|")
-SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
 TAIL = 20_000  # characters at the end in which notes are looked for
-ALIKE = 0.5  # share of lines, more than which a separator must cut alike
 SEP = re.compile(r'\s*"?sep=([;,|\t])"?[ \t]*(?=[\r\n])', re.IGNORECASE)
 # Not what Excel writes for errors, which stand in the first column of some tables.
 COMMENT = re.compile(r"^[ \t]*(?:#(?!N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|//|%)[^\r\n]*", re.M)
@@ -70,7 +66,7 @@ def layout(text: str, note: Callable[[str], None]) -> Layout:
     text, named = _without_comments(text, note)
     separator = separator or separator_of(text)
     if separator is None:
-        text, separator = _aligned(text, note)
+        text, separator = aligned(text, note)
     lines = list(islice(lines_of(text, separator), SAMPLE[0]))
     widths = Counter(len(line.cells) for line in lines if len(line.filled) > 1 or not separator)
     width = widths.most_common(1)[0][0] if widths else 1
@@ -88,18 +84,6 @@ def lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]
         line = match[0]
         if not line.isspace():
             yield Line(*match.span(), cells_of(line, separator))
-
-
-def cells_of(line: str, separator: str | None) -> list[str]:
-    """Cells of a line without the spaces around them."""
-    if separator is None:
-        return [line.strip().strip('"').strip()]
-    if '"' not in line:
-        return [cell.strip() for cell in line.split(separator)]
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
-    except csv.Error:  # a cell longer than csv reads
-        return [line]
 
 
 def blanked(text: str, spans: list[tuple[int, int]]) -> str:
@@ -141,67 +125,6 @@ def _lines_are(count: int, first: str) -> str:
     if count == 1:
         return f"the line {first} is"
     return f"{count} lines, the first {first}, are"
-
-
-def separator_of(text: str) -> str | None:
-    """The first of ``;``, tab, comma and ``|`` that cuts lines alike; None for one column."""
-    sample: list[str] = []
-    room = SAMPLE[1]
-    for match in re.finditer(r"[^\r\n]+", text):
-        line = match[0]
-        if line.isspace():
-            continue
-        if len(sample) == SAMPLE[0] or (len(line) > room and len(sample) > 1):
-            break
-        sample.append(line[: SAMPLE[1]])
-        room -= len(line)
-    widths = {}
-    for one in SEPARATORS:
-        try:
-            widths[one] = [len(row) for row in csv.reader(sample, delimiter=one)]
-        except csv.Error:
-            widths[one] = [line.count(one) + 1 for line in sample]
-    for one, counts in widths.items():
-        if counts[0] > 1 and len(set(counts)) == 1:
-            return one
-    rest = [line for line in sample if not _is_number(line.strip())]
-    cut_by = any(mark in line for line in rest[: SAMPLE[0]] for mark in SEPARATORS)
-    if len(rest) <= max(1, len(sample) / 5) and not cut_by:
-        return None  # a column with decimal commas, or with titles above
-    shares = {one: _share(counts) for one, counts in widths.items()}
-    best = max(shares, key=lambda one: shares[one])
-    if shares[best] > ALIKE:
-        return best
-    # The most frequent one: reading will then name the line that is odd.
-    one, counts = max(widths.items(), key=lambda pair: sum(pair[1]))
-    return one if max(counts) > 1 else None
-
-
-def _is_number(line: str) -> bool:
-    """Whether a line is one number, by either decimal sign."""
-    return any(math.isfinite(plain_value(line, sign)) for sign in ".,")
-
-
-def _share(counts: list[int]) -> float:
-    """The share of lines that a separator cuts into the same number of cells, more than one."""
-    width, count = max(Counter(counts).items(), key=lambda pair: (pair[1], pair[0]))
-    return count / len(counts) if width > 1 else 0.0
-
-
-def _aligned(text: str, note: Callable[[str], None]) -> tuple[str, str | None]:
-    """Columns that stand under each other, between spaces; as it is if there are none."""
-    sample = [
-        text[slice(line.start, line.end)].strip() for line in islice(lines_of(text, None), 50)
-    ]
-    if len(sample) < 3 or all(_is_number(line) for line in sample[1:]):
-        return text, None
-    for spaces in (r"[ \t]{2,}", r"[ \t]+"):
-        counts = {len(re.split(spaces, line)) for line in sample}
-        if len(counts) == 1 and counts != {1} and '"' not in text:
-            note("cells are taken to be separated by spaces.")
-            lines = (re.sub(spaces, "\t", line.strip()) for line in text.split("\n"))
-            return "\n".join(lines), "\t"
-    return text, None
 
 
 def _first_row(lines: list[Line], width: int) -> int | None:

@@ -51,6 +51,17 @@ def sparkline(values: np.ndarray, low: float, high: float, width: int = 60) -> s
     return "".join(BLOCKS[int(round(place))] for place in places)
 
 
-def picked(count: int, most: int = 8) -> np.ndarray:
-    """Up to ``most`` positions spread over ``count``, with both ends."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+def shortened(rows: Sequence[Sequence[str]], most: int) -> list[Sequence[str]]:
+    """All rows, or the first and last of them with a row that says how many are left out.
+
+    Examples
+    --------
+    >>> shortened([[str(i), "x"] for i in range(100)], 4)
+    [['0', 'x'], ['1', 'x'], ['… 96 more', ''], ['98', 'x'], ['99', 'x']]
+    """
+    left = len(rows) - most
+    if left <= 1:  # the remark would take a row itself
+        return list(rows)
+    end = len(rows) - most // 2
+    remark = [f"… {left} more", *[""] * (len(rows[0]) - 1)]
+    return [*rows[: most - most // 2], remark, *rows[end:]]

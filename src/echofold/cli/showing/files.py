@@ -37,8 +37,11 @@ def records(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
     return forecasts.set_axis(names, axis=1).to_dict("records")
 
 
-def write_all(folder: Path, search: Any, forecasts: pd.DataFrame) -> dict[str, str]:
-    """Write ``forecast.csv``, ``model.echofold`` and ``report.html``; their paths by name."""
+def write_all(folder: Path, search: Any, forecasts: pd.DataFrame, about: Any) -> dict[str, str]:
+    """Write ``forecast.csv``, ``model.echofold`` and ``report.html``; their paths by name.
+
+    ``about`` is what the report is told besides the search.
+    """
     from echofold._persistence.save_and_load import save
 
     paths = {
@@ -48,5 +51,5 @@ def write_all(folder: Path, search: Any, forecasts: pd.DataFrame) -> dict[str, s
     }
     write_atomically(paths["forecast"], forecasts.to_csv(index=False).encode())
     save(search.best_estimator_, paths["model"])
-    search.report(paths["report"])
+    search.report(paths["report"], about)
     return {name: str(path) for name, path in paths.items()}

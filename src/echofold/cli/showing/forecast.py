@@ -9,10 +9,11 @@ import pandas as pd
 
 from echofold._data.numbers import figure, in_words
 from echofold.cli.reading.quote import shown
-from echofold.cli.showing.drawn import picked, sparkline, table
+from echofold.cli.showing.drawn import shortened, sparkline, table
 from echofold.cli.showing.output import Output
 from echofold.metrics import WITHOUT_UNIT
 
+MOST = 30  # steps that are printed; of more, the first and last of them
 SHORT = {"leak_rate": "leak", "spectral_radius": "radius", "input_scaling": "scaling"}
 
 
@@ -43,10 +44,12 @@ def show_forecast(
     output.result(f"\n{table(columns, rows)}\n")
     _explain(content, metric, output)
     lines = [
-        [row[0], *(figure(value) for value in row[1:])]
-        for row in forecasts.iloc[picked(len(forecasts))].itertuples(index=False)
+        [row[0], *(figure(value) for value in row[1:])] for row in forecasts.itertuples(index=False)
     ]
-    output.result(f"\n{table(list(forecasts.columns), lines)}")
+    shortly = shortened(lines, MOST)
+    output.result(f"\n{table(list(forecasts.columns), shortly)}")
+    if len(shortly) < len(lines):
+        output.result(f"All {len(lines)} rows are in {content['files']['forecast']}.")
     output.result(f"\n{_drawn(values, forecasts['forecast'].to_numpy())}\n")
     output.result("\n".join(f"wrote {path}" for path in files))
     output.result(f"{content['seconds']:.1f} s")

@@ -11,22 +11,46 @@ from echofold._data.numbers import figure
 from echofold.cli.compare import Comparison, winner
 from echofold.cli.defaults import Plan
 from echofold.cli.reading.gaps import written
-from echofold.cli.showing.drawn import picked, sparkline, table
+from echofold.cli.showing.drawn import shortened, sparkline, table
+
+MOST = 14  # held-out values that are printed; of more, the first and last of them
 
 
 def comparison_table(compared: Comparison, plan: Plan) -> str:
-    """A row for each scheme: validation error, then the error of each final model."""
+    """A row for each scheme: validation error, then the error of each final model.
+
+    Plain forecasts stand below; the lowest error of all is marked.
+    """
     errors = compared.error.mean(axis=0)
-    lowest = np.nanmin(errors)
+    plain = {name: float(error.mean()) for name, error in compared.simple.items()}
+    every = [*errors.ravel(), *plain.values()]
+    lowest = np.nanmin(every) if not np.isnan(every).all() else np.nan
+    mark = {True: " *", False: "  "}
     rows = []
     for s, name in enumerate(compared.schemes):
-        cells = [figure(error) + (" *" if error == lowest else "  ") for error in errors[s]]
+        cells = [figure(error) + mark[bool(error == lowest)] for error in errors[s]]
         splits = 1 if name == "single" else plan.k
         rows.append([name, str(splits), figure(compared.validation[:, s].mean()), *cells])
-    for name, error in compared.simple.items():
-        rows.append([name, "", "", figure(error.mean()) + "  ", *[""] * (len(compared.finals) - 1)])
+    for name, error in plain.items():
+        cell = figure(error) + mark[error == lowest]
+        rows.append([name, "", "", cell, *[""] * (len(compared.finals) - 1)])
     names = [f"{final}  " for final in compared.finals]
     return table(["scheme", "splits", "validation", *names], rows)
+
+
+def plain_verdict(compared: Comparison) -> str | None:
+    """A sentence if a plain forecast has the lowest error of all."""
+    plain = {name: float(error.mean()) for name, error in compared.simple.items()}
+    if not plain:
+        return None
+    best = min(plain, key=lambda name: plain[name])
+    own = compared.expected(*compared.best())
+    if own <= plain[best]:
+        return None
+    return (
+        f"A plain forecast wins: {best} was closer to the held-out values ({figure(plain[best])}) "
+        f"than every network ({figure(own)})."
+    )
 
 
 def comparison_content(compared: Comparison, plan: Plan, search: Any) -> dict[str, Any]:
@@ -54,6 +78,7 @@ def comparison_content(compared: Comparison, plan: Plan, search: Any) -> dict[st
         "results": rows,
         "simple": {name: float(errors.mean()) for name, errors in compared.simple.items()},
         "best": {"scheme": scheme, "final": final},
+        "plain_wins": plain_verdict(compared) is not None,
     }
 
 
@@ -68,9 +93,12 @@ def held_out(forecast: Any, truth: pd.Series, level: float) -> str:
         "",
         f"  {'':<19}{'true':>10}{'forecast':>10}   {100 * level:g} % interval",
     ]
-    dates = written(truth.index)
-    for i in picked(len(values), 6):
+    dates, rows = written(truth.index), []
+    for i in range(len(values)):
         bounds = f"{figure(forecast.lower.iloc[i])} to {figure(forecast.upper.iloc[i])}"
-        lines.append(f"  {dates[i]:<19}{figure(values[i]):>10}{figure(mean[i]):>10}   {bounds}")
+        rows.append([f"{dates[i]:<19}{figure(values[i]):>10}{figure(mean[i]):>10}   {bounds}"])
+    lines += [f"  {line}" for (line,) in shortened(rows, MOST)]
+    if len(rows) > MOST + 1:
+        lines.append(f"  (all {len(rows)} with --json)")
     lines.append(f"  {within.sum()} of {len(values)} true values lie inside their intervals")
     return "\n".join(lines)

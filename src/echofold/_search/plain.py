@@ -48,6 +48,35 @@ def plain_forecasts(
     return {**found, "blend": repeated + drift / 2}
 
 
+def plain_errors(
+    values: np.ndarray,
+    seasons: Sequence[int],
+    starts: np.ndarray,
+    horizon: int,
+    metric: metrics.Metric,
+    spread: metrics.Spread,
+) -> dict[str, np.ndarray]:
+    """Errors ``(starts,)`` of plain forecasts of ``values (T, outputs)`` after each start.
+
+    Values that are missing (NaN) are not scored, and are repeated from before to forecast from.
+    """
+    known = pd.DataFrame(values).ffill().bfill().to_numpy()
+    columns = [plain_forecasts(column, seasons, starts, horizon) for column in known.T]
+    found = {}
+    for name in columns[0]:
+        forecasts = np.stack([column[name] for column in columns], axis=-1)
+        errors = []
+        for start, forecast in zip(starts, forecasts, strict=True):
+            truth = values[start : start + horizon]
+            there = ~np.isnan(truth).any(axis=1)
+            pair = truth[there], forecast[there]
+            if values.shape[1] == 1:
+                pair = pair[0][:, 0], pair[1][:, 0]
+            errors.append(metric.measure(*pair, spread))
+        found[name] = np.array(errors)
+    return found
+
+
 def _change(values: np.ndarray, season: int) -> float:
     """The mean change from one season to the next, over the later half of the values."""
     count = max(season, len(values) // 2)

@@ -1,9 +1,8 @@
-"""What a report says, gathered from a search as plain data."""
+"""The details of a report, gathered from a search as plain data."""
 
 from __future__ import annotations
 
 import platform
-from datetime import date
 from importlib.metadata import version
 from typing import Any
 
@@ -16,23 +15,21 @@ from echofold._search.finals import FINALS
 from echofold._validation.dataset import describe_trouble
 from echofold.report._code import code_of
 from echofold.report._data import described
+from echofold.report._members import members_of
 
 PACKAGES = ("jax", "numpy", "pandas", "scikit-learn", "scipy", "xarray", "matplotlib")
 NATURAL_ENDS = {"leak_rate": 1, "connectivity": 1, "spectral_radius": 0, "ridge": 0}
 
 
-def gather(search: Any) -> dict[str, Any]:
-    """Everything but the pictures."""
+def details(search: Any, expected: dict[str, float]) -> dict[str, Any]:
+    """Everything but the pictures; ``expected`` are errors on unseen data by scheme."""
     data = described(search)
     first = next(iter(search._results.values()))
     return {
-        "title": type(search.estimator).__name__,
-        "date": date.today().isoformat(),
         "metric": first.attrs["metric"],
         "winner": _winner(search),
-        "evaluation": _evaluation(search),
-        "schemes": [_scheme(search, name) for name in search._results],
-        "several": isinstance(search.cv, dict),
+        "members": members_of(search),
+        "schemes": [_scheme(search, name, expected) for name in search._results],
         "asked": _asked(search, first),
         "data": data,
         "best": _best(search, first),
@@ -40,38 +37,24 @@ def gather(search: Any) -> dict[str, Any]:
         "warnings": _warnings(search),
         "versions": [("echofold", __version__), ("Python", platform.python_version())]
         + [(name, version(name)) for name in PACKAGES],
-        "no_forecast": _no_forecast(search),
         "code": code_of(search, data["described"]),
     }
 
 
 def _winner(search: Any) -> dict[str, Any]:
     return {
-        "score": float(search.best_score_),
         "params": [(name, in_words(value)) for name, value in search.best_params_.items()],
         "final": FINALS[search.final].words,
         "seed": int(search.best_estimator_.seed_),
     }
 
 
-def _evaluation(search: Any) -> dict[str, Any] | None:
-    dataset = search.evaluation_
-    if dataset is None:
-        return None
-    errors = dataset[dataset.attrs["metric"]].values
-    return {
-        "mean": float(errors.mean()),
-        "low": float(errors.min()),
-        "high": float(errors.max()),
-        "origins": len(errors),
-        "horizon": int(dataset.attrs["horizon"]),
-        "level": f"{dataset.attrs['level']:.0%}",
-        "coverage": f"{float(dataset.coverage.mean()):.0%}" if "coverage" in dataset else None,
-    }
-
-
-def _scheme(search: Any, name: str) -> dict[str, Any]:
+def _scheme(search: Any, name: str, expected: dict[str, float]) -> dict[str, Any]:
     """A row of the table of schemes."""
+    unseen = expected.get(name)
+    if unseen is None and search.evaluation_ is not None and name == next(iter(search._results)):
+        evaluation = search.evaluation_
+        unseen = float(evaluation[evaluation.attrs["metric"]].values.mean())
     dataset = search._results[name]
     scores = dataset[dataset.attrs["metric"]].values
     winner = search._winner(name)
@@ -85,6 +68,7 @@ def _scheme(search: Any, name: str) -> dict[str, Any]:
         "splits": len(splits),
         "rows": " to ".join(map(str, lengths)),
         "score": search._winners.score(winner),
+        "expected": unseen,
         "lost": int((~np.isfinite(scores)).sum()),
         "total": scores.size,
         "params": ", ".join(f"{k}={in_words(v)}" for k, v in params.items()),
@@ -108,8 +92,7 @@ def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
         ),
     ]
     spaces = [search.space] if isinstance(search.space, dict) else search.space
-    for space in spaces:
-        rows += [(name, _values(value)) for name, value in space.items()]
+    rows += _spaces(spaces)
     rows += [
         ("Strategy", first.attrs["strategy"]),
         ("Schemes", "; ".join(dataset.attrs["scheme"] for dataset in search._results.values())),
@@ -119,6 +102,23 @@ def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
         ("Seed", str(search.seed_)),
     ]
     return rows
+
+
+def _spaces(spaces: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The values of hyper-parameters: those of all spaces, then where spaces differ."""
+    texts = [{name: _values(value) for name, value in space.items()} for space in spaces]
+    names = dict.fromkeys(name for one in texts for name in one)
+    shared = [name for name in names if len({one.get(name) for one in texts}) == 1]
+    rows = [(name, texts[0][name]) for name in shared]
+    if len(shared) == len(names):
+        return rows
+    return rows + [
+        (
+            f"Space {number}",
+            "; ".join(f"{name}: {text}" for name, text in one.items() if name not in shared),
+        )
+        for number, one in enumerate(texts, 1)
+    ]
 
 
 def _metrics(dataset: Any) -> list[str]:
@@ -140,18 +140,25 @@ def _values(value: Any) -> str:
         return f"{value.dist.name}({', '.join(arguments)})"
     if isinstance(value, str) or not hasattr(value, "__len__"):
         return in_words(value)
-    shown = [in_words(v) if np.ndim(v) == 0 else f"array {np.shape(v)}" for v in value]
+    shown = [in_words(v) if _short(v) else f"array {np.shape(v)}" for v in value]
     if len(shown) > 16:
         shown = [*shown[:8], "…", *shown[-4:]]
     return ", ".join(shown)
 
 
+def _short(value: Any) -> bool:
+    """Whether a value is fit to be written out: a number, a word, a few of them."""
+    return np.ndim(value) == 0 or (isinstance(value, tuple | list) and np.size(value) <= 6)
+
+
 def _best(search: Any, first: Any) -> dict[str, Any]:
     """The ten best candidates by the first scheme."""
-    table = search.to_frame().head(10)
+    table = search.to_frame()
+    total, table = len(table), table.head(10)
     scores = [name for name in table if str(name).removesuffix("_std") in _metrics(first)]
     table = table[scores + [name for name in table if name not in scores]]
     return {
+        "total": total,
         "head": [str(name) for name in table.columns],
         "rows": [[in_words(value) for value in row] for row in table.itertuples(index=False)],
     }
@@ -178,16 +185,6 @@ def _condition(search: Any, first: Any) -> dict[str, Any]:
             ("Seconds", f"{attrs['seconds']:.1f}"),
         ],
     }
-
-
-def _no_forecast(search: Any) -> str | None:
-    """Why a forecaster's forecast is not drawn, if it is not."""
-    if not search.estimator._task.fed_back or search.best_estimator_.X_schema_ is None:
-        return None
-    return (
-        "It is not drawn, because it needs the future values of the inputs known in advance: "
-        "search.forecast(horizon, X=...) makes it of them."
-    )
 
 
 def _warnings(search: Any) -> list[str]:
