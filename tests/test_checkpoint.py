@@ -35,6 +35,7 @@ from echofold._machine.progress import Progress
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.stored_block import Expected
 from echofold._validation.record import Record
+from echofold.metrics import mase
 
 SPACE = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
 DRAWS = 6  # as many blocks
@@ -537,6 +538,28 @@ def test_checkpoints_of_version_0_1_0_go_on(tmp_path, computed):
         identical(searched("regression", checkpoint=tmp_path, **options), plain)
     with pytest.raises(ValueError, match=r"different are: n_draws \(was 4, is 5\)"):
         searched("regression", checkpoint=tmp_path, **options | {"n_draws": 5})
+
+
+def test_a_description_has_the_names_of_version_0_1_0(tmp_path):
+    searched("regression", checkpoint=tmp_path)
+    search = json.loads((tmp_path / "search.json").read_text())
+    assert set(search) - {"functions"} == {  # another one would refuse checkpoints from then
+        "algorithm", "cv", "data", "estimator", "format", "individual_ridge", "metric", "n_draws",
+        "n_iter", "parameters", "prune", "ridge", "seed", "select", "space", "strategy", "version",
+    }  # fmt: skip
+
+
+def test_a_ridge_for_each_output_goes_on_from_the_same_blocks(tmp_path, computed):
+    searched("regression", checkpoint=tmp_path)
+    computed.clear()
+    searched("regression", checkpoint=tmp_path, ridge_per_output=True)
+    assert computed == []
+
+
+def test_the_season_of_a_metric_is_noticed(tmp_path, computed):
+    searched("regression", metric="mase", checkpoint=tmp_path)
+    with pytest.raises(ValueError, match=r"different are: functions\['mase'\]"):
+        searched("regression", metric=mase(12), checkpoint=tmp_path)
 
 
 def test_functions_of_which_version_0_1_0_kept_the_name_are_refused(tmp_path, computed):

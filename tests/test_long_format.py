@@ -106,3 +106,56 @@ def test_what_is_wrong_is_said():
     )
     with pytest.raises(ValueError, match=r"Forecast with a list of levels, level=\[0.9\]"):
         to_long({"b": search.fit(SERIES["b"]).forecast(3, level=0.9)})
+
+
+def long_frame(times, **more):
+    return pd.DataFrame({"unique_id": "a", "ds": times, "y": np.arange(float(len(times))), **more})
+
+
+def test_texts_of_dates_have_one_reading():
+    texts = DAYS[:12].strftime("%Y-%m-%d")
+    found = from_long(long_frame(texts[::-1]))["a"].y
+    pd.testing.assert_index_equal(found.index, DAYS[:12], check_names=False)
+    assert found.tolist() == list(range(11, -1, -1))
+    for form in ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y"):
+        with pytest.raises(ValueError, match=r"ds='.*' is neither a date.*format="):
+            from_long(long_frame(DAYS[:12].strftime(form)))
+
+
+def test_times_of_other_kinds():
+    zone = "Europe/Berlin"
+    days = pd.date_range("2024-03-25", periods=12, freq="D", tz=zone)
+    frame = long_frame(days)
+    local = pl.Series(days.tz_localize(None).to_numpy()).dt.replace_time_zone(zone)
+    polars = pl.DataFrame({"unique_id": ["a"] * 12, "ds": local, "y": np.arange(12.0)})
+    for given in (frame, polars):
+        found = from_long(given, freq="D")["a"].y
+        assert list(found.index) == list(days)
+    assert from_long(long_frame([1.0, 2.0, 4.0]), freq=1)["a"].y.index.tolist() == [1, 2, 3, 4]
+    periods = from_long(long_frame(pd.period_range("2024-01", periods=5, freq="M")))["a"].y
+    assert periods.index[0] == pd.Timestamp("2024-01-01") and periods.index.freqstr == "MS"
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: from_long(long_frame([0.5, 1.0, 1.5])), "ds=0.5 is neither"),
+        (lambda: from_long(long_frame([1, 2, 3]), freq="D"), "give a positive integer"),
+        (lambda: from_long(long_frame([1, 2, 3]), freq=0), "give a positive integer"),
+        (lambda: from_long(long_frame(DAYS[:5]), freq="often"), "a frequency of pandas"),
+        (
+            lambda: from_long(pd.concat([long_frame(DAYS[:5])] * 2, axis=1)),
+            "several columns 'unique_id'",
+        ),
+        (lambda: to_long({"a": SERIES["a"]}, model="ds"), "give each another name"),
+    ],
+    ids=["fraction", "text for numbers", "zero", "unknown", "twice", "name"],
+)  # fmt: skip
+def test_what_is_refused_in_words(use, message):
+    with pytest.raises(ValueError, match=message):
+        use()
+
+
+def test_names_of_several_parts():
+    frame = to_long({("a", 1): SERIES["a"]})
+    assert set(frame.unique_id) == {("a", 1)}

@@ -219,6 +219,20 @@ def test_classes_are_no_series():
             cross_validate(model, sequences, labels, cv=2, metric=name)
 
 
+def test_scores_of_scikit_learn_are_maximised():
+    r2_score = pytest.importorskip("sklearn.metrics").r2_score
+    model = ESNForecaster(12, random_state=0)
+    found = cross_validate(model, LEVEL, cv=KFold(4), ridge=[1e-6, 1e2], metric=[r2_score, "r2"])
+    assert found.attrs["better"] == "higher"
+    np.testing.assert_allclose(found.r2_score, found.r2, rtol=1e-9)
+
+
+def test_labels_are_not_forecast():
+    model = ESNForecaster(12, random_state=0).fit(LEVEL)
+    with pytest.raises(ValueError, match="'accuracy' counts wrong labels and needs a classifier"):
+        backtest(model, LEVEL, starts=3, horizon=5, washout=20, metric="accuracy")
+
+
 def test_names_functions_and_objects():
     for name in ("mape", "smape", "r2"):
         assert resolve(getattr(metrics, name)) is resolve(name)

@@ -78,6 +78,12 @@ def test_an_estimator_takes_one_for_each_output_and_keeps_it_in_its_file(tmp_pat
     np.testing.assert_array_equal(again.predict(U), both.predict(U))
 
 
+def test_summary_and_report_tell_of_it(tmp_path):
+    search = searched()
+    assert f"each has its own: {search.best_score_:.4f}" in search.summary()
+    assert search.report(tmp_path / "report.html").exists()
+
+
 def test_a_classifier_has_one_for_each_class():
     sequences = [RNG.normal(size=(12, 2)) + label for label in (0, 1, 2) for _ in range(15)]
     labels = np.repeat([0, 1, 2], 15)

@@ -597,7 +597,7 @@ def test_numpy_values_and_single_values_are_lists_too():
         ({"n_draws": 0}, ValueError, "n_draws=0 is not allowed: it must be a positive integer"),
         ({"n_draws": 1.5}, ValueError, "n_draws=1.5 is not allowed"),
         ({"n_jobs": 0}, ValueError, "n_jobs=0 is not allowed"),
-        ({"metric": "r2"}, ValueError, "metric='r2' is unknown"),
+        ({"metric": "r3"}, ValueError, "metric='r3' is unknown"),
         ({"metric": []}, ValueError, r"metric=\[\] is empty"),
         ({"metric": "error_rate"}, ValueError, "'error_rate' counts wrong labels.*classifier"),
         ({"memory": "lots"}, ValueError, "memory='lots' is not understood"),

@@ -69,6 +69,15 @@ def test_several_series_and_known_inputs():
     np.testing.assert_array_equal(again, found.iloc[[19, 23]])
 
 
+def test_known_inputs_are_needed_for_every_step_up_to_the_last():
+    month = pd.DataFrame({"month": AIRLINE.index.month}, index=AIRLINE.index)
+    model = EchoStateForecaster(ESNForecaster(20, random_state=0)).fit(TRAIN, X=month.iloc[:-24])
+    with pytest.raises(ValueError, match="X has no row for .* of the 4 steps"):
+        model.predict(fh=[2, 4], X=month.iloc[[-23, -21]])
+    found = model.predict(fh=[2, 4], X=month.iloc[-24:])
+    pd.testing.assert_series_equal(found, model.predict(fh=FH, X=month.iloc[-24:]).iloc[[1, 3]])
+
+
 def test_intervals_and_quantiles():
     model = EchoStateForecaster(SEARCH).fit(TRAIN)
     found = model.predict_interval(FH, coverage=[0.5, 0.9])[TRAIN.name]

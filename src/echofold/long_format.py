@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from echofold._data.arguments import is_integer
 from echofold._data.tables import kind_of
 from echofold._models.forecast import Forecast
 
@@ -34,7 +35,8 @@ def from_long(
     frame : pandas or polars DataFrame
         A row for each time of each series, in any order.
     id, time : str
-        Columns with the name of the series, and with dates or whole numbers.
+        Columns with the name of the series, and with dates (as text, those of ISO 8601) or whole
+        numbers.
     value : str or None, default="y"
         Column with the values; None for a frame of known inputs alone, as for the future.
     freq : str, pandas offset or int, optional
@@ -63,6 +65,8 @@ def from_long(
             "Name the columns by id=, time= and value=."
         )
     known = [name for name in frame.columns if name not in wanted]
+    frame = frame.assign(**{time: _times(frame[time])})
+    _check_freq(freq, frame[time])
     found = {}
     for name, rows in frame.groupby(id, sort=False, dropna=False):
         rows = rows.set_index(time).sort_index()
@@ -77,13 +81,59 @@ def from_long(
 def _as_pandas(frame: Any) -> pd.DataFrame:
     """A frame of either library, in pandas."""
     if kind_of(frame) == "polars" and hasattr(frame, "get_columns"):
-        return pd.DataFrame({column.name: column.to_numpy() for column in frame.get_columns()})
+        return pd.DataFrame({column.name: _from_polars(column) for column in frame.get_columns()})
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(
             f"frame: got {type(frame).__name__}, expected a pandas or polars DataFrame with a row "
             "for each time of each series."
         )
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"frame has several columns {twice!r}; rename all but one.")
     return frame
+
+
+def _from_polars(column: Any) -> Any:
+    """Values of a column; times with a zone are in UTC there, and get it back."""
+    zone, values = getattr(column.dtype, "time_zone", None), column.to_numpy()
+    return values if zone is None else pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone)
+
+
+def _times(column: pd.Series) -> pd.Series:
+    """Dates or whole numbers; text is read as ISO 8601, of which there is one reading."""
+    name = column.name
+    if pd.api.types.is_integer_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    if isinstance(column.dtype, pd.PeriodDtype):
+        return column.dt.to_timestamp()
+    if pd.api.types.is_float_dtype(column) and not (column % 1).any():
+        return column if column.isna().any() else column.astype("int64")
+    if not pd.api.types.is_numeric_dtype(column):
+        try:
+            return pd.to_datetime(column, format="ISO8601")
+        except (ValueError, TypeError):
+            pass
+    odd = next((one for one in column if not isinstance(one, float) or one % 1), column.iloc[0])
+    raise ValueError(
+        f"{name}={odd!r} is neither a date, nor text such as '2024-01-31', nor a whole number. "
+        f"Read it first: frame[{name!r}] = pd.to_datetime(frame[{name!r}], format=...)."
+    )
+
+
+def _check_freq(freq: Any, times: pd.Series) -> None:
+    """Raise for a spacing of another kind than the times have."""
+    if freq is None:
+        return
+    if pd.api.types.is_numeric_dtype(times):
+        if not is_integer(freq) or freq < 1:
+            raise ValueError(f"freq={freq!r}: times are whole numbers; give a positive integer.")
+        return
+    try:
+        pd.tseries.frequencies.to_offset(freq)
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"freq={freq!r}: times are dates; give a frequency of pandas, such as 'D' or 'MS'."
+        ) from None
 
 
 def _check_times(index: pd.Index, name: Any, time: str) -> None:
@@ -149,11 +199,16 @@ def to_long(
     """
     if not forecasts:
         raise ValueError("forecasts is empty; give at least one series by its name.")
+    if len({model, id, time}) < 3:
+        raise ValueError(
+            f"model={model!r}, id={id!r} and time={time!r} name columns of one frame; give each "
+            "another name."
+        )
     parts = []
     for name, one in forecasts.items():
         columns = _columns(name, one, model)
         part = pd.DataFrame(columns).rename_axis(time).reset_index()
-        part.insert(0, id, name)
+        part.insert(0, id, [name] * len(part))
         parts.append(part)
     frame = pd.concat(parts, ignore_index=True)
     if kind_of(like) != "polars":

@@ -164,7 +164,14 @@ class EchoStateForecaster(BaseForecaster):
         if X is None:
             return steps, (last, None)
         every = ForecastingHorizon(np.arange(1, last + 1), is_relative=True)
-        return steps, (last, _values(X.reindex(every.to_absolute_index(self.cutoff))))
+        index = every.to_absolute_index(self.cutoff)
+        there = index.isin(X.index)
+        if not there.all():
+            raise ValueError(
+                f"X has no row for {index[~there][0]}, one of the {last} steps up to the last of "
+                "fh: a forecast goes through all of them. Give X for every step."
+            )
+        return steps, (last, _values(X.reindex(index)))
 
     def _written(self, values: np.ndarray, fh):
         """A forecast in the kind of ``y``."""

@@ -21,7 +21,7 @@ from echofold._machine.progress import one_piece
 from echofold._machine.where import Work, resolve
 from echofold._models.ensemble import ForecastEnsemble, combined
 from echofold._models.forecaster import ESNForecaster
-from echofold._validation.settings import Settings, check_metrics
+from echofold._validation.settings import Settings, check_labels, check_metrics
 from echofold._validation.validate import validate
 from echofold.metrics import spread_of
 
@@ -95,6 +95,7 @@ def backtest(
     _check(members, y, washout)
     check_count("horizon", horizon)
     metrics = check_metrics(metric)
+    check_labels(metrics, members[0]._task)
     table = read(y, "y", missing=True)
     with one_piece("backtesting"):
         problems = [one._problem(table, X, first, _opening(one, washout, refit)) for one in members]

@@ -10,11 +10,12 @@ from echofold._models.stored import named_in_files
 from echofold._search.described import described, described_function
 from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
-from echofold.metrics import TOGETHER
+from echofold.metrics import TOGETHER, Scaled
 
 # Parameters of a search that change neither its candidates nor their scores.
 WITHOUT_EFFECT = (
     "final", "memory", "n_jobs", "executor", "checkpoint", "progress", "verify",
+    "ridge_per_output",
 )  # fmt: skip
 DESCRIBED_APART = ("estimator", "space", "cv", "metric", "random_state", "sampler")
 
@@ -55,10 +56,15 @@ def identity_of(
         "functions": {
             metric.name: described_function(metric.function, "metric")
             for metric in settings.metrics
-            if metric.needs in TOGETHER
+            if metric.needs in TOGETHER or _is_seasonal(metric.function)
         },
         **rest,
         "prune": bool(search.prune),
         "data": data_of(problem),
         "seed": seed,
     }
+
+
+def _is_seasonal(metric: Any) -> bool:
+    """Whether a metric has a season, which its name does not tell."""
+    return isinstance(metric, Scaled) and metric.season != 1

@@ -234,8 +234,8 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         """
         began = time.perf_counter()
         spaces, settings = self._check()
-        check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
         groups, fit_params = routed(self, groups, fit_params)
+        check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
         reader = Reader(
             clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics,
             self._openings(spaces),

@@ -105,6 +105,10 @@ def summary(search) -> str:
                 "  every candidate diverges on some split; the winner does so least often, in "
                 f"{winner.diverged} runs"
             )
+    if search.ridge_per_output:
+        lines.append(
+            f"scores are with one ridge for all outputs; each has its own: {search.best_score_:.4f}"
+        )
     if search.evaluation_ is not None:
         evaluation = search.evaluation_
         lines.append(

@@ -9,6 +9,7 @@ import numpy as np
 
 from echofold._data.lazy import AT_ONCE
 from echofold._data.problem import Problem
+from echofold._data.tasks import Task
 from echofold._folds.splits import RowSplits, resolve_cv
 from echofold._validation.score import check_values_of
 from echofold.metrics import OF_VALUES, TOGETHER, Metric, resolve
@@ -75,6 +76,16 @@ def _groups(groups, problem: Problem) -> np.ndarray:
     return groups[first : first + problem.rows]
 
 
+def check_labels(metrics: list[Metric], task: Task) -> None:
+    """Raise for a metric of labels where there are none."""
+    for metric in metrics:
+        if metric.needs == "labels" and not task.labels:
+            raise ValueError(
+                f"metric={metric.name!r} counts wrong labels and needs a classifier; "
+                f"use one of {', '.join(OF_VALUES)}."
+            )
+
+
 def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> None:
     """Raise for a scheme or a metric that makes no sense for the task."""
     if problem.task.fed_back and not splits.intervals:
@@ -85,12 +96,8 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
     _check_weights(problem, splits)
     if problem.lazy:
         _check_lazy(splits, metrics, problem.task.fed_back)
+    check_labels(metrics, problem.task)
     for metric in metrics:
-        if metric.needs == "labels" and not problem.task.labels:
-            raise ValueError(
-                f"metric={metric.name!r} counts wrong labels and needs a classifier; "
-                f"use one of {', '.join(OF_VALUES)}."
-            )
         if metric.needs == "lost" and not (splits.intervals and not problem.task.labels):
             raise ValueError(
                 f"metric={metric.function!r} is the time until an error is too large, and needs "

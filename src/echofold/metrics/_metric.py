@@ -133,7 +133,8 @@ WITHOUT_UNIT = [
 def resolve(metric: Any) -> Metric:
     """Return the `Metric` of a name or of a callable ``(y_true, y_pred)``.
 
-    A callable with a true attribute ``higher_is_better`` is maximised.
+    A callable with a true attribute ``higher_is_better`` is maximised, and so are scikit-learn's
+    functions that are called scores.
     """
     if isinstance(metric, Horizon):
         return Metric("horizon", "lost", metric, words="time until a threshold", higher=True)
@@ -156,7 +157,8 @@ def resolve(metric: Any) -> Metric:
                 "above a fifth of the standard deviation."
             )
         name = getattr(metric, "__name__", type(metric).__name__)
-        higher = bool(getattr(metric, "higher_is_better", False))
+        scored = str(getattr(metric, "__module__", "")).startswith("sklearn.metrics")
+        higher = bool(getattr(metric, "higher_is_better", scored and name.endswith("_score")))
         return Metric(name, "predictions", metric, higher=higher)
     if not isinstance(metric, str):
         raise TypeError(

@@ -223,13 +223,14 @@ def _edges(search: Any, first: Any) -> list[str]:
             continue
         values = np.unique(first[name].values)
         best = search.best_params_.get(name)
-        if len(values) < 3 or values.dtype.kind not in "iuf" or NATURAL_ENDS.get(name) == best:
+        if np.ndim(best) or len(values) < 3 or values.dtype.kind not in "iuf":
+            continue  # a ridge for each output, say
+        if NATURAL_ENDS.get(name) == best:
             continue
         if best in (values[0], values[-1]):
             end = "smallest" if best == values[0] else "largest"
             notes.append(
                 f"The winner has the {end} {name} of those searched, {in_words(best)}; a wider "
-                "range "
-                "may hold a better one."
+                "range may hold a better one."
             )
     return notes

@@ -133,7 +133,7 @@ def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
         if "coverage" in evaluation:
             level = f"{100 * evaluation.attrs['level']:g} %"
             held = float(evaluation.coverage.values.mean())
-            words = "On the same unseen data."
+            words = f"On the same unseen data, {evaluation.attrs['horizon'] * len(errors):,} steps."
             cards.append(_card(f"{of}Values inside {level} intervals", held, words, percent=True))
     elif ahead is None:
         words = "echofold.evaluate(search, …) repeats the whole search on beginnings of the data "
