@@ -121,7 +121,7 @@ def test_a_forecast_its_files_and_its_json_agree(run, daily, tmp_path):
     code, shown, err = run(*args)
     assert code == 0
     content = json.loads(shown)
-    written = pd.read_csv(out / "forecast.csv")
+    written = pd.read_csv(out / "forecast.csv", float_precision="round_trip")
     assert list(written.columns) == ["day", "forecast", "lower_90", "upper_90"]
     assert list(written["day"]) == [f"2024-03-0{d}" for d in range(1, 6)]
     records = pd.DataFrame(content["forecast"])

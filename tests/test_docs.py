@@ -124,7 +124,8 @@ def test_commands_are_valid(page, arguments):
     from echofold.cli.app import app
 
     with app.make_context("echofold", list(arguments)) as context:
-        name, command, rest = app.resolve_command(context, context._protected_args + context.args)
+        kept = "_protected_args" if hasattr(context, "_protected_args") else "protected_args"
+        name, command, rest = app.resolve_command(context, getattr(context, kept) + context.args)
         command.make_context(name, rest, parent=context)
 
 

@@ -36,7 +36,10 @@ def count_compilations(names):
     try:
         yield
     finally:
-        jax.monitoring.unregister_event_duration_listener(heard)
+        if hasattr(jax.monitoring, "unregister_event_duration_listener"):
+            jax.monitoring.unregister_event_duration_listener(heard)
+        else:  # in older versions
+            jax._src.monitoring._unregister_event_duration_listener_by_callback(heard)
 
 
 def counted():

@@ -703,8 +703,11 @@ def test_candidates_with_different_washouts_are_scored_on_the_same_rows():
         )
     for final in ("retrain", "average"):  # retrained on all rows after its own washout
         model = found.finalize(final)
-        assert model.washout == 0 and np.isfinite(model.forecast(5)).all()
-    plain = ESNForecaster(12, random_state=SEED, washout=0, ridge=1e-4).fit(SERIES)
+        assert np.isfinite(model.forecast(5)).all()
+    # Scores are equal to rounding, so which of the three wins is left to it.
+    own = {"washout": found.best_params_["washout"]}
+    assert model.washout == own["washout"]
+    plain = ESNForecaster(12, random_state=SEED, ridge=1e-4, **own).fit(SERIES)
     np.testing.assert_allclose(found.finalize("retrain").forecast(5), plain.forecast(5), rtol=1e-9)
 
 

@@ -29,7 +29,7 @@ class Rows:
             with path.open(encoding="utf-8") as stream:
                 first = stream.readline()
             if first[:1] == "#" and _parsed(first[1:]) == self.settings:
-                self.frame = pd.read_csv(path, comment="#")
+                self.frame = pd.read_csv(path, comment="#", float_precision="round_trip")
             else:
                 say(f"{path.name} was made with other settings; it is computed again")
 
