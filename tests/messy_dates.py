@@ -1,6 +1,6 @@
 """Files whose dates are written as people and programs write them, and what must come out."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,11 @@ GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober Nove
 SPANISH = "ene feb mar abr may jun jul ago sep oct nov dic"
 ITALIAN = "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre"
 PORTUGUESE = "jan fev mar abr mai jun jul ago set out nov dez"
+SWEDISH = "januari februari mars april maj juni juli augusti sep. oktober november december"
+POLISH = (
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada "
+    "grudnia"
+)
 DUTCH = "jan. feb. mrt. apr. mei jun. jul. aug. sep. okt. nov. dec."
 
 
@@ -275,8 +280,197 @@ def none():
                error="not evenly spaced|mostly gaps")  # fmt: skip
 
 
+def half():
+    """Columns that are mostly dates are refused, with the first cell that is none."""
+    days = list(dates("D", 40, "2021-01-04").strftime("%Y-%m-%d"))
+    feet = [*days, "Middle", "Lowest", "Highest", "Spread", "Rows"]
+    yield Case("statistics below", table(date=feet), error="holds 'Middle' in row 41.*5 cells")
+    gaps = [*days[:20], *["n/a"] * 6, *days[26:]]
+    yield Case("n/a among dates", table(date=gaps), error="holds 'n/a' in row 21.*such rows")
+    empty = [*days[:20], *[""] * 6, *days[26:]]
+    yield Case("empty dates", table(date=empty), error="row 21.*--date-format.*--date none")
+    excel = [f"{d:%Y-%m-%d}" if d.day <= 12 else f"{d:%d/%m/%Y}" for d in dates("D", 59)]
+    yield Case("half converted", table(date=excel), error="holds '1949-01-01' in row 1")
+    years = [*range(1950, 1990), *["n/a"] * 6]
+    yield Case("years and n/a", table(year=years), error="holds 'n/a' in row 41")
+    named = Case("named with --date", table(when=gaps), error="'n/a' in row 21")
+    yield replace(named, options={"date": "when"})
+    few = [*days[:20], *["soon"] * 28]
+    yield Case("few are dates", table(date=few), "1", "48", note="but 'soon' is not read")
+    back = [f"{d.year} m. sausio {d.day} d." for d in dates("YS", 40)[::-1]]
+    yield Case("unread, newest first", table(data=back), error="newest seem to come first: sort")
+    yield Case("unread, oldest first", table(data=back[::-1]), "1", "40", note="oldest to the new")
+
+
+def zones():
+    """Local days stay the days that they are; finer times are of UTC."""
+    local, days = "times in 'date' are local", dates("D", 48, "2021-03-01")
+    yield as_is("days east of UTC", "%Y-%m-%dT00:00:00+02:00", days, "daily", local)
+    for zone in ("Europe/Vilnius", "America/New_York"):
+        for freq, words in (("D", "daily"), ("W-MON", "weekly (Mondays)"), ("MS", "monthly")):
+            there = dates(freq, 48, "2021-03-01")
+            stamps = list(there.tz_localize(zone))
+            texts = [stamp.isoformat() for stamp in stamps]
+            yield as_is(f"{words} in {zone}", texts, there, words, local)
+            texts = [f"{stamp.tz_convert('UTC'):%Y-%m-%dT%H:%M:%SZ}" for stamp in stamps]
+            yield as_is(f"{words} in {zone}, as UTC", texts, there, words, "midnights of a zone")
+            seconds = [int(stamp.timestamp()) for stamp in stamps]
+            yield as_is(f"{words} in {zone}, epoch", seconds, there, words, "midnights of a zone")
+    nine = days + pd.Timedelta("9h")
+    yield as_is("nine o'clock", "%Y-%m-%d %H:%M:%S+0200", nine, "daily", local)
+    hours = dates("h", 48, "2021-03-27")
+    there = [d.isoformat() for d in hours.tz_localize("UTC").tz_convert("Europe/Vilnius")]
+    yield as_is("hours", there, hours, "hourly", "converted to UTC")
+    yield as_is("zone by letters", "%Y-%m-%d %H:%M CET", hours, "hourly", "zone (CET)")
+    yield as_is("of Java", "%a %b %d %H:%M:%S EET %Y", hours, "hourly", "without their zone")
+    yield as_is("of C", "%a %b %d %H:%M:%S %Y", hours, "hourly")
+    mail = [f'"{d:%a, %d %b %Y %H:%M:%S} +0000"' for d in hours]
+    yield as_is("of mail", mail, hours, "hourly", "in UTC")
+    yield as_is("format with an offset", "%d/%m/%Y %H:%M +0200", days, "daily", local,
+                date_format="%d/%m/%Y %H:%M %z")  # fmt: skip
+
+
+def which():
+    """The column whose dates are there once, and ids that take turns."""
+    days, rows = dates("D", 40, "2021-01-04"), range(40)
+    iso = list(days.strftime("%Y-%m-%d"))
+
+    def case(name, note="", **columns):
+        return Case(name, table(**columns), str(days[0]), str(days[-1]), "daily", (7,), note)
+
+    yield case("a constant date first", updated=["2024-01-05"] * 40, date=iso)
+    twice = ["2024-01-05"] * 20 + ["2024-01-06"] * 20
+    yield case("a repeated date first", "taken from 'Period'", Retrieved=twice, Period=iso)
+    uneven = list((days + pd.to_timedelta(np.arange(40) ** 2, unit="D")).strftime("%Y-%m-%d"))
+    yield case("an uneven date first", "taken from 'sold'", seen=uneven, sold=iso)
+    doubled = [days[i // 2] for i in rows]
+    yield Case("two dates a row", table(date=doubled, due=[days[i // 3] for i in rows]),
+               error="and for 19 other dates; take the dates of 'due' with --date")  # fmt: skip
+    one_more = [iso[i - (i > 9) - (i > 20)] for i in rows]
+    yield Case("two doubled dates", table(date=one_more), error="for 1 other date;")
+    turns = "'stn' has 3 values that take turns"
+    yield case("stations take turns", turns, date=iso, stn=["ABC"[i % 3] for i in rows])
+    yield case("two take turns", "--id 'my stn'", date=iso, **{"my stn": [i % 2 for i in rows]})
+    blocks = "'site' has 2 values in blocks"
+    yield case("one after the other", blocks, date=iso, site=["AB"[i // 20] for i in rows])
+    yield case("weekdays", date=iso, label=[f"{d:%a}" for d in days])
+    yield case("months", date=iso, label=[f"{d:%b}" for d in days])
+    yield case("not in turn", date=iso, flag=["AB"[i * i % 5 % 2] for i in rows])
+
+
+def unlikely():
+    """Whole numbers that may be years, or days of Excel, but are not named so."""
+    rows = range(40)
+
+    def case(name, note="", **columns):
+        return Case(name, table(**columns), "1", "40", "", (), note)
+
+    yield case("house numbers", street=["Elm"] * 40, house=[1600 + i for i in rows])
+    yield case("a first column of doses", dose=[10_000 + 7 * i for i in rows])
+    yield as_is("years without a name", "%Y", dates("YS", 40), "yearly", "read as years", "x")
+
+
+def programs():
+    """Forms of statistical offices, meters and spreadsheets."""
+    halves, years, h = dates("2QS", 40), dates("YS", 40), dates("h", 48, "2021-01-30")
+    for form in ("{}-S{}", "{}h{}"):
+        texts = [form.format(d.year, 1 + d.month // 7) for d in halves]
+        yield half_years(f"half-years {form}", texts, halves)
+    yield half_years("H1 1949", [f"H{1 + d.month // 7} {d.year}" for d in halves], halves)
+    yield as_is("FY1949", "FY%Y", years, "yearly", "fiscal years")
+    pairs = [f"{d.year}/{(d.year + 1) % 100:02d}" for d in years]
+    yield as_is("1949/50", pairs, years, "yearly", "pairs of years")
+    yield as_is("1949-1950", [f"{d.year}-{d.year + 1}" for d in years], years, "yearly", "pairs")
+    turn = dates("YS", 24, "2000-01-01")
+    texts = [f"{d.year}-{d.year % 100 + 1:02d}" for d in turn]
+    yield as_is("2000-01 is no month", texts, turn, "yearly", "pairs")
+    weeks = dates("W-MON", 48, "2021-01-04")
+    yield as_is("2021-W01-1", "%G-W%V-%u", weeks, "weekly (Mondays)")
+    yield as_is("202101", "%G%V", weeks, "weekly (Mondays)", "a year and a week", "week")
+    yield as_is("Week of", "Week of %m/%d/%Y", weeks, "weekly (Mondays)")
+    six = pd.Timedelta("6D")
+    texts = [f"{d:%Y-%m-%d} - {d + six:%Y-%m-%d}" for d in weeks]
+    yield as_is("ranges of days", texts, weeks, "weekly (Mondays)", "ranges")
+    texts = [f"{d:%d.%m.%Y %H:%M} - {d + pd.Timedelta('1h'):%d.%m.%Y %H:%M}" for d in h]
+    yield as_is("ranges of hours", texts, h, "hourly", "first dates")
+    texts = [f"{d:%Y-%m-%d %H:%M}-{d + pd.Timedelta('1h'):%H:%M}" for d in h]
+    yield as_is("ranges of hours of a day", texts, h, "hourly", "as their first")
+    yield as_is("hours with points", "%d.%m.%Y %H.%M", h, "hourly")
+    texts = [f"{d.year}年{d.month}月{d.day}日" for d in dates("D")]
+    yield as_is("Chinese", texts, dates("D"), "daily")
+    yield as_is("Swedish", month_names(SWEDISH, "@ %Y", dates("MS")), dates("MS"), "monthly")
+    yield as_is("Polish", month_names(POLISH, "%d @ %Y", dates("MS")), dates("MS"), "monthly")
+    random = np.random.RandomState(0)
+    for freq, most, words in (("5min", 9, "every 5 minutes"), ("h", 60, "hourly"),
+                              ("D", 2400, "daily")):  # fmt: skip
+        meant = dates(freq, 200, "2021-01-04")
+        late = meant + pd.to_timedelta(random.randint(-most, most, 200), unit="s")
+        case = as_is(f"nearly {words}", "%Y-%m-%d %H:%M:%S", late, words, "rounded, for")
+        yield replace(case, first=str(meant[0]), last=str(meant[-1]))
+    trading = dates("B", 48, "2021-01-04")
+    late = trading + pd.to_timedelta(13 + random.randint(0, 8, 48), unit="h")
+    case = as_is("closing times", "%Y-%m-%d %H:%M", late, "on business days", "moved to the start")
+    yield replace(case, first=str(trading[0]), last=str(trading[-1]))
+    uneven = dates("5min", 99, "2021-01-04") + pd.to_timedelta(random.randint(0, 250, 99), unit="s")
+    yield Case("uneven minutes", table(date=uneven), error="one row for each 5 minutes first")
+
+
+def half_years(name, texts, days):
+    case = as_is(name, texts, days, "every half-year")
+    return replace(case, seasons=(2,))
+
+
+def several():
+    """Periods in a column beside years, and times beside dates, as offices and meters give them."""
+    m, q, h = dates("MS", 48), dates("QS", 48), dates("h", 48, "2021-01-30")
+
+    def case(name, days, words, note="made of", **columns):
+        return Case(name, table(**columns), str(days[0]), str(days[-1]), words, spaced(words), note)
+
+    yield case("M01", m, "monthly", Year=m.year, Period=m.strftime("M%m"))
+    yield case("Q01", q, "quarterly", Year=q.year, Period=[f"Q0{one}" for one in q.quarter])
+    year = [d.year for d in m for _ in range(2 if d.month == 12 else 1)]
+    period = [p for d in m for p in ([f"M{d.month:02d}"] + ["M13"] * (d.month == 12))]
+    yield case("M13", m, "monthly", "4 rows are left out", Year=year, Period=period)
+    day, time = h.strftime("%Y-%m-%d"), h.strftime("%H:%M")
+    end = (h + pd.Timedelta("59min")).strftime("%H:%M")
+    yield case("START TIME", h, "hourly", "'START TIME'", DATE=day, **{"START TIME": time},
+               **{"END TIME": end})  # fmt: skip
+    yield case("Hour as a range", h, "hourly", Date=day,
+               Hour=[f"{a}-{b}" for a, b in zip(time, end, strict=True)])  # fmt: skip
+    yield case("HE01", h, "hourly", Date=day, Hour=[f"HE{one + 1:02d}" for one in h.hour])
+    merged = ["" if d.month > 1 else d.year for d in m]
+    yield case("merged years", m, "monthly", "below them", Year=merged, Month=m.strftime("%b"))
+    first = ["" if one.hour else f"{one:%d.%m.%Y}" for one in h]
+    yield case("merged days", h, "hourly", "of 'Datum' are taken", Datum=first, Uhrzeit=time)
+    wrong = [1949 if i == 0 else "" for i in range(48)]
+    yield Case("a year, and never more", table(Year=wrong, Month=m.strftime("%b")), "1", "48",
+               note="'Month' may hold dates")  # fmt: skip
+    rows = [row for d in m for row in ([d.year] * (d.month == 1) + [f"{d:%B}"])]
+    yield Case("years as headings", table(month=rows), error="the year 1949 in row 1, above")
+    two, fill = dates("2W-MON", 60, "2021-01-04"), {"fill": "interpolate"}
+    yield Case("every 2 weeks", table(date=two.delete(7)), "2021-01-04 00:00:00", str(two[-1]),
+               "every 2 weeks", (26,), "1 of 60 values", options=fill)  # fmt: skip
+    two = dates("2MS", 48)
+    yield replace(as_is("every 2 months", "%Y-%m-%d", two, "every 2 months"), seasons=(6,))
+    days = dates("D", 48, "2021-01-04").delete([20, 30]).repeat(2)
+    yield Case("sums of none", table(date=days), "2021-01-04 00:00:00", "2021-02-20 00:00:00",
+               "daily", (7,), "2 dates have no row, the first 2021-01-24: their sums are 0",
+               options={"duplicates": "sum"})  # fmt: skip
+    panel = [1950 + i % 24 for i in range(48)]
+    yield Case("yearly panel", table(country=["LT"] * 24 + ["LV"] * 24, year=panel),
+               error="holds 2 series, told apart by 'country'")  # fmt: skip
+    keys = [f"{'MF'[i // 24 % 2]},{'ab'[i // 48 % 2]},{'xy'[i // 96]}" for i in range(192)]
+    yield Case("yearly panel of three keys",
+               table(**{"sex,age,geo": keys, "year": [1950 + i % 24 for i in range(192)]}),
+               error="'sex', 'age' and 'geo' together")  # fmt: skip
+
+
 CASES = [
     case
-    for kind in (orders, years, names, stamps, numbers, parts, none)
+    for kind in (
+        orders, years, names, stamps, numbers, parts, none, half, zones, which, unlikely, programs,
+        several,
+    )
     for case in kind()
 ]  # fmt: skip

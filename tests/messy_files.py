@@ -10,6 +10,9 @@ DAYS = pd.date_range("2023-01-02", periods=ROWS)
 MONTHS = pd.date_range("2023-03-01", periods=ROWS, freq="MS")
 VALUES = np.round(100 + 10 * np.sin(np.arange(ROWS)), 1)
 THOUSANDS = 1000 + 37 * np.arange(ROWS) % 500
+AROUND_1000 = 900 + 37 * np.arange(ROWS) % 500
+MILLIONS = 1_234_567 + 1000 * AROUND_1000
+RATIOS = np.round(VALUES / 70, 3)
 SIGNED = np.round(10 * np.sin(np.arange(ROWS)), 1)
 
 
@@ -54,6 +57,10 @@ def german(value):
 
 def quoted(cells):
     return [f'"{cell}"' for cell in cells]
+
+
+def pointed(value):
+    return f"{value:,}".replace(",", ".")
 
 
 def changed(cells, at, cell):
@@ -237,6 +244,116 @@ CELLS = {
     ),
 }  # fmt: skip
 
+
+def two(first, *second, mark=";"):
+    """Two columns beside the dates."""
+    return file(
+        mark.join(["day", "z", "x"]),
+        [mark.join(map(str, cells)) for cells in zip(DAYS.date, first, *second, strict=True)],
+    )
+
+
+NOT_THOUSANDS = [f"{v:.3f}" for v in RATIOS]
+SIGNS = {
+    "points for thousands above 999": Messy(
+        table([pointed(v) for v in AROUND_1000], mark=";"), AROUND_1000,
+        notes=("the point in '1.011' is read as of thousands", "such as '900'", "--decimal"),
+    ),
+    "points for thousands and euros": Messy(
+        table([f"{pointed(v)} €" for v in AROUND_1000], mark=";"), AROUND_1000,
+        notes=("the point in '1.011 €' is read as of thousands", "without '€'"),
+    ),
+    "points for millions": Messy(
+        table([pointed(v) for v in MILLIONS]), MILLIONS,
+        notes=("points are read as of thousands, as in '2.134.567'",),
+    ),
+    "three decimals": Messy(
+        table(NOT_THOUSANDS), RATIOS, notes=("'1.429' is read as a decimal sign", "--decimal ,")
+    ),
+    "three decimals, some below one": Messy(
+        table([f"{v - 1.4:.3f}" for v in RATIOS]), np.round(RATIOS - 1.4, 3)
+    ),
+    "three decimals that end in zeros": Messy(table(RATIOS), RATIOS),
+    "three decimals and zeros": Messy(
+        table(changed(NOT_THOUSANDS, 4, "0")), changed(RATIOS, 4, 0),
+        notes=("read as a decimal sign",),
+    ),
+    "commas for thousands between tabs": Messy(
+        table([f"{v:,}" for v in AROUND_1000], mark="\t"), AROUND_1000,
+        notes=("the comma in '1,011' is read as of thousands", "such as '900'"),
+    ),
+    "a zero before the comma": Messy(
+        table(quoted(f"{v / 1000:.3f}".replace(".", ",") for v in VALUES)),
+        [float(f"{v / 1000:.3f}") for v in VALUES], notes=("commas are read as decimal signs",),
+    ),
+    "decimal commas in another column": Messy(
+        two(["54,9"] * ROWS, NOT_THOUSANDS), RATIOS, options={"column": "x"},
+        notes=("'1.429' is read as a decimal sign",),
+    ),
+    "sizes with decimal commas": Messy(
+        two(['"12,5 cm"'] * ROWS, VALUES, mark=","), options={"column": "x"}
+    ),
+    "a sign for all columns": Messy(
+        two(["54,9"] * ROWS, NOT_THOUSANDS), [float(one) * 1000 for one in NOT_THOUSANDS],
+        options={"column": "x", "decimal": ","},
+    ),
+    "commas as in another column": Messy(
+        two(["1,234.5"] * ROWS, [f"{v:,}" for v in THOUSANDS]), THOUSANDS,
+        options={"column": "x"}, notes=("the comma in '1,000' is read as of thousands",),
+    ),
+    **{
+        f"spaces and decimal commas, {len(end)}, {ord(space)}": Messy(
+            table([f"{v:,.2f}".replace(",", space).replace(".", ",") + end for v in MILLIONS],
+                  mark=";"),
+            MILLIONS, notes=("commas are read as decimal signs", *(["without '€'"] * len(end[:1]))),
+        )
+        for space in (" ", "\xa0", "\u202f") for end in ("", " €")
+    },
+    "billions in some cells": Messy(
+        table(changed(["900000000"] * ROWS, 3, "1.10B")),
+        error=("'1.10B' in row 4 and '900000000' in row 1", "not in one unit"),
+    ),
+    "degrees of two kinds": Messy(
+        table(changed(changed(VALUES, 3, "97.6 F"), 5, "99.1 C")),
+        error=("'97.6 F' in row 4 and '99.1 C' in row 6",),
+    ),
+    "degrees of two kinds in small letters": Messy(
+        table(changed(changed(VALUES, 3, "97.6 f"), 5, "99.1 c")), error=("'97.6 f' in row 4",)
+    ),
+    "thousands in all cells": Messy(
+        table([f"{v}{'K' if i % 2 else 'k'}" for i, v in enumerate(VALUES)]),
+        notes=("without 'K'",),
+    ),
+    **{
+        f"{mark} for what is missing": Messy(
+            table(changed(VALUES, 3, mark)), changed(VALUES, 3, (VALUES[2] + VALUES[4]) / 2),
+            notes=("1 of 30 values is missing",),
+        )
+        for mark in (
+            "–", "—", ":", "..", "...", "***", "#N/A N/A", "\\N", "<NA>", "#DIV/0!", "#VALUE!",
+            "#REF!", ": c",
+        )
+    },
+}  # fmt: skip
+
+NAMELESS = {
+    f"no header, {first}": Messy(
+        file(lines), values, dates, notes=("no header", *notes), options=options
+    )
+    for first, lines, values, dates, notes, options in [
+        ("months", rows(days=MONTHS, form="%b %Y"), VALUES, MONTHS, (), {}),
+        ("weekdays", rows(form="%a %Y-%m-%d"), VALUES, DAYS, (), {}),
+        ("a name", [f"north,{row}" for row in rows()], VALUES, DAYS, (), {}),
+        ("a remark", [f"{row},ok" for row in rows()], VALUES, DAYS, (), {}),
+        ("nothing first", rows(changed(VALUES, 0, "NA")), VALUES[1:], DAYS[1:],
+         ("the first row has no value",), {}),
+        ("nothing first in one column", ["NA", *map(str, VALUES)], VALUES, None,
+         ("the first row has no value",), {}),
+        ("a name without dates", [f"north{' east' * (i % 2)},{v}" for i, v in enumerate(VALUES)],
+         VALUES, None, (), {}),
+    ]
+}  # fmt: skip
+
 AROUND = {
     "Excel's separator": Messy(
         file("sep=;", "day;x", rows(mark=";")), notes=("separated by ';'",)
@@ -272,14 +389,53 @@ AROUND = {
         file("# made by a logger", "# version 2", "day,x", rows()),
         notes=("2 lines, the first '# made by a logger', are left out as comments",),
     ),
-    "comments of C": Messy(file("// logger", "day,x", rows()), notes=("as comments",)),
-    "comments of MATLAB": Messy(file("% logger", "day,x", rows()), notes=("as comments",)),
+    "comments of C": Messy(file("// logger", "day,x", rows()), notes=("as a comment",)),
+    "comments of MATLAB": Messy(file("% logger", "day,x", rows()), notes=("as a comment",)),
     "comments in the middle": Messy(
-        file("day,x", rows()[:9], "# restarted", rows()[9:]), notes=("as comments",)
+        file("day,x", rows()[:9], "# restarted", rows()[9:]), notes=("as a comment",)
     ),
     "a header in a comment": Messy(
         file("# logger", "# day,x", rows()), notes=("'day,x' is taken as the header",)
     ),
+    "names that begin like comments": Messy(
+        file("tag,day,x", [f"#{i},{row}" for i, row in enumerate(rows())]), options={"column": "x"}
+    ),
+    "some names that begin like comments": Messy(
+        file("# a shop", "tag,day,x", [f"{'#' * (i % 9 == 0)}{i},{row}"
+                                       for i, row in enumerate(rows())], "# end"),
+        options={"column": "x"}, notes=("2 lines, the first '# a shop', are left out",),
+    ),
+    "breaks in quoted cells": Messy(
+        file("day,x,note", [f'{row},"line one\n# line, two"' for row in rows()])
+    ),
+    "breaks in quoted names": Messy(
+        file('day,"Sales\n(EUR)"', rows()), options={"column": "Sales (EUR)"}
+    ),
+    "breaks in one column": Messy(
+        file('"Sales\n(EUR)"', [f"{v}" for v in VALUES]), dates=None,
+        options={"column": "Sales (EUR)"},
+    ),
+    "a long remark with breaks last": Messy(
+        file("day,x,note", [f"{row}," for row in rows()[:-1]],
+             rows()[-1] + ',"' + "Words, more words\n" * 2000 + 'Total,"')
+    ),
+    "marks of inches": Messy(file("day,x,size", [f'{row},5" pipe' for row in rows()])),
+    "marks of order in names": Messy(
+        "\ufeffday,\ufeffSales\xa0in\u202f €\n".encode() + file(rows()),
+        options={"column": "Sales in €"},
+    ),
+    "a space before quotes": Messy(
+        file('"day", "x"', [f'"{row}"'.replace(",", '", "') for row in rows()])
+    ),
+    "single quotes": Messy(
+        file("'day','x'", [f"'{row}'".replace(",", "','") for row in rows()]),
+        notes=("' and ' around cells",),
+    ),
+    "curly quotes": Messy(
+        file("“day”;“x”", [f"“{row}”".replace(",", "”;“") for row in rows()]),
+        notes=("“ and ” around cells",),
+    ),
+    "a sign of the end": Messy(file("day,x", rows()) + b"\x1a"),
     "Excel's errors in the first column": Messy(
         file("n,day,x", [f"#N/A,{row}" for row in rows()]), options={"column": "x"}
     ),
@@ -341,6 +497,40 @@ AROUND = {
         file("day,x", [f"{i},{row}" for i, row in enumerate(rows(), 1)]),
         notes=("2 names for 3 columns",),
     ),
+    "an index before two columns": Messy(
+        file('"x"', [f'"{i}",{v}' for i, v in enumerate(VALUES, 1)]), dates=None,
+        notes=("1 name for 2 columns",),
+    ),
+    "dates before one name": Messy(file("x", rows()), notes=("1 name for 2 columns",)),
+    "rows of two widths": Messy(
+        file("shop,day,x", [f"north,{row}{',ok' * (i % 2)}" for i, row in enumerate(rows())]),
+        error=("line 3 has 4 fields, too many where the first line has 3",),
+    ),
+    "a name short at the end": Messy(
+        file("day,x", [f"{row},ok" for row in rows()]),
+        error=("line 2 has 3 fields, too many where the first line has 2",),
+    ),
+    "decimal commas between commas": Messy(
+        file("day,x", [row.replace(".", ",") for row in rows()]),
+        error=("line 2 has 3 fields", "decimal sign"),
+    ),
+    "thousands between commas": Messy(
+        file("day,x", rows([f"{v:,}" for v in THOUSANDS])),
+        error=("line 2 has 3 fields", "decimal sign"),
+    ),
+    "statistics below": Messy(
+        file("day,x", rows(), "count,30", "mean,100", "std,7", "min,90", "25%,95", "max,110"),
+        notes=("the last 6 rows, from 'count' on",),
+    ),
+    "a name beginning each row": Messy(
+        panel("Total", header="shop,day,x")
+    ),
+    "the last series of a panel": Messy(
+        file("shop,year,x", [f"{one},{1990 + i},{v}" for i, v in enumerate(VALUES)
+                             for one in ("north", "Total")]),
+        dates=pd.date_range("1990", periods=ROWS, freq="YS"),
+        options={"id": "shop", "only": "Total"},
+    ),
     "an empty name": Messy(
         file(",day,x", [f"{i},{row}" for i, row in enumerate(rows())])
     ),
@@ -369,6 +559,14 @@ AROUND = {
         dates=MONTHS,
         notes=("the last row has no value",),
     ),
+    "a name that is a year": Messy(
+        file("place,2020", [f"{'abcdef'[i % 6]},{v}" for i, v in enumerate(VALUES)]), dates=None,
+        options={"column": "2020"},
+    ),
+    "a first row of names that counts": Messy(
+        file("place,x,y,z", "a,1,2,3", [f"b,{v},3,4" for v in VALUES[1:]]),
+        changed(VALUES, 0, 1), dates=None, options={"column": "x"},
+    ),
     "names that are years": Messy(
         file("Visits", "", "day,2020,2021", [f"{row},1" for row in rows()]),
         notes=("above the header",), options={"column": "2020"},
@@ -376,6 +574,7 @@ AROUND = {
 }  # fmt: skip
 
 UNREADABLE = {
+    "a separator alone": Messy(b"sep=;\n", error=("holds no table beside what was left out",)),
     "no numbers": Messy(
         file("day,x", rows(["open"] * ROWS)),
         error=("no column of numbers", "'x' holds 'open' in row 1", "29 more"),
@@ -408,6 +607,37 @@ UNREADABLE = {
     "empty cells left out at the end": Messy(
         file("day,x,note", [f"{row},good" if i % 5 == 0 else row for i, row in enumerate(rows())]),
         notes=("24 lines, the first line 3, have fewer than 3 fields",),
+    ),
+    "JSON": Messy(
+        b'[{"day": "2023-01-02", "x": 5},\n {"day": "2023-01-03", "x": 6}]', error=("is JSON",)
+    ),
+    "HTML": Messy(file("<!DOCTYPE html>", "<html><body>", "<p>5,6</p>"), error=("is HTML",)),
+    "a packed file": Messy(b"\x1f\x8b\x08\x00abc", error=("is compressed (gzip); unpack",)),
+    "years across": Messy(
+        file("country," + ",".join(map(str, range(1990, 2020))),
+             [f"{one}," + ",".join(map(str, VALUES + i)) for i, one in enumerate(["LT", "LV"])]),
+        error=("time runs across the columns, '1990', '1991', '1992'", "turn the table"),
+    ),
+    "years across below titles": Messy(
+        file('"Data Source","World Development Indicators",', "",
+             '"Last Updated Date","2024-03-01",', "",
+             '"Country Name","Country Code",' + ",".join(f'"{y}"' for y in range(1990, 2020)) + ",",
+             [f'"{one}","{one[:2]}",' + ",".join(f'"{v}"' for v in VALUES + i) + ","
+              for i, one in enumerate(["Lithuania", "Latvia", "Estonia"])]),
+        error=("time runs across the columns", "turn the table"),
+    ),
+    "months across": Messy(
+        file("name," + ",".join(f"{day:%Y-%m}" for day in MONTHS),
+             "x," + ",".join(map(str, VALUES))),
+        error=("time runs across the columns, '2023-03'",),
+    ),
+    "days across": Messy(
+        file("name," + ",".join(f"{day:%Y-%m-%d}" for day in DAYS),
+             "x," + ",".join(map(str, VALUES))),
+        error=("time runs across the columns, '2023-01-02'",),
+    ),
+    "no header and a word first": Messy(
+        file(rows(changed(VALUES, 0, "closed"))), error=("holds 'closed' in row 1",)
     ),
     "one row": Messy(file("day,x", "2023-01-02,5"), error=("1 value in 'x'; at least 20",)),
     "one row without a header": Messy(file("2023-01-02,5"), error=("1 value in", "at least 20")),
@@ -563,4 +793,4 @@ PANELS = {
     "one id": Messy(panel("north")),
 }  # fmt: skip
 
-FILES = {**CELLS, **AROUND, **UNREADABLE, **DOUBLED, **HOLES, **PANELS}
+FILES = {**CELLS, **SIGNS, **NAMELESS, **AROUND, **UNREADABLE, **DOUBLED, **HOLES, **PANELS}

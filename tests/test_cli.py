@@ -18,6 +18,7 @@ import pytest
 from echofold import load
 from echofold._search.plain import Better, plain_forecasts
 from echofold.cli.app import COMMANDS, app
+from echofold.experiments._tables import EXACT
 
 SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1")
 
@@ -121,7 +122,7 @@ def test_a_forecast_its_files_and_its_json_agree(run, daily, tmp_path):
     code, shown, err = run(*args)
     assert code == 0
     content = json.loads(shown)
-    written = pd.read_csv(out / "forecast.csv", float_precision="round_trip")
+    written = pd.read_csv(out / "forecast.csv", **EXACT)
     assert list(written.columns) == ["day", "forecast", "lower_90", "upper_90"]
     assert list(written["day"]) == [f"2024-03-0{d}" for d in range(1, 6)]
     records = pd.DataFrame(content["forecast"])

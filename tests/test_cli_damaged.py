@@ -39,6 +39,7 @@ def check(path, **options):
         # Words of another library would name neither the file nor what to do.
         assert "echofold" in last.filename, f"{type(error).__name__}: {error}"
         assert type(error) in (ValueError, ImportError), type(error)
+        assert path.name in str(error) or "--" in str(error), str(error)  # words of ours
         assert "\n" not in str(error) and 20 < len(str(error)) < 1500, str(error)[:2000]
         return str(error)
     values = series.values

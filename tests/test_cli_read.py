@@ -161,11 +161,13 @@ def test_rows_out_of_order_are_sorted_and_said(read):
     assert any("sorted" in note for note in notes)
 
 
-def test_times_with_zones_become_utc(read):
-    text = [f"{d:%Y-%m-%dT%H:%M:%S}+02:00" for d in DAYS]
-    series, notes = read(pd.DataFrame({"t": text, "x": VALUES}))
-    assert series.values.index[0] == DAYS[0] - pd.Timedelta(hours=2)
-    assert any("UTC" in note for note in notes)
+def test_times_with_zones_become_utc_and_days_stay_local(read):
+    hours = pd.date_range(DAYS[0], periods=len(DAYS), freq="h")
+    for times, ahead in ((hours, pd.Timedelta(hours=2)), (DAYS, pd.Timedelta(0))):
+        text = [f"{d:%Y-%m-%dT%H:%M:%S}+02:00" for d in times]
+        series, notes = read(pd.DataFrame({"t": text, "x": VALUES}))
+        assert series.values.index[0] == times[0] - ahead
+        assert any("UTC" in note for note in notes)
 
 
 def test_numbered_rows_no_header_and_no_dates(read):

@@ -542,7 +542,7 @@ def test_orders_that_are_meant():
     right = model.fit(Y, X).forecast(3, X[:3])
     assert np.array_equal(model.fit(X=X, y=Y).forecast(3, X[:3]), right)
     assert model.fit(X, Y[:, None]).forecast(3, Y[:3, None]).shape == (3, 2)
-    assert model.fit(Y[:, None], Y).forecast(3, Y[:3]).shape == (3, 1)
+    assert model.fit(Y[:, None], X=Y).forecast(3, Y[:3]).shape == (3, 1)
     assert model.fit(X, X=Y).forecast(3, X=Y[:3]).shape == (3, 2)
     assert search_of().fit(X, X=Y).forecast(3, X=Y[:3]).shape == (3, 2)
     assert model.fit(Y, Y).forecast(3, Y[:3]).shape == (3,)

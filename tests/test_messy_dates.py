@@ -122,3 +122,15 @@ def test_a_named_month_beats_its_weekday_and_prices_are_no_dates():
     assert not short and list(found[[0, 2]]) == [
         pd.Timestamp("2019-03-05"), pd.Timestamp("2019-03-05 10:30")
     ]  # fmt: skip
+
+
+def test_names_of_months_alone_are_no_dates(tmp_path):
+    months = pd.date_range("2021-01-01", periods=36, freq="MS").strftime("%B")
+    series, notes = read(tmp_path / "file.csv", table(month=list(months)))
+    assert series.spacing is None and len(series.values) == 36
+    assert any("'January' is not read as one" in note for note in notes)
+
+
+def test_one_date_for_all_rows_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="2021-11-29 in 'week' and no other time"):
+        read(tmp_path / "file.csv", "week,sales\n" + "2021-W48,101.24\n" * 40)

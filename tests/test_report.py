@@ -38,6 +38,7 @@ from echofold import (
     __version__,
     metrics,
 )
+from echofold.experiments._tables import EXACT
 from echofold.report import About, write_report
 from echofold.report._verdict import _compared, verdict_on_values
 
@@ -329,7 +330,7 @@ def test_as_many_steps_as_asked_for_are_drawn_tabulated_and_downloaded(forecaste
     found = page(forecaster, tmp_path, horizon=asked, level=[0.5, 0.9])
     expected = forecaster.forecast(asked, level=[0.5, 0.9]).to_frame()
     assert titles(found)[0] == f"Forecast of tide for {asked} steps"
-    file = pd.read_csv(io.StringIO(download(found)), float_precision="round_trip")
+    file = pd.read_csv(io.StringIO(download(found)), **EXACT)
     assert list(file.columns) == ["row", *expected.columns]
     np.testing.assert_array_equal(file.iloc[:, 1:], expected)
     assert list(file["row"]) == [str(day.date()) for day in expected.index]
@@ -529,7 +530,7 @@ def test_a_forecast_that_needs_future_inputs_is_not_drawn_and_says_why(tmp_path)
     ahead = np.cos(np.arange(150, 157))
     found = page(search, tmp_path, horizon=7, X=ahead)
     assert titles(found)[0] == "Forecast of y for 7 steps"
-    file = pd.read_csv(io.StringIO(download(found)), float_precision="round_trip")
+    file = pd.read_csv(io.StringIO(download(found)), **EXACT)
     np.testing.assert_array_equal(file["forecast"], search.forecast(7, X=ahead))
     assert file["row"].tolist() == [*range(150, 157)]
 
@@ -749,7 +750,7 @@ def test_a_browser_clicks_sorts_and_downloads(forecaster, tmp_path):
         assert click["values"] == [found["before"][i] for i in order]
         assert click["sorts"] == [None, word, *[None] * (len(click["sorts"]) - 2)]
     assert found["focused"] and found["file"] == "forecast.csv"
-    file = pd.read_csv(io.StringIO(found["text"]), float_precision="round_trip")
+    file = pd.read_csv(io.StringIO(found["text"]), **EXACT)
     np.testing.assert_array_equal(file.iloc[:, 1:], expected)
     assert found["closed"] and found["open"]
 

@@ -66,7 +66,7 @@ def series_first(method: Method) -> Method:
     @wraps(method)
     def ordered(self, *data, **named):
         first, second = (_shape(one) for one in data[:2]) if len(data) > 1 else ((), ())
-        if len(first) == 2 and first[1] > 1 and len(second) == 1 and first[0] == second[0]:
+        if len(first) == 2 and len(second) == 1 and first[0] == second[0]:
             raise ValueError(
                 f"y is a table of shape {tuple(first)} and X a single column of as many values: a "
                 "forecaster takes the series first, then inputs known in advance. Use fit(y, X); "

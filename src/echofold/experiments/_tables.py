@@ -11,6 +11,9 @@ import pandas as pd
 
 from echofold._machine.files import write_atomically
 
+# Before version 3, pandas read floats that it wrote with the last bit changed unless told so.
+EXACT: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
+
 
 class Rows:
     """Rows of finished parts in a CSV file, kept from run to run while the settings stay the same.
@@ -29,7 +32,7 @@ class Rows:
             with path.open(encoding="utf-8") as stream:
                 first = stream.readline()
             if first[:1] == "#" and _parsed(first[1:]) == self.settings:
-                self.frame = pd.read_csv(path, comment="#", float_precision="round_trip")
+                self.frame = pd.read_csv(path, comment="#", **EXACT)
             else:
                 say(f"{path.name} was made with other settings; it is computed again")
 

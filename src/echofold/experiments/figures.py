@@ -285,7 +285,7 @@ def _speeds(out: Path, quiet: bool) -> pd.DataFrame:
     """Results of the speed experiment, which is run if it has not been."""
     if not (out / "speed.csv").exists():
         speed.run(out, quiet=quiet)
-    return pd.read_csv(out / "speed.csv", comment="#", float_precision="round_trip")
+    return pd.read_csv(out / "speed.csv", comment="#", **_tables.EXACT)
 
 
 def speed_curves(frame: pd.DataFrame) -> Any:

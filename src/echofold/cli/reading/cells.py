@@ -1,27 +1,26 @@
-"""Text to named columns of text: encoding, separator, header and decimal sign of a CSV file."""
+"""Text to named columns of text: encoding, separator and header of a CSV file."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
 import pandas as pd
 
 from echofold.cli.reading.each import each_cell
+from echofold.cli.reading.header import is_header
 from echofold.cli.reading.layout import layout
-from echofold.cli.reading.numbers import COMMA, THOUSANDS, is_value
-from echofold.cli.reading.quantities import cut, dressed
 from echofold.cli.reading.quote import listed, one_line, shown
 from echofold.cli.reading.ragged import check_short, refuse_long
 from echofold.cli.reading.rows import without_extra_rows
-from echofold.cli.reading.separators import filled_lines
+from echofold.cli.reading.separators import filled_lines, straight
 
 WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
-NUMBER_LIKE = re.compile(r"[+-]?[\d.,]+")
+QUOTED = re.compile(r'"[^"]*"')
 EMPTY = 400_000  # cells that short lines may leave empty, which take some sixty bytes each
 
 
@@ -52,7 +51,9 @@ def _utf_16(content: bytes, name: str) -> str:
 
 
 def _checked(text: str, name: str) -> str:
-    """The same text; an error if it holds zeros, which readers of CSV take for its end."""
+    """Text without the sign of its end; an error for zeros, which readers of CSV take for one."""
+    if "\x1a" in text[-4:]:
+        text = text.rstrip("\x1a\r\n")
     place = text.find("\0")
     if place >= 0:
         line = text.count("\n", 0, place) + 1
@@ -62,8 +63,17 @@ def _checked(text: str, name: str) -> str:
 
 def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFrame, str | None]:
     """Named columns of text, and the separator between them."""
-    found = layout(text, lambda words: note(f"{name}: {words}"))
+
+    def say(words: str) -> None:
+        note(f"{name}: {words}")
+
+    found = layout(straight(text, say), say)
     text, separator = found.text, found.separator
+    if not text.strip():
+        raise ValueError(
+            f"{name} holds no table beside what was left out; give a header and a column of "
+            "numbers."
+        )
     if separator is None:
         # Objects first: NumPy would make all lines as wide as the longest.
         lines = np.array([line.strip().strip('"') for line in filled_lines(text)], dtype=object)
@@ -73,10 +83,12 @@ def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFra
         frame = _parsed(text, separator, name)
         check_short(frame, text, separator, name, note)
     first = [str(cell).strip() for cell in frame.iloc[0]]
-    if all(is_value(cell) or dressed(cell) for cell in first):
+    below = [[str(cell).strip() for cell in row] for row in frame.iloc[1:6].to_numpy()]
+    if not is_header(first, below):
         names = [f"column{i}" for i in range(1, len(first) + 1)]
         note(f"{name} has no header; its columns are called {listed(names)}.")
     else:
+        first = [" ".join(cell.replace("\ufeff", " ").split()) for cell in first]
         names = [cell or f"column{i}" for i, cell in enumerate(first, 1)]
         frame = frame.iloc[1:]
     frame.columns = names
@@ -102,7 +114,12 @@ def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
     """Cells between separators."""
     try:
         frame = pd.read_csv(
-            io.StringIO(text), sep=separator, header=None, dtype=str, na_filter=False
+            io.StringIO(text),
+            sep=separator,
+            header=None,
+            dtype=str,
+            na_filter=False,
+            skipinitialspace=True,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         if "EOF inside string" in one_line(error):
@@ -115,7 +132,8 @@ def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
 
 def _check_width(text: str, separator: str, name: str) -> None:
     """Raise for a file that would take much more memory as a table than as text."""
-    wide = max(line.count(separator) for line in islice(filled_lines(text), 2)) + 1
+    lines = (QUOTED.sub("", line) for line in islice(filled_lines(text), 2))
+    wide = max(line.count(separator) for line in lines) + 1
     if wide > WIDEST:
         raise ValueError(
             f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
@@ -123,43 +141,9 @@ def _check_width(text: str, separator: str, name: str) -> None:
         )
     most = max(EMPTY, len(text))  # an even table has a character for each cell
     if wide * (text.count("\n") + text.count("\r")) > most:
-        lines = sum(1 for _ in filled_lines(text))
-        if wide * lines > most:
+        count = sum(1 for _ in filled_lines(text))
+        if wide * count > most:
             raise ValueError(
                 f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
-                f"its {lines:,} lines have few. Keep the columns that are filled."
+                f"its {count:,} lines have few. Keep the columns that are filled."
             )
-
-
-def decimal_sign(
-    columns: Iterator[tuple[str, Iterator[str]]], separator: str | None, note: Callable[[str], None]
-) -> str:
-    """The decimal sign of a file, from its cells by column; said where commas are in numbers."""
-    unclear = None
-    for name, cells in columns:
-        for cell in cells:
-            if "," not in cell:
-                continue
-            if not NUMBER_LIKE.fullmatch(cell):
-                parts = cut(cell)
-                cell = cell if parts is None else parts.bare
-            comma, thousands = COMMA.fullmatch(cell), THOUSANDS.fullmatch(cell)
-            if comma and not thousands:
-                note(
-                    f"commas are read as decimal signs, as in {shown(cell)} ({shown(name)}); see "
-                    "--decimal."
-                )
-                return ","
-            if thousands and not comma:
-                return "."
-            if thousands:
-                unclear = (name, cell)
-    if unclear is None:
-        return "."
-    sign = "." if separator == "," else ","
-    meaning = "thousands" if sign == "." else "decimals"
-    note(
-        f"the comma in {shown(unclear[1])} ({shown(unclear[0])}) is read as of {meaning}; see "
-        "--decimal."
-    )
-    return sign

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from echofold.cli.reading.find_dates import whole
+from echofold.cli.reading.header import times_across
 from echofold.cli.reading.numbers import LARGEST
 from echofold.cli.reading.quote import listed, shown
 from echofold.cli.reading.table import Table
@@ -26,6 +27,12 @@ def choose_column(table: Table, column: str | None, others: list[str]) -> str:
         return changing[0]
     if not changing:
         raise ValueError(_none(table, others))
+    times = times_across(list(table.frame.columns))
+    if times:
+        raise ValueError(
+            f"in {table.name} time runs across the columns, {listed(times[:3])}, …: turn the "
+            "table, so that each date has a row."
+        )
     raise ValueError(
         f"{table.name} has {len(changing)} columns of numbers, {listed(changing)}: name the one to "
         "forecast with --column."

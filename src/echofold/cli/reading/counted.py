@@ -9,9 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from echofold.cli.reading.date_names import role
 from echofold.cli.reading.dates import brief
 from echofold.cli.reading.made import DAY, YEARS, made, usual
-from echofold.cli.reading.spacing import Spacing, calendar, spacing
+from echofold.cli.reading.periods import weeks
+from echofold.cli.reading.spacing import Spacing, calendar, rounded, spacing
+from echofold.cli.reading.zones import local_midnights
 
 EPOCHS = (  # their name, how many are in a second, and the largest that is read
     ("seconds", 1, 4.2e9), ("milliseconds", 10**3, 4.2e12), ("microseconds", 10**6, 4.2e15),
@@ -55,9 +58,9 @@ Ways = Iterator[Counted]
 
 def _years(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
     """Whole years, with few left out."""
-    if _between(values, *YEARS) and _whole(values) and _steady(values):
+    if (named or first) and _between(values, *YEARS) and _whole(values) and _steady(values):
         one = np.ones(len(values), int)
-        yield Counted(made(values.astype(int), one, one), "")
+        yield Counted(made(values.astype(int), one, one), "" if named else "years")
 
 
 def _digits(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
@@ -80,6 +83,10 @@ def _months(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> 
     if _whole(values):
         if _between(values, YEARS[0] * 100, YEARS[1] * 100):
             numbers = values.astype(int)
+            if role(str(column.name), "week"):
+                dates = weeks(numbers // 100, numbers % 100)
+                if dates.notna().all() and even(dates):
+                    yield Counted(dates, "a year and a week")
             yield from _monthly(numbers // 100, numbers % 100, "a year and a month")
         return
     if not _between(values, 1, 13) and not _between(values, *YEARS):
@@ -142,7 +149,10 @@ def _epoch(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> W
         likely = _between(seconds, -2.3e9 if named else EARLIEST, 4.2e9)
         if likely and clear and np.max(np.abs(seconds)) > EARLIEST:
             dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
-            if even(dates):
+            days = local_midnights(dates)
+            if days is not None and even(days):
+                yield Counted(days, f"{name} since 1970, at midnights of a zone")
+            elif even(dates):
                 yield Counted(dates, f"{name} since 1970")
         return
 
@@ -160,8 +170,9 @@ def _serial(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> 
     dates = _stamps(EXCEL, np.rint(micros))
     every = even(dates)
     # Numbers with a constant step of one, or of none that a calendar has, count something else.
-    daily = every is not None and every.freq in ("D", "1D")
-    if every is not None and every.seasons is not None and (named or not daily):
+    # Without a name only the unequal lengths of months tell enough.
+    months = every is not None and every.freq[0] in "MQY"
+    if every is not None and every.seasons is not None and (named or months):
         yield Counted(dates, "days of Excel, since the end of 1899")
 
 
@@ -170,7 +181,7 @@ def even(dates: pd.DatetimeIndex) -> Spacing | None:
     known = dates.dropna().unique().sort_values()
     if len(known) < 3:
         return None
-    moved = None if (found := spacing(known)) else calendar(known)
+    moved = None if (found := spacing(known)) else calendar(known) or rounded(known)
     return moved[1] if moved else found
 
 

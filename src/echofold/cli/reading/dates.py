@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -13,13 +14,15 @@ from echofold.cli.reading import fields
 from echofold.cli.reading.made import centuries, plausible
 from echofold.cli.reading.periods import by_letter
 from echofold.cli.reading.quote import one_line, shown
-from echofold.cli.reading.spacing import Spacing, calendar, grid, spacing
+from echofold.cli.reading.rewritten import rewritten
+from echofold.cli.reading.spacing import Spacing, calendar, grid, rounded, spacing
 from echofold.cli.reading.table import each_cell
+from echofold.cli.reading.zones import placed, without_zone
 
-OFFSET = re.compile(r"\d{2}:?\d{2}.*(Z|[+-]\d{2}:?\d{2})$")
 ISO = re.compile(r"\d{4}-|\d{8}T")
 DIGIT = re.compile(r"\d")
 NO_DATE = 0.1  # share of cells that may be something else in a column of dates
+HALF = 0.5  # the same in one that was meant to be, of which the first such cell is named
 LONGEST = 100  # characters of a date
 SAMPLE = 100  # cells by which ways to read a column are ruled out: all of them take a while
 Note = Callable[[str], None]
@@ -45,18 +48,28 @@ class Fit(NamedTuple):
     rank: int
 
 
-def parse(column: pd.Series, form: str | None, note: Note) -> pd.Series:
-    """Dates of a column, NaT where a cell is none or its year is implausible."""
+def parse(column: pd.Series, form: str | None, note: Note, most: float = NO_DATE) -> pd.Series:
+    """Dates of a column, NaT where a cell is none or its year is implausible.
+
+    Without a form they are guessed, and all NaT if more than ``most`` of the cells are no dates.
+    """
+    name = str(column.name)
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        dates = pd.DatetimeIndex(column)
+        dates, ahead = plausible(pd.DatetimeIndex(column)), None
+        if dates.tz is not None:
+            universal = dates.tz_convert("UTC").tz_localize(None)
+            local = dates.tz_localize(None)
+            ahead = np.where(dates.isna(), 0, (local - universal).total_seconds()) // 60
+            dates = local
     elif form is not None:
-        dates = _formatted(brief(column), form, str(column.name), note)
+        dates, ahead = _formatted(brief(column), form, name, note)
     else:
-        dates = _guess(brief(column), str(column.name), note)
+        cells = rewritten(brief(column), name, note)
+        cells, ahead = without_zone(cells, name, note)
+        dates = _guess(cells, name, note, most)
     dates = plausible(dates)
-    if dates.tz is not None:
-        note(f"times in {shown(column.name)} are converted to UTC.")
-        dates = dates.tz_convert("UTC").tz_localize(None)
+    if ahead is not None and dates.notna().any():
+        dates = placed(dates, ahead, name, note)
     return pd.Series(dates, index=column.index, name=column.name)
 
 
@@ -65,8 +78,14 @@ def brief(column: pd.Series) -> list[str]:
     return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
 
 
-def _formatted(cells: list[str], form: str, name: str, note: Note) -> pd.DatetimeIndex:
-    """Read cells as the user says they are written."""
+def _formatted(
+    cells: list[str], form: str, name: str, note: Note
+) -> tuple[pd.DatetimeIndex, np.ndarray | None]:
+    """Read cells as the user says they are written; minutes ahead of UTC as well."""
+    ahead = None
+    if form.endswith("%z"):
+        cells, ahead = without_zone(cells, name, note)
+        form = form if ahead is None else form[:-2].rstrip()
     try:
         dates = pd.to_datetime(cells, format=form, errors="coerce", utc="%z" in form.lower())
     except Exception as error:  # any, by the way in which the format is wrong
@@ -75,7 +94,9 @@ def _formatted(cells: list[str], form: str, name: str, note: Note) -> pd.Datetim
             "'%d/%m/%Y %H:%M'."
         ) from None
     dates = pd.DatetimeIndex(dates)
-    return _this_century(dates, name, note) if "%y" in form else dates
+    if dates.tz is not None:
+        dates, ahead = dates.tz_localize(None), np.zeros(len(dates), int)
+    return (_this_century(dates, name, note) if "%y" in form else dates), ahead
 
 
 def _this_century(dates: pd.DatetimeIndex, name: str, note: Note) -> pd.DatetimeIndex:
@@ -90,21 +111,21 @@ def _this_century(dates: pd.DatetimeIndex, name: str, note: Note) -> pd.Datetime
     return dates
 
 
-def _guess(cells: list[str], name: str, note: Note) -> pd.DatetimeIndex:
+def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
     """Read cells in the way that makes most of them dates, in the best order."""
     nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
     sample = [cells[i] for i in np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)]
-    if np.mean([DIGIT.search(cell) is None for cell in sample]) > NO_DATE:
+    if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
         return nothing
-    if _iso(sample).isna().mean() <= NO_DATE:
+    if _iso(sample).isna().mean() <= most:
         return _iso(cells)
-    if by_letter(sample)[0].isna().mean() <= NO_DATE:
+    if by_letter(sample)[0].isna().mean() <= most:
         dates, short = by_letter(cells)
         if short:
             _say_century(dates, name, note)
         return dates
     apart = fields.take_apart(sample)
-    tried = [one for one in fields.orders(apart) if _enough(fields.in_order(apart, one)[0])]
+    tried = [one for one in fields.orders(apart) if _enough(fields.in_order(apart, one)[0], most)]
     if not tried:
         return nothing
     apart = fields.take_apart(cells)
@@ -117,19 +138,20 @@ def _guess(cells: list[str], name: str, note: Note) -> pd.DatetimeIndex:
     return best.dates
 
 
-def _enough(dates: pd.DatetimeIndex) -> bool:
-    return bool(dates.isna().mean() <= NO_DATE)
+def _enough(dates: pd.DatetimeIndex, most: float) -> bool:
+    return bool(dates.isna().mean() <= most)
 
 
 def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
     """Read cells as ISO 8601; NaT where they are not."""
     cells = [cell if ISO.match(cell) else "" for cell in cells]  # else any number is a year
-    zoned = any(OFFSET.search(cell) for cell in cells)
     try:
-        dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=zoned)
-    except ValueError:  # some have a zone that the pattern does not know
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)  # of pandas 2, where 3 raises
+            dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
+    except (ValueError, FutureWarning):  # a few have a zone
         dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
-    return plausible(dates)
+    return plausible(dates.tz_localize(None))
 
 
 def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> Reading | None:
@@ -162,8 +184,9 @@ def _judged(reading: Reading, rank: int) -> tuple[Fit, Spacing | None]:
     if len(dates) < 3:  # two days, in many rows, are near each other
         return Fit(unread, 2, odd, (dates.max() - dates.min()).days, back, 0, rank), None
     moved = None
-    if (every := spacing(dates)) is None and (moved := calendar(dates)) is not None:
-        dates, every = moved
+    if (every := spacing(dates)) is None:
+        moved = calendar(dates) or rounded(dates)
+        dates, every = moved or (dates, None)
     if every is None:
         return Fit(unread, 2, odd, 0, back, 0, rank), None
     gaps, inside = len(grid(dates, every.freq)) - len(dates), int((known.day != 1).sum())

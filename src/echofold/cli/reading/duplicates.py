@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from echofold.cli.reading.gaps import steps_between, written
+from echofold.cli.reading.quote import shown
 from echofold.cli.showing.output import Output
 
 WAYS = ("mean", "first", "last", "sum")
@@ -22,11 +23,13 @@ def one_for_each(
     how: str | None,
     source: str,
     output: Output,
+    other: Callable[[], str | None],
 ) -> pd.DataFrame:
     """Rows sorted by date, with one for each date, or the error that names two of them.
 
     Column 0 of ``known`` holds values, 1 the numbers of rows in the file, others inputs. ``again``
     tells by these numbers, less one, which rows repeat an earlier one cell by cell.
+    ``other`` names another column that may hold dates.
     """
     doubled = known.index.duplicated(keep=False)
     if not doubled.any():
@@ -54,20 +57,23 @@ def one_for_each(
             "averaged."
         )
         return _joined(known, "mean")
-    _refuse(known, source)
+    _refuse(known, source, other)
     return known
 
 
-def _refuse(known: pd.DataFrame, source: str) -> None:
+def _refuse(known: pd.DataFrame, source: str, other: Callable[[], str | None]) -> None:
     """Raise if there is still more than one row for a date."""
     doubled = known.index[known.index.duplicated()].unique()
     if not len(doubled):
         return
     rows = np.sort(known[1][known.index == doubled[0]].to_numpy(dtype=int))
-    more = f", and for {len(doubled) - 1} other dates" if len(doubled) > 1 else ""
+    count = len(doubled) - 1
+    more = f", and for {count} other date{'' if count == 1 else 's'}" if count else ""
+    column = other()
+    remedy = f"take the dates of {shown(column)} with --date, " if column else ""
     raise ValueError(
         f"{source} has more than one row for {written(doubled[:1])[0]} (rows {rows[0]} and "
-        f"{rows[1]}){more}; keep one row for each date, or say what is taken of them with "
+        f"{rows[1]}){more}; {remedy}keep one row for each date, or say what is taken of them with "
         "--duplicates mean, first, last or sum."
     )
 

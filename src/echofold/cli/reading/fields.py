@@ -64,7 +64,7 @@ def _pieces(cell: str) -> tuple[tuple[int, ...], int]:
     pieces = TOKEN.findall(cell) if MARKS.fullmatch(cell) and time >= 0 else []
     if letters:
         pieces = _without_words(pieces)
-    if len(pieces) == 1 and len(pieces[0]) == 8:  # 20240131, before a time
+    if len(pieces) == 1 and re.fullmatch(r"\d{8}", pieces[0]):  # 20240131, before a time
         pieces = [pieces[0][:4], pieces[0][4:6], pieces[0][6:]]
     if not 1 <= len(pieces) <= 3 or (not letters and _is_number(cell, pieces)):
         return (0,) * 7, 0

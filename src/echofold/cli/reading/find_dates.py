@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from echofold.cli.reading import dates as _dates
-from echofold.cli.reading.counted import counted
+from echofold.cli.reading.counted import counted, even
 from echofold.cli.reading.date_names import like_dates
+from echofold.cli.reading.merged import refuse_headings, unmerge
 from echofold.cli.reading.parts import from_parts, with_time
 from echofold.cli.reading.quote import listed, shown
 from echofold.cli.reading.table import Table
+from echofold.cli.reading.unread import MOSTLY, Numbers, all_dates, refuse_half, say_unread
 from echofold.cli.showing.output import Output
 
 WHOLE = 2.0**53  # up to which floats hold every whole number
-MOSTLY = 0.1  # share of cells that may be no dates, of which the first is then named in an error
-Numbers = dict[str, tuple[np.ndarray, np.ndarray]]  # of each column, as its table gives them
 COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
 
 
@@ -28,29 +28,53 @@ def find_dates(
     form: str | None,
     others: Sequence[str],
     output: Output,
+    say: bool = True,
 ) -> tuple[str | None, Any]:
     """The name of the column of dates, none of ``others``, and its values; None without one.
 
-    Columns that make dates together are one column of the table afterwards.
+    Columns that make dates together are one column of the table afterwards. With ``say`` a column
+    that may hold dates, but was not read, is told of.
     """
     if date == "none":
         return None, None
     if date is not None:
         return _asked_for(table, date, form, output)
     columns = table.frame.columns.drop(list(others), errors="ignore")
+    unmerge(table, columns, output.note)
     numbers = {name: table.numbers(name) for name in columns}
     found = _in_text(table, numbers, form, output)
     if found is None and form is None:
         found = _in_parts(table, columns, output) or _in_numbers(table, numbers, output)
     if found is None:
-        _say_unread(table, numbers, output)
+        found = _in_text(table, numbers, form, output, _dates.HALF)
+    if found is None:
+        refuse_half(table, numbers)
+        refuse_headings(table, columns)
+        if say:
+            say_unread(table, numbers, output)
         return None, None
     name, dates = found
-    dates = _all_dates(dates, table.frame[name], table.name)
+    dates = all_dates(dates, table.frame[name], table.name)
     both = with_time(table, dates, columns.drop(name, errors="ignore"))
     if both:
         return _as_one(table, [name, both[0]], both[1], output)
     return name, dates
+
+
+def say_none(table: Table, others: Sequence[str], output: Output) -> None:
+    """Say which column seems to hold dates, where none was found."""
+    columns = table.frame.columns.drop(list(others), errors="ignore")
+    say_unread(table, {name: table.numbers(name) for name in columns}, output)
+
+
+def another(table: Table, name: str | None, others: Sequence[str]) -> str | None:
+    """Another column that may hold the dates."""
+    for one in table.frame.columns.drop([*others, *([name] if name else [])], errors="ignore"):
+        if len(table.numbers(one)[1]):
+            dates = _dates.parse(table.frame[one], None, lambda _: None)
+            if dates.notna().all() and dates.nunique() > 1:
+                return str(one)
+    return None
 
 
 def _asked_for(
@@ -63,36 +87,44 @@ def _asked_for(
         likely = date.lower() not in COUNTERS
         found = _counted(table, date, values, likely, likely, output)
         if found is not None:
-            return date, _all_dates(found, cells, table.name)
-    dates = _dates.parse(cells, form, output.note)
+            return date, all_dates(found, cells, table.name)
+    dates = _dates.parse(cells, form, output.note, _dates.HALF)
     if not len(wrong) and dates.isna().any() and not np.isnan(values).any():
         return date, values
-    return date, _all_dates(dates, cells, table.name)
+    return date, all_dates(dates, cells, table.name)
 
 
 def _in_text(
-    table: Table, numbers: Numbers, form: str | None, output: Output
+    table: Table, numbers: Numbers, form: str | None, output: Output, most: float = MOSTLY
 ) -> tuple[str, pd.Series] | None:
-    """The first column of dates that are more than numbers."""
+    """The most likely column of dates that are more than numbers; ``most`` cells may be none."""
     candidates: dict[str, tuple[pd.Series, list[str]]] = {}
     for name, (_, wrong) in numbers.items():
         if not len(wrong) and (form is None or not _may_be_dates(table, name)):
             continue
         notes: list[str] = []
-        dates = _dates.parse(table.frame[name], form, notes.append)
-        if dates.isna().mean() < MOSTLY:
+        dates = _dates.parse(table.frame[name], form, notes.append, most)
+        if dates.isna().mean() <= most and dates.notna().any():
             candidates[name] = dates, notes
     if not candidates:
         return None
-    name, (dates, notes) = next(iter(candidates.items()))
+    name = next(iter(candidates))
+    if len(candidates) > 1:
+        name = min(candidates, key=lambda one: _doubtful(candidates[one][0]))
+    dates, notes = candidates[name]
     for one in notes:
         output.note(one)
-    if len(candidates) > 1:
-        output.note(
-            f"dates are taken from {shown(name)}; {listed(list(candidates)[1:])} could be too "
-            "(--date)."
-        )
+    others = [one for one in candidates if one != name and candidates[one][0].nunique() > 1]
+    if others:
+        output.note(f"dates are taken from {shown(name)}; {listed(others)} could be too (--date).")
     return name, dates
+
+
+def _doubtful(dates: pd.Series) -> tuple[float, bool]:
+    """How far a column is from dates that are there once each, and are evenly spaced."""
+    known = pd.DatetimeIndex(dates.dropna())
+    repeated = 1 - known.nunique() / max(len(known), 1)
+    return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
 
 
 def _may_be_dates(table: Table, name: str) -> bool:
@@ -150,44 +182,6 @@ def _counted(
             f"{date.day} {date:%B %Y}; --date none takes rows as evenly spaced."
         )
     return pd.Series(found.dates, index=table.frame.index, name=name)
-
-
-def _say_unread(table: Table, numbers: Numbers, output: Output) -> None:
-    """Say which column seems to hold dates that could not be read."""
-    # A column of numbers that is alone is forecast, whatever its name.
-    alone = len(numbers) == len(table.frame.columns) and (
-        sum(len(wrong) <= MOSTLY * len(values) for values, wrong in numbers.values()) == 1
-    )
-    for name, (values, wrong) in numbers.items():
-        if len(wrong) > MOSTLY * len(values):
-            sample = _dates.brief(table.frame[name].iloc[:100])
-            digits = np.mean([any(mark.isdigit() for mark in cell) for cell in sample])
-            first = name == table.frame.columns[0]
-            likely = like_dates(name) or (first and digits > 1 - MOSTLY)
-        else:
-            counts = len(values) > 1 and len(np.unique(np.diff(values))) == 1
-            likely = like_dates(name, whole=True) and not counts and not alone
-        if likely:
-            cells = _dates.brief(table.frame[name])
-            row = int(wrong[0]) if len(wrong) else 0
-            output.note(
-                f"{shown(name)} may hold dates, but {shown(cells[row])} is not read as one, and "
-                "rows are taken as evenly spaced: name the column with --date and how its dates "
-                "are written with --date-format."
-            )
-            return
-
-
-def _all_dates(dates: pd.Series, cells: pd.Series, source: str) -> pd.Series:
-    """Raise where a row has no date."""
-    if dates.isna().any():
-        row = int(np.flatnonzero(dates.isna())[0])
-        raise ValueError(
-            f"column {shown(cells.name)} of {source} holds {shown(cells.iloc[row])} in row "
-            f"{row + 1}, which is not a date like the others; remove that row, give "
-            "--date-format, or take rows as evenly spaced with --date none."
-        )
-    return dates
 
 
 def whole(values: np.ndarray) -> bool:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from echofold.cli.reading.header import DATE, counts_across, shape
 from echofold.cli.reading.numbers import MISSING, is_value
 from echofold.cli.reading.quantities import MONEY, dressed
 from echofold.cli.reading.quote import shown
-from echofold.cli.reading.separators import SAMPLE, aligned, cells_of, separator_of
+from echofold.cli.reading.separators import LINE, SAMPLE, aligned, cells_of, separator_of
 
 TAIL = 20_000  # characters at the end in which notes are looked for
 SEP = re.compile(r'\s*"?sep=([;,|\t])"?[ \t]*(?=[\r\n])', re.IGNORECASE)
@@ -79,8 +80,8 @@ def layout(text: str, note: Callable[[str], None]) -> Layout:
 
 
 def lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
-    """Lines that are not blank, with their cells; a quoted cell ends with its line here."""
-    for match in re.compile(r"[^\r\n]+").finditer(text, start):
+    """Lines that are not blank, with their cells; a quoted cell may hold breaks."""
+    for match in LINE.finditer(text, start):
         line = match[0]
         if not line.isspace():
             yield Line(*match.span(), cells_of(line, separator))
@@ -104,20 +105,59 @@ def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
 
 def _without_comments(text: str, note: Callable[[str], None]) -> tuple[str, str]:
     """Text without lines that are comments, and the last of those before the table."""
-    spans = [match.span() for match in COMMENT.finditer(text)]
+    spans = _outside_quotes(text, [match.span() for match in COMMENT.finditer(text)])
     if not spans:
         return text, ""
     rest = blanked(text, spans)
     if not rest.strip():  # everything begins so: these are no comments
         return text, ""
+    rows = _rows_among(text, spans, rest)
+    if rows:
+        spans = [span for span in spans if span not in rows]
+        rest = blanked(text, spans)
+    if not spans:
+        return text, ""
     first = shown(text[slice(*spans[0])].strip())
-    note(f"{_lines_are(len(spans), first)} left out as comments.")
+    what = "a comment" if len(spans) == 1 else "comments"
+    note(f"{_lines_are(len(spans), first)} left out as {what}.")
     last, at = "", 0
     for start, end in spans:
         if not text[at:start].isspace() and text[at:start]:
             break
         last, at = text[start:end], end
     return rest, last.strip().lstrip("#/% ")
+
+
+def _outside_quotes(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those spans that do not begin within a quoted cell."""
+    if '"' not in text:
+        return spans
+    kept, at, marks = [], 0, 0
+    for start, end in spans:
+        marks += text.count('"', at, start)
+        at = start
+        if marks % 2 == 0:
+            kept.append((start, end))
+            at = end
+    return kept
+
+
+def _rows_among(text: str, spans: list[tuple[int, int]], rest: str) -> set[tuple[int, int]]:
+    """Spans below the header that are as wide as the table and hold a number: rows of names."""
+    separator = separator_of(rest)
+    if separator is None:
+        return set()
+    widths = Counter(len(line.cells) for line in islice(lines_of(rest, separator), SAMPLE[0]))
+    width = max(widths, key=lambda one: (widths[one], one))
+    at, rows = 0, set()
+    below = False
+    for start, end in spans:
+        below = below or bool(text[at:start].strip())
+        at = end
+        cells = cells_of(text[start:end], separator) if below else []
+        if len(cells) == width > 1 and any(map(is_value, cells[1:])):
+            rows.add((start, end))
+    return rows
 
 
 def _lines_are(count: int, first: str) -> str:
@@ -129,13 +169,16 @@ def _lines_are(count: int, first: str) -> str:
 
 def _first_row(lines: list[Line], width: int) -> int | None:
     """The first line below the header, None if no line holds values."""
+    named = False
     for i, line in enumerate(lines):
-        if _is_data(line, width) and not _heads(line, lines[i + 1 : i + 4]):
-            first = _shape(line.cells[0])
+        counts = counts_across(line.cells) and not named
+        if _is_data(line, width) and not counts and not _heads(line, lines[i + 1 : i + 4]):
+            first = shape(line.cells[0])
             # Those before it that begin alike, as Jan 2023 and Feb 2023, may be without a value.
-            while i and len(first) > 1 and "9" in first and _shape(lines[i - 1].cells[0]) == first:
+            while i and len(first) > 1 and "9" in first and shape(lines[i - 1].cells[0]) == first:
                 i -= 1
             return i
+        named = named or len(line.filled) == width
     return None
 
 
@@ -171,6 +214,8 @@ def _above(
     while len(above) > 1 and _are_units(above[-1], width):
         units.insert(0, above.pop())
     header, titles = above[-1], above[:-1]
+    if any(map(is_value, header.cells)) and titles and not counts_across(header.cells):
+        return []  # a row of another width: reading will name it
     edits = [(line.start, line.end, "") for line in [*titles, *units]]
     if titles:
         first = shown(titles[0].text(text))
@@ -181,13 +226,26 @@ def _above(
         ends = all(not line.cells[-1] for line in lines[data:] if len(line.cells) == width)
         if ends:
             edits.append((header.end, header.end, separator))
-        else:
+        elif _are_row_names([line.cells for line in lines[data:] if len(line.cells) == width]):
             edits.append((header.start, header.start, separator))
+            count = "1 name" if width == 2 else f"{width - 1} names"
             note(
-                f"the header has {width - 1} names for {width} columns; the first is taken to be "
-                "the one without a name."
+                f"the header has {count} for {width} columns; the first is taken to be the one "
+                "without a name."
             )
     return edits
+
+
+def _are_row_names(table: list[list[str]]) -> bool:
+    """Whether the first cells count rows, or stand before dates: not where a number is cut."""
+    first = [row[0] for row in table]
+    if all(cell.isdecimal() for cell in first):
+        counted = [int(cell[:9]) for cell in first]
+        return counted[0] in (0, 1) and counted == list(range(counted[0], counted[0] + len(first)))
+    dates = [[bool(DATE.fullmatch(cell)) for cell in row[:2]] for row in table]
+    if len(table[0]) == 2:
+        return all(one for one, _ in dates)  # one name is of the values
+    return all(second for _, second in dates) and not any(one for one, _ in dates)
 
 
 def _are_units(line: Line, width: int) -> bool:
@@ -210,8 +268,10 @@ def _below(
     text: str, table: list[Line], width: int, separator: str | None, note: Callable[[str], None]
 ) -> list[tuple[int, int, str]]:
     """Blank notes below the table."""
-    shapes = {_shape(line.cells[0]) for line in table if _is_data(line, width)}
+    shapes = {shape(line.cells[0]) for line in table if _is_data(line, width)}
     begin = max(table[0].end, len(text) - TAIL)
+    if text.count('"', 0, begin) % 2:  # within a quoted cell
+        begin = max(begin, text.find('"', begin) + 1)
     begin = max(table[0].end, text.find("\n", begin))
     found: list[Line] = []
     for line in reversed(list(lines_of(text, separator, begin))):
@@ -228,15 +288,10 @@ def _is_note(line: Line, width: int, shapes: set[str]) -> bool:
     if not line.filled:
         return False
     first = line.filled[0]
-    if is_value(first) or dressed(first) or _shape(first) in shapes or '"' in first:
+    if is_value(first) or dressed(first) or shape(first) in shapes or '"' in first:
         return False
     if not re.match(r"[^\W\d_]|[*†‡©(\[#¹²³]", first):
         return False
     if width == 1:
         return bool(re.search(r"[ :]", first))
     return len(line.filled) == 1 or len(line.cells) != width
-
-
-def _shape(cell: str) -> str:
-    """A cell with letters and digits alike, to tell a date from a remark."""
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", cell[:100]))

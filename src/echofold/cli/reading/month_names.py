@@ -1,4 +1,4 @@
-"""Names of months and weekdays in seven languages, whole or cut short."""
+"""Names of months and weekdays in ten languages, whole or cut short."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ MONTHS = (
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
     "januari februari maart april mei juni juli augustus september oktober november december",
+    "januari februari mars april maj juni juli augusti september oktober november december",
+    "januar februar marts april maj juni juli august september oktober november desember",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada "
+    "grudnia",
+    "styczen luty marzec kwiecien maj czerwiec lipiec sierpien wrzesien pazdziernik listopad "
+    "grudzien",
 )
 MORE = {"janner": 1, "maerz": 3, "mrz": 3, "mrt": 3}  # that no name above begins with
 DAYS = (
@@ -23,6 +29,7 @@ DAYS = (
     "lunedi martedi mercoledi giovedi venerdi sabato domenica",
     "segunda terca quarta quinta sexta sabado domingo feira",
     "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+    "mandag tisdag onsdag torsdag fredag lordag sondag",
 )
 FILLERS = {"of", "the", "de", "del", "den", "der", "le", "st", "nd", "rd", "th", "er", "o", "at"}
 SHORTEST = 3  # letters of a month; 2 of a weekday

@@ -24,6 +24,7 @@ EVEN = 0.7  # share of steps of a series that are alike
 DOUBLED = 0.3  # share of rows whose date others have too, where ids alternate
 JUMP = 10  # usual steps, from which on dates jump
 YEARS = 1500, 2300
+COUNT = {2: "two", 3: "three"}
 
 
 def ids_of(table: Table, name: str, option: str = "--id") -> pd.Series:
@@ -72,7 +73,8 @@ def refuse_panel(table: Table, dates: pd.Series | np.ndarray | None, others: Seq
         if not named and _one_after_the_other(times):
             continue
         columns = _candidates(table, others)
-        for names in [*((one,) for one in columns), *combinations(columns[:6], 2)]:
+        several = [names for count in (2, 3) for names in combinations(columns[:6], count)]
+        for names in [*((one,) for one in columns), *several]:
             codes, known = pd.factorize(_together(table, names))
             if 2 <= len(known) <= len(codes) / LEAST_ROWS and _tells_apart(names, codes, times):
                 raise ValueError(_words(table.name, names, list(known)))
@@ -88,9 +90,11 @@ def _one_after_the_other(times: np.ndarray) -> bool:
 
 
 def _together(table: Table, names: Sequence[str]) -> pd.Series:
-    """Ids from one column, or from two."""
+    """Ids from one column, or from several."""
     ids = ids_of(table, names[0])
-    return ids if len(names) == 1 else ids + " / " + ids_of(table, names[1])
+    for name in names[1:]:
+        ids = ids + " / " + ids_of(table, name)
+    return ids
 
 
 def _words(source: str, names: Sequence[str], known: list[str]) -> str:
@@ -98,9 +102,9 @@ def _words(source: str, names: Sequence[str], known: list[str]) -> str:
     several = f"{listed(known[:3])}{', …' if len(known) > 3 else ''}"
     if len(names) > 1:
         return (
-            f"{source} holds {len(known)} series, told apart by {shown(names[0])} and "
-            f"{shown(names[1])} together ({several}): join these two into one column, and name it "
-            "with --id; or add the series up with --duplicates sum."
+            f"{source} holds {len(known)} series, told apart by {listed(names[:-1])} and "
+            f"{shown(names[-1])} together ({several}): join these {COUNT[len(names)]} into one "
+            "column, and name it with --id; or add the series up with --duplicates sum."
         )
     name = names[0]
     return (

@@ -18,6 +18,10 @@ from echofold.cli.reading.table import Table
 
 HOUR, MINUTE = DAY // 24, DAY // 1440
 NUMBERED = re.compile(r"[a-z.]{0,8}\s*0*(\d{1,3})(?:\.0*)?")  # 5, 05, Q1, W05, 5.0
+PERIOD = re.compile(r"([MQSA])(\d\d)")
+MONTHS = {"M": 1, "Q": 3, "S": 6, "A": 12}
+SPAN = re.compile(r"\s*(?:-|–|to)\s*\d.*$")  # from 00:00 to 01:00
+ENDING = re.compile(r"HE\s?(\d\d?)", re.IGNORECASE)  # the hour that ends then
 FINER = ("month", "quarter", "week", "day")
 
 
@@ -25,6 +29,9 @@ def from_parts(table: Table, names: Sequence[str]) -> tuple[list[str], pd.Dateti
     """The columns that make dates together, and these; None if there are none."""
     columns = {wanted: _named(names, wanted) for wanted in ("year", *FINER, "hour", "minute")}
     year = columns["year"]
+    period = _named(names, "period")
+    if year and period and not any(columns[one] for one in FINER):
+        return _periods(table, year, period)
     finer = next((one for one in FINER if columns[one]), None)
     if year is None or finer is None:
         return None
@@ -52,6 +59,17 @@ def from_parts(table: Table, names: Sequence[str]) -> tuple[list[str], pd.Dateti
     return None if dates.isna().any() else ([name for name in used if name], dates)
 
 
+def _periods(table: Table, year: str, period: str) -> tuple[list[str], pd.DatetimeIndex] | None:
+    """Dates of years and periods such as M01, Q01, S01 or A01."""
+    years, matches = _years(table, year), [PERIOD.fullmatch(c) for c in brief(table.frame[period])]
+    if years is None or not all(matches):
+        return None
+    found = [(MONTHS[match[1]], int(match[2])) for match in matches if match]
+    month = np.array([months * (number - 1) + 1 for months, number in found])
+    dates = made(years, month, np.ones_like(years))
+    return None if dates.isna().any() else ([year, period], dates)
+
+
 def with_time(
     table: Table, dates: pd.Series, names: Sequence[str]
 ) -> tuple[str, pd.DatetimeIndex] | None:
@@ -62,11 +80,18 @@ def with_time(
     for name in (_named(names, "time"), _named(names, "hour")):
         if name is None:
             continue
-        told = np.array([time_of_day(cell) for cell in brief(table.frame[name])])
+        told = np.array([_begin(cell) for cell in brief(table.frame[name])])
         times = _clock(table, name) if (told < 0).any() else told
         if times is not None:
             return name, usual(days + pd.to_timedelta(times, unit="us"))
     return None
+
+
+def _begin(cell: str) -> int:
+    """Microseconds of the day when a time, a span or an hour such as HE01 begins."""
+    if ending := ENDING.fullmatch(cell):
+        return (int(ending[1]) - 1) * HOUR if 1 <= int(ending[1]) <= 25 else -1
+    return time_of_day(SPAN.sub("", cell))
 
 
 def _clock(table: Table, name: str) -> np.ndarray | None:

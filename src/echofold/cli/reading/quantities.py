@@ -30,6 +30,8 @@ POWER = re.compile(r"[eE][+-]?\d+")
 MARKS = "*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰ª"
 NOTE = re.compile(r"\[\w{1,3}\]|\((?:p|r|e|b|s)\)", re.IGNORECASE)
 FLAGS = {"p", "r", "e", "b", "s", "u", "c", "f", "d"}  # provisional, revised, estimated, ...
+UNSURE = {"c", "f"}  # degrees, where another flag is there too
+CAPITALS = set("KMBCFT")  # thousands, millions, degrees: never the flag of the small letter
 NO_UNIT = "jan feb mar apr may jun jul aug sep oct nov dec am pm x".split()  # noqa: SIM905
 UNIT = re.compile(r"[^\W\d_]{1,10}[23²³]?(/[^\W\d_]{1,10}[23²³]?)?|°[CFK]?|[%‰]", re.IGNORECASE)
 
@@ -39,7 +41,7 @@ class Dressed(NamedTuple):
 
     bare: str
     negative: bool
-    around: str  # money, a unit or a per cent sign, in lower case
+    around: str  # money, a unit or a per cent sign, in lower case but for K, M, B, C, F and T
     marks: str
 
 
@@ -94,7 +96,9 @@ def cut(cell: str) -> Dressed | None:
     known = after.lower() in MONEY or (UNIT.fullmatch(after) and after.lower() not in NO_UNIT)
     if after and not known:
         return None
-    return Dressed(bare, negative, before or after.lower(), marks)
+    if after == "k":
+        after = "K"
+    return Dressed(bare, negative, before or (after if after in CAPITALS else after.lower()), marks)
 
 
 def _without_marks(text: str) -> tuple[str, str]:
@@ -140,6 +144,8 @@ def undress(cells: pd.Series, plain: tuple[int, str] | None, decimal: str) -> Un
             if one.around or plain_value(cell, decimal):
                 first.setdefault(one.around, place)
     flags = FLAGS if plain is not None or around[""] else set()
+    if len(flags & around.keys()) > 1:
+        flags = flags - UNSURE
     units = [name for name, _ in around.most_common() if name and name not in flags]
     usual = units[0] if units else ""
     read = Undressed(np.full(len(cells), np.inf))

@@ -17,7 +17,7 @@ DECIMALS = re.compile(r"\d,\d")
 
 def _counted(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not blank, each with the number of the line that it ends in."""
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     try:
         for row in reader:
             if len(row) > 1 or (row and row[0].strip()):

@@ -14,10 +14,12 @@ from echofold.cli.reading.quote import shown
 TOTAL = re.compile(
     r"(grand |sub-?|overall )?(total|sum|average|avg|mean)\b.{0,40}"
     r"|(summe|gesamt|insgesamt|durchschnitt|mittelwert|mittel|somme|moyenne|totale?|totaal|suma|media"
-    r"|promedio|somma|gemiddelde|итого|всего|合計|合计)\b.{0,40}",
+    r"|promedio|somma|gemiddelde|итого|всего|合計|合计)\b.{0,40}"
+    r"|(min|max|minimum|maximum|std|stdev|st\.? ?dev|sd|median|count|n|var|variance)[.:]?",
     re.IGNORECASE,
 )
-MOST_TOTALS = 4  # rows at the end, such as a sum, a mean and shares of them
+QUARTILE = re.compile(r"\d{1,2}(\.\d)?\s?%")  # between a minimum and a maximum
+MOST_TOTALS = 12  # rows at the end, such as a sum, a mean and shares of them
 
 
 def without_extra_rows(frame: pd.DataFrame, name: str, note: Callable[[str], None]) -> pd.DataFrame:
@@ -49,10 +51,12 @@ def _totals(frame: pd.DataFrame, name: str, note: Callable[[str], None]) -> int:
     count = 0
     for row in reversed(range(len(tail))):
         cells = [str(cell).strip() for cell in tail.iloc[row, :100]]
-        if not _is_total([cell for cell in cells if cell]):
+        filled = [cell for cell in cells if cell]
+        quartile = count and frame.shape[1] > 1 and filled and QUARTILE.fullmatch(filled[0])
+        if not quartile and not _is_total(filled):
             break
         count += 1
-    if not count or count == len(tail):  # these are names of series, not of one row
+    if not count or count == len(tail) or _are_ids(frame, count):
         return 0
     word = shown(next(str(cell) for cell in frame.iloc[-count] if str(cell).strip()))
     if count == 1:
@@ -60,6 +64,17 @@ def _totals(frame: pd.DataFrame, name: str, note: Callable[[str], None]) -> int:
     else:
         note(f"{name}: the last {count} rows, from {word} on, are left out.")
     return count
+
+
+def _are_ids(frame: pd.DataFrame, count: int) -> bool:
+    """Whether words of the last rows begin earlier ones too, as names of series do."""
+    above = frame.iloc[:-count]
+    for row in range(len(frame) - count, len(frame)):
+        cells = frame.iloc[row, :100].tolist()
+        place = next(i for i, cell in enumerate(cells) if str(cell).strip())
+        if (above.iloc[:, place] == cells[place]).any():
+            return True
+    return False
 
 
 def _is_total(cells: list[str]) -> bool:

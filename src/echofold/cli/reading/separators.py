@@ -13,6 +13,10 @@ from echofold.cli.reading.quantities import plain_value
 
 SEPARATORS = (";", "\t", ",", "|")
 SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
+# A line with the breaks in its quoted cells; a mark inside a cell, as of inches, opens nothing.
+# Possessive, so that no place is tried twice.
+LINE = re.compile(r"""(?:[^\r\n"]++|(?<![^;,\t|\r\n])"[^"]*+(?:""[^"]*+)*+"|")++""")
+OTHER_QUOTES = {pair[0]: pair for pair in ("''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")}
 ALIKE = 0.5  # share of lines, more than which a separator must cut alike
 
 
@@ -22,8 +26,9 @@ def cells_of(line: str, separator: str | None) -> list[str]:
         return [line.strip().strip('"').strip()]
     if '"' not in line:
         return [cell.strip() for cell in line.split(separator)]
+    reader = csv.reader([line], delimiter=separator, skipinitialspace=True)
     try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
+        return [cell.strip() for cell in next(reader, [])]
     except csv.Error:  # a cell longer than csv reads
         return [line]
 
@@ -40,7 +45,8 @@ def separator_of(text: str) -> str | None:
     widths = {}
     for one in SEPARATORS:
         try:
-            widths[one] = [len(row) for row in csv.reader(sample, delimiter=one)]
+            reader = csv.reader(sample, delimiter=one, skipinitialspace=True)
+            widths[one] = [len(row) for row in reader]
         except csv.Error:
             widths[one] = [line.count(one) + 1 for line in sample]
     for one, counts in widths.items():
@@ -86,4 +92,24 @@ def aligned(text: str, note: Callable[[str], None]) -> tuple[str, str | None]:
 
 def filled_lines(text: str) -> Iterator[str]:
     """Lines that are not blank."""
-    return (match[0] for match in re.finditer(r"[^\r\n]+", text) if not match[0].isspace())
+    return (match[0] for match in LINE.finditer(text) if not match[0].isspace())
+
+
+def straight(text: str, note: Callable[[str], None]) -> str:
+    r"""Text with usual quotation marks, if those around the cells of its first line are others.
+
+    Examples
+    --------
+    >>> straight("'day';'x'\n'May';'5'", print)
+    ' and ' around cells are read as quotation marks.
+    '"day";"x"\n"May";"5"'
+    """
+    first = next(filled_lines(text[: SAMPLE[1]]), "").strip()
+    marks = OTHER_QUOTES.get(first[:1])
+    if marks is None or '"' in text:
+        return text
+    start, end = map(re.escape, marks)
+    if not re.fullmatch(rf"{start}[^{end}]*{end}(?:[;,\t|]{start}[^{end}]*{end})*", first):
+        return text
+    note(f"{marks[0]} and {marks[1]} around cells are read as quotation marks.")
+    return re.sub(rf"(?<![^;,\t|\r\n]){start}|{end}(?![^;,\t|\r\n])", '"', text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,14 @@ from echofold.cli.reading import spacing as _dates
 from echofold.cli.reading.beside import Beside, beside
 from echofold.cli.reading.choose import checked_numbers, choose_column
 from echofold.cli.reading.duplicates import one_for_each
-from echofold.cli.reading.find_dates import find_dates, whole
+from echofold.cli.reading.find_dates import another, find_dates, say_none, whole
 from echofold.cli.reading.gaps import MOST_ROWS, refuse_filling, refuse_gaps, written
 from echofold.cli.reading.numbers import LARGEST
 from echofold.cli.reading.panel import one_of, refuse_panel
 from echofold.cli.reading.quote import shown
 from echofold.cli.reading.seasons import seasons_of
 from echofold.cli.reading.table import Table, read_table
+from echofold.cli.reading.turns import say_turns
 from echofold.cli.showing.output import Output
 
 LEAST = 20  # values below which there is nothing to validate on
@@ -108,10 +110,15 @@ def series_of(
     for name in inputs:
         table.column(name, "--input")
     others = [*inputs, *([column] if column else [])]
-    dates_in, dates = find_dates(table, date, date_format, others, output)
+    dates_in, dates = find_dates(table, date, date_format, others, output, say=False)
     if not part and duplicates is None and date != "none":
         refuse_panel(table, dates, [*others, *([dates_in] if dates_in else [])])
-    column = choose_column(table, column, [*inputs, *([dates_in] if dates_in else [])])
+    if dates is None and date != "none":
+        say_none(table, others, output)
+    known = [*inputs, *([dates_in] if dates_in else [])]
+    column = choose_column(table, column, known)
+    if not part:
+        say_turns(table, dates, [*known, column], output.note)
     values = checked_numbers(table, column)
     for name in (column, *inputs):
         table.say(name, output.note)
@@ -123,8 +130,12 @@ def series_of(
     if dates is not None:
         frame.index = pd.Index(dates, name=dates_in)
         frame = _sorted(frame, table.name, output)
-        frame = one_for_each(frame, table.repeated, duplicates, table.name, output)
+        other = partial(another, table, dates_in, [*inputs, column])
+        several = frame.index.has_duplicates
+        frame = one_for_each(frame, table.repeated, duplicates, table.name, output, other)
         frame, spacing = _evenly(frame, table.name, output)
+        if several and duplicates == "sum":
+            frame = _nothing_happened(frame, output)
     known = _without_holes(frame[0].rename(column), fill, table.name, output, bool(inputs))
     _enough(len(known), len(known), column, table.name)
     _check_spread(float(np.ptp(known.to_numpy())), column, table.name)
@@ -167,22 +178,52 @@ def _evenly(
 ) -> tuple[pd.DataFrame, _dates.Spacing | None]:
     """Check the spacing of sorted dates, and open a row for every missing one."""
     rows = known[1].to_numpy(dtype=int)
+    if len(known) < 2:
+        raise ValueError(
+            f"{source} has {written(known.index)[0]} in {shown(known.index.name)} and no other "
+            "time; name another column with --date, or take rows as evenly spaced with --date none."
+        )
     if not isinstance(known.index, pd.DatetimeIndex):
         return _numbered(known, rows, source), None
     refuse_gaps(known.index, rows, source)
     spacing = _dates.spacing(known.index)
     if spacing is None:
-        moved = _dates.calendar(known.index)
-        if moved is None:
-            raise ValueError(
-                f"the dates in {shown(known.index.name)} of {source} are not evenly spaced: bring "
-                "them to one row a day, week or month first, or take rows as evenly spaced with "
-                "--date none."
-            )
-        known.index, spacing = moved[0].rename(known.index.name), moved[1]
-        output.note(f"dates are moved to the start of their period to be evenly {spacing.words}.")
+        known.index, spacing = _moved(known.index, source, output)
     every = _dates.grid(known.index, spacing.freq).rename(known.index.name)
     return known.reindex(every), spacing
+
+
+def _moved(
+    dates: pd.DatetimeIndex, source: str, output: Output
+) -> tuple[pd.DatetimeIndex, _dates.Spacing]:
+    """Dates that are nearly even on the grid that was meant, or the error about them."""
+    step = _dates.usual_step(dates)
+    within = step is not None and step < _dates.DAY
+    near = _dates.rounded(dates) if within else None
+    start = None if near else _dates.calendar(dates)
+    near = near or (None if start or within else _dates.rounded(dates))
+    found = near or start
+    if found is None:
+        raise ValueError(
+            f"the dates in {shown(dates.name)} of {source} are not evenly spaced: bring them to "
+            f"{_dates.advice(dates)} first, or take rows as evenly spaced with --date none."
+        )
+    if near:
+        output.note(f"dates are rounded, for they are nearly {found[1].words}.")
+    else:
+        output.note(f"dates are moved to the start of their period to be evenly {found[1].words}.")
+    return found[0].rename(dates.name), found[1]
+
+
+def _nothing_happened(known: pd.DataFrame, output: Output) -> pd.DataFrame:
+    """Zeros at dates without any row, where rows are added up."""
+    empty = known[1].isna()
+    if empty.any():
+        dates = "1 date has" if empty.sum() == 1 else f"{empty.sum():,} dates have"
+        first = written(known.index[empty.to_numpy()][:1])[0]
+        output.note(f"{dates} no row, the first {first}: their sums are 0.")
+        known.loc[empty, 0] = 0.0
+    return known
 
 
 def _numbered(known: pd.DataFrame, rows: np.ndarray, source: str) -> pd.DataFrame:

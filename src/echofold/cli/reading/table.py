@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import re
 import stat
 import sys
 from collections.abc import Callable
@@ -13,20 +14,28 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from echofold.cli.reading.cells import check_names, decimal_sign, decode, split
+from echofold.cli.reading.cells import check_names, decode, split
 from echofold.cli.reading.each import each_cell as each_cell
 from echofold.cli.reading.numbers import number
 from echofold.cli.reading.quantities import Undressed, cut, undress
 from echofold.cli.reading.quote import listed, one_line, shown
+from echofold.cli.reading.signs import Sign, all_signs, signs_of
+
+OTHER_KINDS = {
+    "HTML or XML": re.compile(
+        r"\s*<(!doctype|!--|\?xml|html|head|body|table|[\w:]+( [^<>]*)?>\s*<)", re.I
+    ),
+    "JSON": re.compile(r'\s*(\{\s*("|\})|\[\s*[\[{]|\[\s*"[^"]*"\s*,\s*\n)'),
+}
 
 
 @dataclass
 class Table:
-    """Columns of a file by name, and the decimal sign of those that are text."""
+    """Columns of a file by name, and the decimal signs of those that are text."""
 
     name: str
     frame: pd.DataFrame
-    decimal: str = "."
+    decimal: dict[str, Sign] = field(default_factory=dict)
     read: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     remarks: dict[str, Undressed] = field(default_factory=dict)
 
@@ -56,14 +65,15 @@ class Table:
             return np.full(len(column), np.inf)
         if pd.api.types.is_numeric_dtype(column.dtype):
             return column.to_numpy(dtype=float, na_value=np.nan)
-        parsed = (number(cell, self.decimal) for cell in each_cell(column))
+        decimal = self.decimal.get(name, Sign()).decimal
+        parsed = (number(cell, decimal) for cell in each_cell(column))
         values = np.fromiter(parsed, dtype=float, count=len(column))
         odd = np.flatnonzero(np.isinf(values))
         if len(odd) and not self._may_be_dressed(column, odd):
             return values
         bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
         plain = (int(bare[0]), self.cell(name, int(bare[0]))) if len(bare) else None
-        self.remarks[name] = undress(column.iloc[odd], plain, self.decimal)
+        self.remarks[name] = undress(column.iloc[odd], plain, decimal)
         values[odd] = self.remarks[name].values
         return values
 
@@ -84,7 +94,9 @@ class Table:
 
     def say(self, name: str, note: Callable[[str], None]) -> None:
         """Say how cells of a column that is used were read."""
-        self.numbers(name)
+        values = self.numbers(name)[0]
+        if name in self.decimal and self.decimal[name].words and not np.isnan(values).all():
+            note(f"{self.decimal[name].words} (column {shown(name)}).")
         if name in self.remarks:
             for words in self.remarks[name].notes:
                 note(f"{words} (column {shown(name)}).")
@@ -98,20 +110,31 @@ def read_table(file: str, decimal: str | None, note: Callable[[str], None]) -> T
         return Table(name, _parquet(content, name))
     if content[:2] == b"PK" or content[:4] == b"\xd0\xcf\x11\xe0":
         raise ValueError(f"{name} is a spreadsheet or an archive; save the sheet as CSV first.")
+    if content[:2] == b"\x1f\x8b":
+        raise ValueError(f"{name} is compressed (gzip); unpack it first.")
     text = decode(content, name, note)
     del content
     if not text.strip():
         raise ValueError(f"{name} is empty; give a file with a header and a column of numbers.")
+    _refuse_other(text, name)
     frame, separator = split(text, name, note)
     # A comma between separators that are commas stands in quotes.
-    commas = "," in text and (separator != "," or '"' in text)
+    signs = "." in text or ("," in text and (separator != "," or '"' in text))
     del text
     if not len(frame):
         raise ValueError(f"{name} has a header, {listed(frame)}, but no rows.")
-    if decimal is None:
-        columns = ((one, each_cell(frame[one])) for one in frame.columns if commas)
-        decimal = decimal_sign(columns, separator, note)
-    return Table(name, frame, decimal)
+    if decimal is not None:
+        return Table(name, frame, all_signs(frame.columns, decimal))
+    if not signs:
+        return Table(name, frame)
+    return Table(name, frame, signs_of(frame.columns, lambda one: each_cell(frame[one]), separator))
+
+
+def _refuse_other(text: str, name: str) -> None:
+    """Raise for text that is plainly of another kind than a table of cells."""
+    for kind, form in OTHER_KINDS.items():
+        if form.match(text):
+            raise ValueError(f"{name} is {kind}, not a table of cells; save the table as CSV.")
 
 
 def _content(file: str) -> bytes:
