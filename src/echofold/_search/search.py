@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
@@ -13,22 +12,21 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.argument_names import NamedParameters
-from echofold._data.arguments import check_count, seed_of
-from echofold._data.given_estimator import check_fit_params, check_network, is_network
-from echofold._folds.choose import check_algorithm
+from echofold._data.arguments import seed_of
+from echofold._data.given_estimator import check_fit_params, is_network
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
 from echofold._search import tables
+from echofold._search.checked import check_arguments, check_one_of, check_task
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.evaluator import Evaluator
-from echofold._search.finals import FINALS, check_forecasts
+from echofold._search.finals import FINALS
 from echofold._search.identity import identity_of
 from echofold._search.reader import Reader
 from echofold._search.routing import routed, router_of
 from echofold._search.select import Winner, named
-from echofold._search.space import check_space, split_ridge, values_of
+from echofold._search.space import values_of
 from echofold._search.strategies import (
-    STRATEGIES,
     ask_optuna,
     candidates_of,
     evaluate_all,
@@ -37,15 +35,10 @@ from echofold._search.strategies import (
 )
 from echofold._search.winner import Winners, describe_winner
 from echofold._validation.dataset import datasets, warn_once
-from echofold._validation.memory import budget
 from echofold._validation.settings import (
     Settings,
-    check_metrics,
-    check_prunable,
     describe_missing,
 )
-from echofold._validation.verify import check_verifiable
-from echofold.metrics import OF_GROWING_SUMS
 
 
 class ESNSearchCV(NamedParameters, BaseEstimator):
@@ -68,8 +61,8 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
         a dict and ``best_*`` refer to the first.
     metric : str, callable or list of these
-        The first decides, and is minimised; "accuracy", `metrics.horizon` and functions with an
-        attribute ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do
+        The first decides, and is minimised; "accuracy", "r2", `metrics.horizon` and functions with
+        an attribute ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do
         not count, in any of them.
     final : {"retrain", "average", "best", "weighted", "ensemble"}
         How ``best_estimator_`` is made of the winner.
@@ -233,7 +226,7 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         self
         """
         began = time.perf_counter()
-        spaces, settings = self._check()
+        spaces, settings = check_arguments(self)
         groups, fit_params = routed(self, groups, fit_params)
         check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
         reader = Reader(
@@ -241,7 +234,7 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
             self._openings(spaces),
         )  # fmt: skip
         problem, schemes = reader.problem({})
-        self._check_task(problem, schemes, settings)
+        check_task(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
         candidates = candidates_of(self.strategy, spaces, self.n_iter, self.seed_)
         total = self._evaluations(candidates, schemes)
@@ -285,74 +278,6 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         own = self.estimator.get_params(deep=False)
         names = [name for name in self.estimator._openings if name in own]
         return {name: values_of(name, spaces, own) for name in names}
-
-    def _check(self) -> tuple[list[dict[str, Any]], Settings]:
-        """Check the arguments that do not depend on data."""
-        check_network(self.estimator)
-        own = self.estimator.get_params(deep=False)
-        names = list(self.estimator.get_params())
-        spaces, ridge = split_ridge(check_space(self.space, names), own["ridge"])
-        check_algorithm(self.algorithm)
-        budget(self.memory)
-        for name, allowed in (
-            ("final", FINALS), ("select", ("mean", "draw")), ("strategy", STRATEGIES),
-        ):  # fmt: skip
-            _check_one_of(name, getattr(self, name), allowed)
-        check_count("n_draws", self.n_draws)
-        if self.strategy in ("random", "optuna") or (
-            self.strategy == "halving" and self.n_iter is not None
-        ):
-            check_count("n_iter", self.n_iter, f"strategy={self.strategy!r} needs it")
-        elif self.strategy == "grid" and self.n_iter is not None:
-            raise ValueError(
-                f"n_iter={self.n_iter!r} has no meaning for strategy='grid'; leave it out, or use "
-                "strategy='random'."
-            )
-        if self.sampler is not None and self.strategy != "optuna":
-            raise ValueError(
-                f"sampler={self.sampler!r} has no meaning for strategy={self.strategy!r}; leave it "
-                "out, or use strategy='optuna'."
-            )
-        if self.n_jobs is not None and self.n_jobs != -1:
-            check_count("n_jobs", self.n_jobs)
-        settings = Settings(
-            ridge, bool(own["penalize_bias"]), check_metrics(self.metric), self.algorithm,
-            self.memory, verify=bool(self.verify),
-        )  # fmt: skip
-        return spaces, settings
-
-    def _check_task(self, problem, schemes, settings: Settings) -> None:
-        """Check what ensembles, pruning and halving can do with this task."""
-        if FINALS[self.final].several:
-            check_forecasts(problem.task)
-        if self.ridge_per_output and (problem.task.fed_back or self.individual_ridge):
-            got = type(self.estimator).__name__
-            raise ValueError(
-                "ridge_per_output=True needs a regressor or a classifier, whose outputs are apart, "
-                f"and one ridge for all splits; got {got} with "
-                f"individual_ridge={self.individual_ridge!r}. Use ridge_per_output=False."
-            )
-        if self.verify:
-            check_verifiable(problem)
-        if self.prune:
-            check_prunable(problem, schemes)
-            needs = {metric.needs for metric in settings.metrics}
-            if not problem.task.fed_back or len(needs) > 1 or needs & {"predictions", "labels"}:
-                raise ValueError(
-                    "prune=True needs a forecaster and metrics made of one kind of growing error "
-                    f"({OF_GROWING_SUMS}); got {type(self.estimator).__name__} with "
-                    f"metric={self.metric!r}. Use prune=False."
-                )
-            if self.individual_ridge or self.strategy == "halving":
-                raise ValueError(
-                    "prune=True drops ridge values and needs complete runs, so it goes neither "
-                    "with individual_ridge=True nor with strategy='halving'. Use prune=False."
-                )
-        if self.strategy == "halving" and len(schemes) > 1:
-            raise ValueError(
-                f"strategy='halving' compares candidates by one scheme, but cv has {len(schemes)}. "
-                "Give one scheme, or use strategy='grid'."
-            )
 
     def _begin(self, spaces, settings: Settings, problem, schemes) -> tuple[int, Checkpoint | None]:
         """The seed of the first draw, and the checkpoint; one begun before gives the seed."""
@@ -416,7 +341,7 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
             Fitted; forecasters know the residuals of their validation, for prediction intervals.
         """
         check_is_fitted(self, "results_")
-        _check_one_of("final", final, FINALS)
+        check_one_of("final", final, FINALS)
         scheme = self._scheme(scheme)
         if draw is not None and not 0 <= draw < self.n_draws:
             raise ValueError(f"draw={draw!r}: this search has draws 0 to {self.n_draws - 1}.")
@@ -499,10 +424,3 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         from echofold.report import write_report
 
         return write_report(self, path, about)
-
-
-def _check_one_of(name: str, value: Any, allowed: Collection[str]) -> None:
-    if value not in allowed:
-        raise ValueError(
-            f"{name}={value!r} is unknown: it must be {', '.join(map(repr, allowed))}."
-        )

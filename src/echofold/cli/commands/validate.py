@@ -94,12 +94,7 @@ def _validate(
     from echofold.cli.reading.inputs import read_inputs
     from echofold.cli.reading.series import read_series
     from echofold.cli.showing.files import forecast_table, records
-    from echofold.cli.showing.results import (
-        comparison_content,
-        comparison_table,
-        held_out,
-        plain_verdict,
-    )
+    from echofold.cli.showing.results import comparison_content, held_out
 
     reads = {name: options.pop(name) for name in READING}
     finals = FINALS if final == "all" else (final,)
@@ -127,16 +122,23 @@ def _validate(
     content = {**told, "seasons": series.seasons, **content}
     content["inputs"] = [] if known is None else known.names
     content["seconds"] = time.perf_counter() - began
-    output.result(f"\n{comparison_table(compared, settings)}\n")
-    stretches = f"{settings.origins} stretches of" if settings.origins > 1 else "the last"
-    output.explain(
-        f"Errors are {settings.metric.upper()}; the columns on the right are on {stretches} {test} "
-        "values, which the searches have not seen.\n* is the lowest; it was picked with the "
-        "held-out values in sight, so expect a little more."
-    )
-    if plain := plain_verdict(compared):
-        output.explain(plain)
+    _show(compared, settings, output)
     output.explain(f"\nThe last {test} values as {scheme} and {best} forecast them:")
     output.result(held_out(forecast, series.values.iloc[-test:], LEVEL))
     output.explain(f"{content['seconds']:.1f} s")
     output.json(content)
+
+
+def _show(compared: Any, settings: Any, output: Any) -> None:
+    """The table of errors, how to read it, and a plain forecast that wins."""
+    from echofold.cli.showing.results import comparison_table, plain_verdict
+
+    output.result(f"\n{comparison_table(compared, settings)}\n")
+    stretches = f"{settings.origins} stretches of" if settings.origins > 1 else "the last"
+    output.explain(
+        f"Errors are {settings.metric.upper()}; the columns on the right are on {stretches} "
+        f"{settings.horizon} values, which the searches have not seen.\n* is the lowest; it was "
+        "picked with the held-out values in sight, so expect a little more."
+    )
+    if plain := plain_verdict(compared):
+        output.explain(plain)

@@ -15,7 +15,7 @@ from echofold.cli.reading.merged import refuse_headings, unmerge
 from echofold.cli.reading.parts import from_parts, with_time
 from echofold.cli.reading.quote import listed, shown
 from echofold.cli.reading.table import Table
-from echofold.cli.reading.unread import MOSTLY, Numbers, all_dates, refuse_half, say_unread
+from echofold.cli.reading.unread import Numbers, all_dates, refuse_half, say_unread
 from echofold.cli.showing.output import Output
 
 WHOLE = 2.0**53  # up to which floats hold every whole number
@@ -95,7 +95,7 @@ def _asked_for(
 
 
 def _in_text(
-    table: Table, numbers: Numbers, form: str | None, output: Output, most: float = MOSTLY
+    table: Table, numbers: Numbers, form: str | None, output: Output, most: float = _dates.NO_DATE
 ) -> tuple[str, pd.Series] | None:
     """The most likely column of dates that are more than numbers; ``most`` cells may be none."""
     candidates: dict[str, tuple[pd.Series, list[str]]] = {}
@@ -158,7 +158,7 @@ def _in_numbers(table: Table, numbers: Numbers, output: Output) -> tuple[str, pd
     if len(table.frame.columns) < 2:
         return None
     for name, (values, wrong) in numbers.items():
-        if len(wrong) < MOSTLY * len(values):
+        if len(wrong) < _dates.NO_DATE * len(values):
             first = name == table.frame.columns[0] and name.lower() not in COUNTERS
             dates = _counted(table, name, values, like_dates(name), first, output)
             if dates is not None:

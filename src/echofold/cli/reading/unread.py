@@ -14,7 +14,6 @@ from echofold.cli.reading.quote import shown
 from echofold.cli.reading.table import Table
 from echofold.cli.showing.output import Output
 
-MOSTLY = 0.1  # share of cells that may be no dates, of which the first is then named in an error
 FEW = 0.95  # the same share where some cells are dates
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21|22)\d\d(?!\d)")
 Numbers = dict[str, tuple[np.ndarray, np.ndarray]]  # of each column, as its table gives them
@@ -56,7 +55,7 @@ def say_unread(table: Table, numbers: Numbers, output: Output) -> None:
     cells = _dates.brief(table.frame[name])
     _refuse_falling(cells, name, table.name)
     unread = _dates.parse(table.frame[name], None, lambda _: None, FEW).isna().to_numpy()
-    if len(numbers[name][1]) > MOSTLY * len(cells):
+    if len(numbers[name][1]) > _dates.NO_DATE * len(cells):
         what = f"{shown(cells[int(unread.argmax())])} is not read as one"
     else:
         what = "its numbers are not read as such"
@@ -71,14 +70,14 @@ def _likely(table: Table, numbers: Numbers) -> str | None:
     """The first column that seems to hold dates, by its name or its place."""
     # A column of numbers that is alone is forecast, whatever its name.
     alone = len(numbers) == len(table.frame.columns) and (
-        sum(len(wrong) <= MOSTLY * len(values) for values, wrong in numbers.values()) == 1
+        sum(len(wrong) <= _dates.NO_DATE * len(values) for values, wrong in numbers.values()) == 1
     )
     for name, (values, wrong) in numbers.items():
-        if len(wrong) > MOSTLY * len(values):
+        if len(wrong) > _dates.NO_DATE * len(values):
             sample = _dates.brief(table.frame[name].iloc[:100])
             digits = np.mean([any(mark.isdigit() for mark in cell) for cell in sample])
             first = name == table.frame.columns[0]
-            likely = like_dates(name) or (first and digits > 1 - MOSTLY)
+            likely = like_dates(name) or (first and digits > 1 - _dates.NO_DATE)
         else:
             counts = len(values) > 1 and len(np.unique(np.diff(values))) == 1
             likely = like_dates(name, whole=True) and not counts and not alone
@@ -91,7 +90,7 @@ def _refuse_falling(cells: list[str], name: str, source: str) -> None:
     """Raise if the years in cells fall, so that the newest row is the first."""
     found = [YEAR.search(cell) for cell in cells]
     years = np.array([int(match[0]) for match in found if match])
-    if len(years) < (1 - MOSTLY) * len(cells) or (np.diff(years) > 0).any():
+    if len(years) < (1 - _dates.NO_DATE) * len(cells) or (np.diff(years) > 0).any():
         return
     if years[0] > years[-1]:
         raise ValueError(
