@@ -113,7 +113,7 @@ def spring():
     kept = [i for i in range(72) if i != 26]
     values = np.arange(72) ** 2 % 50
     expected = values.astype(float)
-    expected[26] = (values[25] + values[27]) / 2
+    expected[26] = np.nan
     return table(values[kept], days=hours[kept], form="%Y-%m-%d %H:%M"), expected, hours
 
 
@@ -254,6 +254,11 @@ def two(first, *second, mark=";"):
 
 
 NOT_THOUSANDS = [f"{v:.3f}" for v in RATIOS]
+AROUND_10 = np.round(10 + 2 * np.sin(np.arange(ROWS)) + 0.0127, 3)
+DECIMALS = [f"{v:.3f}" for v in AROUND_10]
+COUNTS = [5, 37, 1234, 150, 12500, 87, 640, 2310, 18, 411] * 3
+GROWING = np.round(1.45 ** np.arange(1, ROWS + 1)).astype(int)
+CLOSER = ("'10.013' is read as a decimal sign, which fits", "such as '12'", "--decimal ,")
 SIGNS = {
     "points for thousands above 999": Messy(
         table([pointed(v) for v in AROUND_1000], mark=";"), AROUND_1000,
@@ -277,6 +282,75 @@ SIGNS = {
     "three decimals and zeros": Messy(
         table(changed(NOT_THOUSANDS, 4, "0")), changed(RATIOS, 4, 0),
         notes=("read as a decimal sign",),
+    ),
+    "three decimals and a whole number": Messy(
+        table(changed(DECIMALS, 4, "12")), changed(AROUND_10, 4, 12), notes=CLOSER
+    ),
+    "three decimals and a whole number first": Messy(
+        table(changed(DECIMALS, 0, "12"), mark=";"), changed(AROUND_10, 0, 12),
+        notes=("is read as a decimal sign", "such as '12'"),
+    ),
+    "three decimals and whole numbers in one column": Messy(
+        file("x", changed(changed(DECIMALS, 4, "12"), 9, "11")),
+        changed(changed(AROUND_10, 4, 12), 9, 11), None, notes=CLOSER,
+    ),
+    "three decimals, a whole number and euros": Messy(
+        table([f"{one} €" for one in changed(DECIMALS, 4, "12")]), changed(AROUND_10, 4, 12),
+        notes=("'10.013 €' is read as a decimal sign", "without '€'"),
+    ),
+    "three decimals of both signs and a whole number": Messy(
+        table(changed([f"-{one}" if i % 2 else one for i, one in enumerate(DECIMALS)], 4, "12")),
+        changed([-v if i % 2 else v for i, v in enumerate(AROUND_10)], 4, 12), notes=CLOSER,
+    ),
+    "three decimals in hundreds and a whole number": Messy(
+        table(changed([f"{10 * v:.3f}" for v in AROUND_10], 4, "120")),
+        changed([round(10 * v, 3) for v in AROUND_10], 4, 120),
+        notes=("is read as a decimal sign", "such as '120'"),
+    ),
+    "whole numbers and one of three decimals": Messy(
+        table(changed([f"{v:.0f}" for v in AROUND_10], 4, "9.871")),
+        changed(np.round(AROUND_10), 4, 9.871),
+        notes=("'9.871' is read as a decimal sign", "such as '10'"),
+    ),
+    "three decimals after commas and a whole number": Messy(
+        table(changed([one.replace(".", ",") for one in DECIMALS], 4, "12"), mark=";"),
+        changed(AROUND_10, 4, 12),
+        notes=("the comma in '10,013' is read as a decimal sign", "--decimal ."),
+    ),
+    "three decimals, and whole numbers of four digits": Messy(
+        table(changed(DECIMALS, 4, "1200")), changed(AROUND_10, 4, 1200)
+    ),
+    "thousands above and below a thousand once": Messy(
+        table(changed([pointed(v) for v in THOUSANDS + 100], 4, "950")),
+        changed(THOUSANDS + 100, 4, 950),
+        notes=("of thousands, which fits whole numbers such as '950' better", "--decimal ."),
+    ),
+    "counts of all sizes": Messy(
+        table([pointed(v) for v in COUNTS]), COUNTS, notes=("'1.234' is read as of thousands",)
+    ),
+    "growth from one to thousands": Messy(
+        table([pointed(v) for v in GROWING[:24]], days=DAYS[:24]), GROWING[:24], DAYS[:24],
+        notes=("'1.164' is read as of thousands",),
+    ),
+    "thousands of both signs": Messy(
+        table([pointed(v if i % 2 else -v) for i, v in enumerate(AROUND_1000)]),
+        [v if i % 2 else -v for i, v in enumerate(AROUND_1000)], notes=("of thousands",),
+    ),
+    "English thousands in quotes": Messy(
+        table(quoted(f"{v:,}" for v in AROUND_1000)), AROUND_1000,
+        notes=("the comma in '1,011' is read as of thousands", "such as '900'"),
+    ),
+    "English thousands in quotes and a small number": Messy(
+        table(quoted(changed([f"{v:,}" for v in 10 * THOUSANDS], 4, "12"))),
+        changed(10 * THOUSANDS, 4, 12), notes=("'10,000' is read as of thousands",),
+    ),
+    "points for thousands as in another column": Messy(
+        two([pointed(v) for v in MILLIONS], [pointed(v) for v in THOUSANDS]), THOUSANDS,
+        options={"column": "x"}, notes=("the point in '1.000' is read as of thousands",),
+    ),
+    "points for thousands before commas in another column": Messy(
+        two([german(v) for v in THOUSANDS], changed([pointed(v) for v in THOUSANDS], 4, "12")),
+        changed(THOUSANDS, 4, 12), options={"column": "x"}, notes=("is read as of thousands",),
     ),
     "commas for thousands between tabs": Messy(
         table([f"{v:,}" for v in AROUND_1000], mark="\t"), AROUND_1000,
@@ -326,7 +400,7 @@ SIGNS = {
     ),
     **{
         f"{mark} for what is missing": Messy(
-            table(changed(VALUES, 3, mark)), changed(VALUES, 3, (VALUES[2] + VALUES[4]) / 2),
+            table(changed(VALUES, 3, mark)), changed(VALUES, 3, np.nan),
             notes=("1 of 30 values is missing",),
         )
         for mark in (
@@ -573,6 +647,45 @@ AROUND = {
     ),
 }  # fmt: skip
 
+ONE = [str(value) for value in VALUES]
+LOST = changed(changed(VALUES, 9, np.nan), 20, np.nan)
+LINES = changed(changed(ONE, 9, ""), 20, "  ")
+BLANK = ("2 blank lines between values: taken as missing", "2 of 30 values are missing")
+BLANK_LINES = {
+    "blank lines": Messy(file("x", LINES), LOST, None, BLANK),
+    "blank lines without a header": Messy(file(LINES), LOST, None, ("no header", *BLANK)),
+    "blank lines of Windows": Messy(file("x", LINES, end="\r\n"), LOST, None, BLANK),
+    "blank lines of an old Mac": Messy(file("x", LINES, end="\r"), LOST, None, BLANK),
+    "cells in quotes that are blank": Messy(
+        file("x", [f'"{one.strip()}"' for one in LINES]), LOST, None, BLANK[1:]
+    ),
+    "blank lines around values": Messy(
+        file("", "Visits", "", "", "x", "", ONE[:12], "", ONE[13:], "", "", ""),
+        changed(VALUES, 12, np.nan), None,
+        ("above the header", "1 blank line between values", "1 of 30 values is missing"),
+    ),
+    "blank lines, a comment, names again and a total": Messy(
+        file("x", LINES[:5], "# restarted", LINES[5:15], "", "x", "", LINES[15:], "", "Total"),
+        LOST, None, ("a comment", "names of the columns again", "the last row, 'Total'", *BLANK),
+    ),
+    "blank lines below a separator that is not used": Messy(
+        file("sep=;", "x", LINES), LOST, None, ("separated by ';'", *BLANK)
+    ),
+    "every second line blank": Messy(file("x", ONE, end="\n\n"), dates=None),
+    "every second line blank without a header": Messy(
+        file(ONE, end="\n\n"), dates=None, notes=("no header",)
+    ),
+    "breaks of two systems": Messy(file("x", ONE, end="\r\r\n"), dates=None),
+    "every second line blank but for the last": Messy(
+        file("x", ONE[:-1], end="\n\n") + ONE[-1].encode(), dates=None
+    ),
+    "blank lines among spaced ones": Messy(file("x", LINES, end="\r\r\n"), LOST, None, BLANK),
+    "blank lines in two columns": Messy(file("day,x", rows()[:9], "", "", rows()[9:])),
+    "decimal commas and blank lines": Messy(
+        file("x", [one.replace(".", ",") for one in LINES]), LOST, None, ("decimal signs", *BLANK)
+    ),
+}  # fmt: skip
+
 UNREADABLE = {
     "a separator alone": Messy(b"sep=;\n", error=("holds no table beside what was left out",)),
     "no numbers": Messy(
@@ -726,10 +839,16 @@ HOLES = {
         options={"date": "none", "season": (9,)},
     ),
     "short gaps": Messy(
+        gaps(100, [20, 21, 50]), [np.nan if i in (20, 21, 50) else i % 9 for i in range(100)],
+        pd.date_range("2022-01-01", periods=100),
+        notes=("3 of 100 values are missing", "left out, neither learned from nor scored"),
+    ),
+    "short gaps that are to be filled": Messy(
         gaps(100, [20, 21, 50]),
         np.interp(range(100), [i for i in range(100) if i not in (20, 21, 50)],
                   [i % 9 for i in range(100) if i not in (20, 21, 50)]),
-        pd.date_range("2022-01-01", periods=100), notes=("3 of 100 values are missing",),
+        pd.date_range("2022-01-01", periods=100), notes=("filled along straight lines",),
+        options={"fill": "interpolate"},
     ),
 }  # fmt: skip
 
@@ -793,4 +912,7 @@ PANELS = {
     "one id": Messy(panel("north")),
 }  # fmt: skip
 
-FILES = {**CELLS, **SIGNS, **NAMELESS, **AROUND, **UNREADABLE, **DOUBLED, **HOLES, **PANELS}
+FILES = {
+    **CELLS, **SIGNS, **NAMELESS, **AROUND, **BLANK_LINES, **UNREADABLE, **DOUBLED, **HOLES,
+    **PANELS,
+}  # fmt: skip

@@ -1,12 +1,17 @@
 """Panels on the command line: every series in a folder of its own, one that fails stops none."""
 
+import csv
+import io
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 from messy_files import DAYS, ROWS, VALUES, panel
 
+from echofold._data.text import guarded, unguarded
 from echofold.cli import panel as panels
 from echofold.cli.app import app
 
@@ -111,6 +116,38 @@ def test_a_crash_loses_no_finished_series_and_a_rerun_overwrites(tmp_path, monke
     monkeypatch.setattr(panels, "write_atomically", full)
     assert panels.one_or_all(forecast, {**given, **shown}) == 1
     assert list(pd.read_csv(tmp_path / "forecasts.csv")["forecast"]) == [3, 4, 5]
+
+
+@example("")
+@example("''=x")
+@given(st.text() | st.text("='+-@\t\r\n\"a,", max_size=6))
+def test_text_that_is_guarded_is_no_formula_and_comes_back(text):
+    cell = guarded(text)
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+    assert cell == text or cell == f"'{text}"
+    assert unguarded(cell) == text
+    assume("\r" not in text)  # which pandas writes without quotes
+    file = io.StringIO(pd.DataFrame({cell: [cell, "-5"]}).to_csv(index=False), newline="")
+    (name,), (one,), (number,) = csv.reader(file)
+    assert (unguarded(name), unguarded(one), number) == (text, text, "-5")
+
+
+def test_ids_that_look_like_formulas_come_back_from_the_file_of_forecasts(run, tmp_path):
+    ids = ["=1+1", "-x", "@home", "'n", "x"]
+    (tmp_path / "p.csv").write_bytes(panel(*ids, header="=shop,+day,-x"))
+    args = ("--id", "=shop", "--horizon", "25", *SMALL, "--origins", "0", "--json", "--out")
+    code, shown, err = run("forecast", tmp_path / "p.csv", *args, tmp_path / "o")
+    assert code == 0, err
+    assert [one["id"] for one in json.loads(shown)] == ids
+    lines = (tmp_path / "o" / "forecasts.csv").read_text().splitlines()
+    assert lines[0] == "'=shop,date,forecast,low,high"
+    assert [line.split(",")[0] for line in lines[1::25]] == ["'=1+1", "'-x", "'@home", "''n", "x"]
+    own = next((tmp_path / "o" / "x").glob("forecast.csv")).read_text()
+    assert own.splitlines()[0] == "'+day,forecast,lower_90,upper_90"
+    again = ("--column", "forecast", *args)
+    code, shown, err = run("forecast", tmp_path / "o" / "forecasts.csv", *again, tmp_path / "p")
+    assert code == 0, err
+    assert [one["id"] for one in json.loads(shown)] == ids
 
 
 def test_inputs_of_each_series(run, tmp_path):

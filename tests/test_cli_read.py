@@ -27,7 +27,7 @@ def read(tmp_path):
         output = Output(quiet=True, as_json=False)
         given = {
             "column": None, "date": None, "date_format": None, "decimal": None,
-            "fill": "interpolate", "season": None, **options,
+            "fill": "leave", "season": None, **options,
         }  # fmt: skip
         series = read_series(str(path), output, **given)
         return series, output.notes
@@ -125,27 +125,40 @@ def test_frequencies_also_with_a_gap(read, freq, form, words, seasons):
     assert whole.values.index.equals(days)
     cut, notes = read(data.drop(index=[20, 33]))
     assert cut.values.index.equals(days)
-    assert cut.values.iloc[20] == pytest.approx((VALUES[19] + VALUES[21]) / 2)
+    assert list(np.flatnonzero(cut.values.isna())) == [20, 33]
     assert any("2 of 60 values are missing" in note for note in notes)
 
 
-def test_missing_days_are_said_filled_or_refused(read):
+def test_missing_days_are_said_left_filled_or_refused(read):
     data = table().drop(index=[5, 6, 40])
     series, notes = read(data)
-    assert "3 of 60 values are missing, the first at 2023-01-07" in notes[0]
+    assert "3 of 60 values are missing, the first at 2023-01-07; left out, neither" in notes[0]
+    assert list(np.flatnonzero(series.values.isna())) == [5, 6, 40]
+    series, notes = read(data, fill="interpolate")
+    assert "filled along straight lines" in notes[0]
     np.testing.assert_allclose(series.values.iloc[5:7], np.interp([5, 6], [4, 7], VALUES[[4, 7]]))
     assert read(data, fill="forward")[0].values.iloc[6] == VALUES[4]
     refused(read, "3 of 60 values are missing.*--fill", data, fill="none")
 
 
-def test_empty_cells_inside_are_filled_and_at_the_ends_left_out(read):
+def test_empty_cells_inside_are_missing_and_at_the_ends_left_out(read):
     values = VALUES.astype(object)
     values[[0, 30, 58, 59]] = ["NA", "", "n/a", None]
     series, notes = read(table(values=values))
     assert len(series.values) == 57
     assert series.values.index[0] == DAYS[1]
-    assert sum("left out" in note for note in notes) == 2
-    assert series.values.iloc[29] == pytest.approx((VALUES[29] + VALUES[31]) / 2)
+    assert "the first row has no value and is left out." in notes
+    assert "the last 2 rows have no value and are left out: the series ends at 2023-02-28." in notes
+    assert list(np.flatnonzero(series.values.isna())) == [29]
+
+
+def test_the_season_and_the_number_of_values_are_those_of_what_is_known(read):
+    pattern = [3.0, 1, 4, 1, 5, 9, 2]
+    values = np.tile(pattern, 12) + np.random.RandomState(0).normal(size=84) / 5
+    lines = [f"{value:.2f}" for value in values]
+    lines[10] = lines[33] = lines[34] = ""
+    assert read("\n".join(["x", *lines]))[0].seasons == (7,)
+    refused(read, "19 values in 'x'; at least 20", "\n".join(["x", *lines[:10], *lines[24:35]]))
 
 
 def test_month_ends_that_are_trading_days_move_to_the_month(read):
@@ -353,7 +366,7 @@ import resource
 from echofold.cli.showing.output import Output
 from echofold.cli.reading.series import read_series
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-given = dict(column="x", date_format=None, decimal=None, fill="interpolate", season=None)
+given = dict(column="x", date_format=None, decimal=None, fill="leave", season=None)
 before = None
 for name, date in (("year.csv", "none"), ("year.csv", None), ("s.csv", None), ("id.csv", "id")):
     try:

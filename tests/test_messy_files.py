@@ -11,7 +11,7 @@ from echofold.cli.reading.series import read_series
 from echofold.cli.showing.output import Output
 
 GIVEN = {
-    "column": None, "date": None, "date_format": None, "decimal": None, "fill": "interpolate",
+    "column": None, "date": None, "date_format": None, "decimal": None, "fill": "leave",
     "season": None,
 }  # fmt: skip
 

@@ -25,6 +25,7 @@ AS_KNOWN = (
     "As an input, a missing value is taken to be the last known one of its column here (at the "
     "beginning the first), or the last known one of the same time of the season."
 )
+ON_ITS_OWN = "the network runs on its own forecasts."
 BRIDGED = "The network's own forecasts take their place."
 
 

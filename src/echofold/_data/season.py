@@ -45,8 +45,8 @@ def detected_season(values) -> int | None:
     Parameters
     ----------
     values : array of shape (T,)
-        Evenly spaced, without gaps. Three whole periods are the least. Of two seasons, as days and
-        weeks of hours, the shorter is found.
+        Evenly spaced; straight lines are drawn through what is missing (NaN). Three whole periods
+        are the least. Of two seasons, as days and weeks of hours, the shorter is found.
 
     Examples
     --------
@@ -58,6 +58,10 @@ def detected_season(values) -> int | None:
     True
     """
     y = np.asarray(values, dtype=float)[-LATEST:]
+    known = np.flatnonzero(~np.isnan(y))
+    if not len(known):
+        return None
+    y = np.interp(np.arange(len(y)), known, y[known])
     most = len(y) // PERIODS
     if most < SHORTEST or not np.ptp(y) > 0:
         return None

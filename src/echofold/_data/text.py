@@ -9,6 +9,26 @@ LONG = 40  # characters of a label; more would leave no room for what it stands 
 # Control characters, halves of characters and what is none: fonts, UTF-8, XML or terminals fail.
 UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for one begins so
+
+
+def guarded(text: str) -> str:
+    """Text for a cell of a CSV file, with an apostrophe where it would be taken for a formula.
+
+    One that is there already gets another, so that `unguarded` gives every text back.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("'n"), guarded("x-1"), unguarded("'=1+1"), unguarded("'n")
+    ("'=1+1", "''n", 'x-1', '=1+1', "'n")
+    """
+    return f"'{text}" if text.startswith((*FORMULA, "'")) else text
+
+
+def unguarded(text: str) -> str:
+    """Text of a cell that was `guarded`."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith((*FORMULA, "'")) else text
+
 
 def legible(text: str) -> str:
     r"""Text with a replacement character for everything that cannot be written or drawn.

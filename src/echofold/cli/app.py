@@ -48,7 +48,10 @@ class Commands(click.Group):
             near = difflib.get_close_matches(name, COMMANDS, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COMMANDS)}."
             raise click.UsageError(f"no command {name!r}: {hint}", ctx)
-        return super().resolve_command(ctx, args)
+        _, command, rest = found = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            _refuse_repeated(command, rest, click.Context(command, ctx, name))
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
@@ -84,6 +87,26 @@ class Commands(click.Group):
         if standalone_mode:
             sys.exit(code)
         return code
+
+
+def _refuse_repeated(command: click.Command, args: list[str], ctx: click.Context) -> None:
+    """Raise for an option that takes one value and was given several times."""
+    given = command.make_parser(ctx).parse_args(list(args))[2]
+    for option in given:
+        if not isinstance(option, click.Option) or option.multiple or given.count(option) == 1:
+            continue
+        names, values = [*option.opts, *option.secondary_opts], []
+        for arg, after in zip(args, [*args[1:], ""], strict=True):
+            name, _, value = arg.partition("=")
+            if name in names:
+                values.append(arg if option.is_flag else value or after)
+        if option.is_flag and len({value in option.opts for value in values}) < 2:
+            continue  # said again, and not the opposite
+        remedy = "leave out all but one"
+        if "[," in (option.metavar or ""):
+            remedy = f"for several, give {names[0]} {','.join(values)}"
+        told = ", ".join(map(repr, values))
+        raise click.UsageError(f"{names[0]} was given {len(values)} times, {told}: {remedy}.", ctx)
 
 
 class Interrupted(Exception):

@@ -13,6 +13,7 @@ import click
 import pandas as pd
 
 from echofold._data.numbers import figure
+from echofold._data.text import guarded
 from echofold._machine.files import write_atomically
 from echofold.cli.reading.panel import parts_of
 from echofold.cli.reading.quote import listed, shown
@@ -121,11 +122,11 @@ def folder_names(ids: Iterable[str]) -> dict[str, str]:
 def _write_all(folder: Path, id: str, done: list[dict[str, Any]]) -> None:
     """Write the forecasts that are there so far below each other."""
     rows = [
-        (record["id"], row["time"], row["forecast"], row["lower"], row["upper"])
+        (guarded(record["id"]), row["time"], row["forecast"], row["lower"], row["upper"])
         for record in done
         for row in record.get("forecast", ())
     ]
-    table = pd.DataFrame(rows, columns=[id, "date", "forecast", "low", "high"])
+    table = pd.DataFrame(rows, columns=[guarded(id), "date", "forecast", "low", "high"])
     write_atomically(Path(folder) / "forecasts.csv", table.to_csv(index=False).encode())
 
 

@@ -24,7 +24,7 @@ from echofold.plots._style import (
     note,
     plain,
     plain_numbers,
-    thinned,
+    with_gaps,
 )
 from echofold.plots._time import continued, label_time, positions
 
@@ -90,22 +90,21 @@ def outputs_over_series(
         )
     ax = axes(ax, 8.0, 3.4)
     x, y = positions(table.index, len(table.values)), table.values[:, output]
-    line = {"linewidth": 0.8, "alpha": 0.7}
+    looks = {"linewidth": 0.8, "alpha": 0.7}
     if not task.fed_back:  # good predictions would hide a thin line
-        line = {"linewidth": 2.2, "alpha": 0.45}
-    ax.plot(*thinned(x[start:stop], y[start:stop]), color=INK, label="series", **line)
+        looks = {"linewidth": 2.2, "alpha": 0.45}
+    with_gaps(ax, x[start:stop], y[start:stop], color=INK, label="series", **looks)
     at, values = _chained(validation.rows, validation.outputs[:, :, output])
     inside = (at >= start) & (at < stop)
     at, values = at[inside], values[inside]
     name = f"validation {task.outputs}"
-    ax.plot(*thinned(x[at], values), color=VERMILION, linewidth=1, label=name)
+    with_gaps(ax, x[at], values, color=VERMILION, linewidth=1, label=name)
     first, begins = validation.rows[:, 0], validation.outputs[:, 0, output]
     if task.fed_back:
         dots = np.isfinite(begins) & (first >= start) & (first < stop)
         ax.plot(x[first[dots]], begins[dots], "o", color=VERMILION, markersize=3)
-    lost = int(
-        (~np.isfinite(validation.outputs[:, :, output]) & (validation.rows >= 0)).any(axis=1).sum()
-    )
+    scored = ~np.isnan(validation.truth[:, :, output])
+    lost = int((~np.isfinite(validation.outputs[:, :, output]) & scored).any(axis=1).sum())
     if lost:
         note(ax, f"{lost} of {len(begins)} diverge")
     _limits(ax, y[start:stop], values)
@@ -170,7 +169,7 @@ def forecast(
         shown = slice(0 if history is None else max(0, rows - int(history)), None)
         x, ahead = continued(index, rows, len(values))
         past = table.values[shown, output]
-        ax.plot(*thinned(x[shown], past), color=INK, linewidth=1, label="series")
+        with_gaps(ax, x[shown], past, color=INK, linewidth=1, label="series")
         ax.set_ylabel(plain(column_name(table, output)))
     finite = np.isfinite(values)
     ax.plot(ahead, np.where(finite, values, np.nan), color=BLUE, linewidth=1.6, label="forecast")

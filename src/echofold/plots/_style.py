@@ -106,6 +106,15 @@ def logarithmic(ax: Any, which: str) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def with_gaps(ax: Any, x: np.ndarray, y: np.ndarray, **options: Any) -> None:
+    """A thinned line, with dots for values that stand alone between missing ones."""
+    x, y = thinned(x, y)
+    gap = np.isnan(np.concatenate([[np.nan], y, [np.nan]]))
+    alone = ~gap[1:-1] & gap[:-2] & gap[2:]
+    dots = {"marker": ".", "markersize": 3, "markevery": alone} if alone.any() else {}
+    ax.plot(x, y, **dots, **options)
+
+
 def thinned(x: np.ndarray, y: np.ndarray, most: int = 4000) -> tuple[np.ndarray, np.ndarray]:
     """At most about ``most`` points of a line, the extremes of every stretch among them."""
     if len(y) <= most:

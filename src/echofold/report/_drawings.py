@@ -26,6 +26,7 @@ from echofold.plots._style import (
     plain_numbers,
     thinned,
     whole_numbers,
+    with_gaps,
 )
 from echofold.plots._time import continued, label_time, positions
 
@@ -102,7 +103,7 @@ def scatter(x: Any, y: Any, chosen: Any, across: str, up: str, ax: Any) -> None:
 def series(table: Table, output: int, ax: Any) -> None:
     """A column of the data."""
     x = positions(table.index, len(table.values))
-    axes(ax).plot(*thinned(x, table.values[:, output]), color=INK, linewidth=0.8)
+    with_gaps(axes(ax), x, table.values[:, output], color=INK, linewidth=0.8)
     label_time(ax, table.index)
     ax.set_ylabel(plain(column_name(table, output)))
     plain_numbers(ax.yaxis)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.numbers import figure
-from echofold._data.text import legible
+from echofold._data.text import guarded, legible
 from echofold.plots._series import column_name
 from echofold.report._about import Ahead
 from echofold.report._verdict import short_name
@@ -63,7 +63,7 @@ def csv_link(ahead: Ahead) -> str:
     name = _time(index)
     frame = pd.DataFrame(columns)
     frame.insert(0, "date" if name in frame.columns else name, labels(index))
-    text = frame.to_csv(index=False).encode()
+    text = frame.rename(columns=guarded).to_csv(index=False).encode()
     return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text).decode()}"
 
 

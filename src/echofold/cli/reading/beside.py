@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from echofold.cli.reading.encode import Encoded, encoded
-from echofold.cli.reading.gaps import written
+from echofold.cli.reading.gaps import FILLS, filled_by, written
 from echofold.cli.reading.quote import shown
 from echofold.cli.reading.table import Table
 from echofold.cli.showing.output import Output
@@ -54,18 +54,16 @@ class Beside:
         return self._filled(frame, int(opened.sum()), fill, output)
 
     def _filled(self, frame: pd.DataFrame, count: int, fill: str, output: Output) -> pd.DataFrame:
-        """Inputs in rows that were opened for missing dates, filled as the values are."""
+        """Inputs in rows that were opened for missing dates, as the values are."""
         frame = frame.reset_index(drop=True)
         if not count:
             return frame
-        output.note(
-            f"inputs in the {count} missing rows are filled as the values are; zeros and ones with "
-            "those before."
-        )
+        how = FILLS["forward" if fill == "leave" else fill]  # by the network, which needs some
+        flags = " (zeros and ones with the value before)" * (fill == "interpolate")
+        output.note(f"inputs in the {count} missing rows are {how}{flags}.")
         for one in self.made:
-            columns = frame[one.names]
-            even = fill == "interpolate" and not one.flags
-            frame[one.names] = columns.interpolate() if even else columns.ffill()
+            own = "forward" if fill == "interpolate" and one.flags else fill
+            frame[one.names] = filled_by(own, frame[one.names])
         return frame
 
 

@@ -11,13 +11,14 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
+from echofold._data.text import unguarded
 from echofold.cli.reading.each import each_cell
 from echofold.cli.reading.header import is_header
 from echofold.cli.reading.layout import layout
 from echofold.cli.reading.quote import listed, one_line, shown
 from echofold.cli.reading.ragged import check_short, refuse_long
 from echofold.cli.reading.rows import without_extra_rows
-from echofold.cli.reading.separators import filled_lines, straight
+from echofold.cli.reading.separators import blank_lines, filled_lines, straight
 
 WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
 QUOTED = re.compile(r'"[^"]*"')
@@ -69,6 +70,8 @@ def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFra
 
     found = layout(straight(text, say), say)
     text, separator = found.text, found.separator
+    if separator is not None and separator not in text:
+        separator = None
     if not text.strip():
         raise ValueError(
             f"{name} holds no table beside what was left out; give a header and a column of "
@@ -88,14 +91,33 @@ def split(text: str, name: str, note: Callable[[str], None]) -> tuple[pd.DataFra
         names = [f"column{i}" for i in range(1, len(first) + 1)]
         note(f"{name} has no header; its columns are called {listed(names)}.")
     else:
-        first = [" ".join(cell.replace("\ufeff", " ").split()) for cell in first]
+        first = [" ".join(unguarded(cell).replace("\ufeff", " ").split()) for cell in first]
         names = [cell or f"column{i}" for i, cell in enumerate(first, 1)]
         frame = frame.iloc[1:]
     frame.columns = names
     check_names(frame, name)
     nameless = [one for one, cell in zip(names, first, strict=True) if not cell]
     frame = without_extra_rows(frame.drop(columns=_empty(frame, nameless)), name, note)
+    if separator is None:
+        frame = _with_blank_lines(frame, blank_lines(text), say)
     return frame.reset_index(drop=True), separator
+
+
+def _with_blank_lines(
+    frame: pd.DataFrame, blank: np.ndarray, say: Callable[[str], None]
+) -> pd.DataFrame:
+    """One column with an empty cell for each of the ``blank`` lines between those that it has.
+
+    Where lines are spaced, as many more blank ones are needed for a cell.
+    """
+    between = np.where(np.diff(frame.index) == 1, blank[frame.index[1:]], 0)
+    usual = int(np.median(between)) if len(between) else 0
+    empty = np.maximum(between - usual, 0) // (usual + 1)
+    if empty.any():
+        lines = "1 blank line" if empty.sum() == 1 else f"{empty.sum():,} blank lines"
+        say(f"{lines} between values: taken as missing; remove what is none.")
+    places = np.arange(len(frame)) + np.concatenate([[0], np.cumsum(empty)])
+    return frame.set_axis(places).reindex(np.arange(len(frame) + empty.sum()), fill_value="")
 
 
 def _empty(frame: pd.DataFrame, nameless: list[str]) -> list[str]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from echofold.cli.reading.quote import shown
 
-# A straight line says nothing about a series. Beyond a fifth of its values a network would learn
-# lines; in a gap of a tenth it would be validated on one, for validation intervals are as long.
+FILLS = {  # what is done about missing values, and said of it
+    "leave": "left out, neither learned from nor scored",
+    "interpolate": "filled along straight lines",
+    "forward": "filled with the value before",
+    "none": "refused",
+}
+# What stands in for a missing value says nothing about a series. With more than a fifth of these a
+# network would be driven by them; in a gap of a tenth validation intervals are as long as it.
 MOST_FILLED, LONGEST_GAP, SHORT = 0.2, 0.1, 5  # shares of the values; steps that are always short
 MOST_ROWS = 2  # rows of an even grid for each row of the file
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit
@@ -57,7 +65,7 @@ def refuse_gaps(index: pd.Index, rows: np.ndarray, source: str) -> None:
 
 
 def refuse_filling(missing: np.ndarray, index: pd.Index, source: str) -> None:
-    """Raise if too many values would be made up, or too many in one place."""
+    """Raise if too many values are missing, or too many in one place."""
     edges = np.diff(np.concatenate([[0], missing.astype(np.int8), [0]]))
     starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
     lengths = ends - starts
@@ -69,10 +77,17 @@ def refuse_filling(missing: np.ndarray, index: pd.Index, source: str) -> None:
     first, last = written(index[[starts[at], ends[at] - 1]])
     where = f"{longest:,} of them from {first} to {last}" if longest > 1 else f"one at {first}"
     raise ValueError(
-        f"{source}: {count:,} of {len(missing):,} values are missing, {where}, too many to fill "
-        "along straight lines; cut the file to a part without gaps, repeat the value before each "
+        f"{source}: {count:,} of {len(missing):,} values are missing, {where}, too many to "
+        "learn from the others; cut the file to a part without gaps, repeat the value before each "
         "gap with --fill forward, or take rows as evenly spaced with --date none."
     )
+
+
+def filled_by(fill: str, known: Any) -> Any:
+    """A series or a frame with its missing values as ``fill`` says."""
+    if fill == "interpolate":  # by row, not by date: months then count alike
+        return known.reset_index(drop=True).interpolate().set_axis(known.index)
+    return known.ffill() if fill == "forward" else known
 
 
 def written(index: pd.Index) -> list[str]:

@@ -64,10 +64,15 @@ def layout(text: str, note: Callable[[str], None]) -> Layout:
         separator = forced[1]
         text = blanked(text, [(forced.start(), forced.end())])
         note(f"its first line says that cells are separated by {shown(separator)}.")
-    text, named = _without_comments(text, note)
+    comments = _comments(text)
+    named = _say_comments(text, comments, note)
+    whole, text = text, blanked(text, comments)
     separator = separator or separator_of(text)
     if separator is None:
         text, separator = aligned(text, note)
+    if separator is None:  # a blank line is a missing value then, but not where a comment was
+        breaks = [(end, end + 1 + (whole[end : end + 2] == "\r\n")) for _, end in comments]
+        text = blanked(whole, [*comments, *breaks])
     lines = list(islice(lines_of(text, separator), SAMPLE[0]))
     widths = Counter(len(line.cells) for line in lines if len(line.filled) > 1 or not separator)
     width = widths.most_common(1)[0][0] if widths else 1
@@ -103,20 +108,20 @@ def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _without_comments(text: str, note: Callable[[str], None]) -> tuple[str, str]:
-    """Text without lines that are comments, and the last of those before the table."""
+def _comments(text: str) -> list[tuple[int, int]]:
+    """Where lines are comments; none if all are, for then these are no comments."""
     spans = _outside_quotes(text, [match.span() for match in COMMENT.finditer(text)])
-    if not spans:
-        return text, ""
     rest = blanked(text, spans)
-    if not rest.strip():  # everything begins so: these are no comments
-        return text, ""
+    if not spans or not rest.strip():
+        return []
     rows = _rows_among(text, spans, rest)
-    if rows:
-        spans = [span for span in spans if span not in rows]
-        rest = blanked(text, spans)
+    return [span for span in spans if span not in rows]
+
+
+def _say_comments(text: str, spans: list[tuple[int, int]], note: Callable[[str], None]) -> str:
+    """Say which lines are comments; the last of those before the table."""
     if not spans:
-        return text, ""
+        return ""
     first = shown(text[slice(*spans[0])].strip())
     what = "a comment" if len(spans) == 1 else "comments"
     note(f"{_lines_are(len(spans), first)} left out as {what}.")
@@ -125,7 +130,7 @@ def _without_comments(text: str, note: Callable[[str], None]) -> tuple[str, str]
         if not text[at:start].isspace() and text[at:start]:
             break
         last, at = text[start:end], end
-    return rest, last.strip().lstrip("#/% ")
+    return last.strip().lstrip("#/% ")
 
 
 def _outside_quotes(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

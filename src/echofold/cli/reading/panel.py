@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from echofold._data.text import unguarded
 from echofold.cli.reading.each import each_cell
 from echofold.cli.reading.find_dates import whole
 from echofold.cli.reading.quote import listed, shown
@@ -28,9 +29,9 @@ COUNT = {2: "two", 3: "three"}
 
 
 def ids_of(table: Table, name: str, option: str = "--id") -> pd.Series:
-    """What a column of ids holds, as text."""
+    """What a column of ids holds, as text; what guards them in files of forecasts is left out."""
     column = table.column(name, option)
-    return pd.Series(list(each_cell(column)), dtype=object)
+    return pd.Series([unguarded(cell) for cell in each_cell(column)], dtype=object)
 
 
 def one_of(table: Table, name: str, value: str) -> Table:

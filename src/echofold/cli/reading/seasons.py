@@ -13,28 +13,35 @@ LEAST_YEARS = 3
 
 
 def seasons_of(
-    values: np.ndarray, spacing: Spacing | None, given: tuple[int, ...] | None, output: Output
+    values: np.ndarray, spacing: Spacing | None, given: tuple[int, ...] | None
 ) -> tuple[int, ...]:
     """Steps in each season, the shortest first; empty without any.
 
     A season must fit into the values at least twice: one that was never seen again cannot be
-    learned. What was ``given`` is refused then, what the spacing suggests is left out.
+    learned.
     """
-    if given is not None:
-        for length in given:
-            if not _fits(length, len(values)):
-                raise ValueError(
-                    f"--season {length} does not fit twice into {len(values)} values; give at most "
-                    f"{len(values) // 2}, or 1 for none."
-                )
-        return tuple(sorted({length for length in given if length > 1}))
-    if spacing is not None and spacing.seasons is not None:
-        return tuple(length for length in spacing.seasons if _fits(length, len(values)))
-    found = detected_season(values)
-    if found is None:
-        return ()
-    output.note(f"season of {found} found in the values; give --season to set it.")
-    return (found,)
+    lengths = given
+    if lengths is None and spacing is not None:
+        lengths = spacing.seasons
+    if lengths is None:
+        found = detected_season(values)
+        return () if found is None else (found,)
+    return tuple(sorted({one for one in lengths if one > 1 and _fits(one, len(values))}))
+
+
+def check_seasons(
+    values: np.ndarray, spacing: Spacing | None, given: tuple[int, ...] | None, output: Output
+) -> None:
+    """Refuse a ``given`` season that does not fit, and say which one was found in the values."""
+    for length in given or ():
+        if not _fits(length, len(values)):
+            raise ValueError(
+                f"--season {length} does not fit twice into {len(values)} values; give at most "
+                f"{len(values) // 2}, or 1 for none."
+            )
+    if given is None and (spacing is None or spacing.seasons is None):
+        for found in seasons_of(values, spacing, given):
+            output.note(f"season of {found} found in the values; give --season to set it.")
 
 
 def _fits(length: int, count: int) -> bool:

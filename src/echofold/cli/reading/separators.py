@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+import numpy as np
+
 from echofold.cli.reading.quantities import plain_value
 
 SEPARATORS = (";", "\t", ",", "|")
@@ -16,6 +18,7 @@ SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is foun
 # A line with the breaks in its quoted cells; a mark inside a cell, as of inches, opens nothing.
 # Possessive, so that no place is tried twice.
 LINE = re.compile(r"""(?:[^\r\n"]++|(?<![^;,\t|\r\n])"[^"]*+(?:""[^"]*+)*+"|")++""")
+BREAK = re.compile(r"\r\n?|\n")
 OTHER_QUOTES = {pair[0]: pair for pair in ("''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")}
 ALIKE = 0.5  # share of lines, more than which a separator must cut alike
 
@@ -93,6 +96,22 @@ def aligned(text: str, note: Callable[[str], None]) -> tuple[str, str | None]:
 def filled_lines(text: str) -> Iterator[str]:
     """Lines that are not blank."""
     return (match[0] for match in LINE.finditer(text) if not match[0].isspace())
+
+
+def blank_lines(text: str) -> np.ndarray:
+    r"""How many blank lines are before each that is not.
+
+    Examples
+    --------
+    >>> blank_lines("x\r\n1\r\n\r\n3")
+    array([0, 0, 1])
+    """
+    counts, at = [], 0
+    for match in LINE.finditer(text):
+        if not match[0].isspace():
+            counts.append(len(BREAK.findall(text, at, match.start())) - bool(at))
+            at = match.end()
+    return np.array(counts, dtype=int)
 
 
 def straight(text: str, note: Callable[[str], None]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,18 @@ from echofold.cli.reading.beside import Beside, beside
 from echofold.cli.reading.choose import checked_numbers, choose_column
 from echofold.cli.reading.duplicates import one_for_each
 from echofold.cli.reading.find_dates import another, find_dates, say_none, whole
-from echofold.cli.reading.gaps import MOST_ROWS, refuse_filling, refuse_gaps, written
+from echofold.cli.reading.gaps import (
+    FILLS,
+    MOST_ROWS,
+    filled_by,
+    refuse_filling,
+    refuse_gaps,
+    written,
+)
 from echofold.cli.reading.numbers import LARGEST
 from echofold.cli.reading.panel import one_of, refuse_panel
 from echofold.cli.reading.quote import shown
-from echofold.cli.reading.seasons import seasons_of
+from echofold.cli.reading.seasons import check_seasons, seasons_of
 from echofold.cli.reading.table import Table, read_table
 from echofold.cli.reading.turns import say_turns
 from echofold.cli.showing.output import Output
@@ -27,16 +34,26 @@ LEAST = 20  # values below which there is nothing to validate on
 
 @dataclass(frozen=True)
 class Series:
-    """A series without holes, evenly spaced, and what is known about it.
+    """A series, evenly spaced, NaN where a value is missing, and what is known about it.
 
-    ``every`` is the spacing of its dates, ``beside`` are columns of its file that are inputs.
+    ``every`` is the spacing of its dates, ``given`` are the seasons that were asked for, ``beside``
+    are columns of its file that are inputs.
     """
 
     source: str
     values: pd.Series
     every: _dates.Spacing | None
-    seasons: tuple[int, ...]
+    given: tuple[int, ...] | None = None
     beside: Beside | None = None
+
+    @cached_property
+    def seasons(self) -> tuple[int, ...]:
+        """Steps in each season, the shortest first."""
+        return self.seasons_before(len(self.values))
+
+    def seasons_before(self, row: int) -> tuple[int, ...]:
+        """The seasons as one would see them who knows the values before a row alone."""
+        return seasons_of(self.values.to_numpy()[:row], self.every, self.given)
 
     @property
     def spacing(self) -> str | None:
@@ -137,12 +154,12 @@ def series_of(
         if several and duplicates == "sum":
             frame = _nothing_happened(frame, output)
     known = _without_holes(frame[0].rename(column), fill, table.name, output, bool(inputs))
-    _enough(len(known), len(known), column, table.name)
-    _check_spread(float(np.ptp(known.to_numpy())), column, table.name)
-    seasons = seasons_of(known.to_numpy(), spacing, season, output)
+    _enough(known.count(), known.count(), column, table.name)
+    _check_spread(float(known.max() - known.min()), column, table.name)
+    check_seasons(known.to_numpy(), spacing, season, output)
     names = [name for one in made for name in one.names]
     kept = Beside(made, frame.iloc[:, 2:].set_axis(names, axis=1), frame[1]) if made else None
-    return Series(table.name, known, spacing, seasons, kept)
+    return Series(table.name, known, spacing, season, kept)
 
 
 def _enough(most: int, there: int, column: str, source: str) -> None:
@@ -243,7 +260,10 @@ def _numbered(known: pd.DataFrame, rows: np.ndarray, source: str) -> pd.DataFram
 def _without_holes(
     known: pd.Series, fill: str, source: str, output: Output, ahead: bool = False
 ) -> pd.Series:
-    """Cut missing values off the ends and fill those inside; the last may be ``ahead`` of time."""
+    """Cut missing values off the ends, and ``fill`` those inside if so asked.
+
+    The last may be ``ahead`` of time.
+    """
     known_rows = np.flatnonzero(known.notna())
     if not len(known_rows):
         raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
@@ -252,9 +272,9 @@ def _without_holes(
     for count, where in cut:
         if count and not (ahead and where == "last"):
             rows = "row has" if count == 1 else f"{count} rows have"
-            output.note(
-                f"the {where} {rows} no value and {'is' if count == 1 else 'are'} left out."
-            )
+            end = f": the series ends at {written(known.index[[last]])[0]}" * (where == "last")
+            are = "is" if count == 1 else "are"
+            output.note(f"the {where} {rows} no value and {are} left out{end}.")
     known = known.iloc[first : last + 1]
     missing = known.isna()
     if not missing.any():
@@ -263,11 +283,8 @@ def _without_holes(
     are = "is" if count == 1 else "are"
     text = f"{count} of {len(known):,} values {are} missing, the first at {first}"
     if fill == "none":
-        raise ValueError(f"{source}: {text}; fill them, or use --fill interpolate or forward.")
-    if fill == "interpolate":
+        raise ValueError(f"{source}: {text}; fill them, or use another --fill than none.")
+    if fill != "forward":
         refuse_filling(missing.to_numpy(), known.index, source)
-        output.note(f"{text}; filled along straight lines (see --fill).")
-        # By row, not by date: months then count alike.
-        return known.reset_index(drop=True).interpolate().set_axis(known.index)
-    output.note(f"{text}; filled with the value before (see --fill).")
-    return known.ffill()
+    output.note(f"{text}; {FILLS[fill]} (see --fill).")
+    return filled_by(fill, known)

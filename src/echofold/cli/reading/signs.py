@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -14,6 +15,7 @@ UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # 1.054, 1,054
 PLAIN = re.compile(r"[+-]?[\d.,]+")
 ZERO_FIRST = re.compile(r"[+-]?0[.,]\d+")  # 0,125 is never a thousand
 IN_VAIN = 1000  # cells with commas or points after which a column is taken for text
+NEARER = 1000**0.5  # times a neighbour such as 1.054, from which on a whole number is nearer 1054
 TWO_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3}){2,}")  # 1.234.567
 
 
@@ -47,7 +49,12 @@ def signs_of(
 ) -> dict[str, Sign]:
     """The sign of each column by its name."""
     seen = {name: look(cells(name)) for name in names}
-    return {name: _sign(one, separator, seen) for name, one in seen.items()}
+    found = {}
+    for name, one in seen.items():
+        unclear = (one.comma or one.point) and not one.proof and one.small and not one.large
+        grouped = _grouped(cells(name)) if unclear else None
+        found[name] = _sign(one, grouped, separator, seen)
+    return found
 
 
 def look(cells: Iterator[str]) -> Shown:
@@ -113,32 +120,55 @@ def _proof(bare: str) -> tuple[str, str]:
     return ("." if thousands else ""), ""
 
 
-def _sign(one: Shown, separator: str | None, seen: Mapping[str, Shown]) -> Sign:
-    """The sign of a column that shows this, in a file whose columns show those."""
+def _grouped(cells: Iterator[str]) -> bool:
+    """Whether cells such as 1.054 are rather thousands, beside whole numbers of up to three digits.
+
+    They are if neighbours in the file are closer to each other so, on average of their ratios.
+    Whole numbers are no accident where they are many: less is asked of them then.
+    """
+    ratios, whole, count, before = [], 0, 0, None
+    for cell in cells:
+        bare = _bare(cell).lstrip("+-")
+        marked = bool(UNCLEAR.fullmatch(bare))
+        if not (marked or bare.isdecimal()) or not bare.strip("0"):
+            continue
+        size = float(bare.replace(",", "."))
+        if before is not None and before[1] != marked:
+            ratios.append(math.log(before[0] / size if marked else size / before[0]))
+        before, whole, count = (size, marked), whole + (not marked), count + 1
+    asked = math.log(NEARER) * (1 - whole / count / 2)
+    return sum(ratios) > asked * len(ratios)
+
+
+def _sign(
+    one: Shown, grouped: bool | None, separator: str | None, seen: Mapping[str, Shown]
+) -> Sign:
+    """The sign of a column that shows this, in a file whose columns show those.
+
+    ``grouped`` tells if whole numbers beside unclear cells make these thousands, None without any.
+    """
     if one.proof == "," and "," not in one.cell:
         return Sign(",", f"points are read as of thousands, as in {shown(one.cell)}; see --decimal")
     if one.proof == ",":
         return Sign(
             ",", f"commas are read as decimal signs, as in {shown(one.cell)}; see --decimal"
         )
-    if one.proof:
+    if one.proof or not (one.comma or one.point) or (one.large and not one.comma):
         return Sign()
-    grouped = one.small and not one.large
-    beside = f", for there are whole numbers such as {shown(one.small)}" if grouped else ""
-    if one.comma:
-        decimal = "." if grouped else _of_others(seen) or ("." if separator == "," else ",")
-        meaning = "thousands" if decimal == "." else "decimals"
-        words = f"the comma in {shown(one.comma)} is read as of {meaning}{beside}; see --decimal"
-        return Sign(decimal, words)
-    if one.point and grouped:
-        words = f"the point in {shown(one.point)} is read as of thousands{beside}; see --decimal"
-        return Sign(",", words)
-    if one.point and not one.large:
-        words = f"the point in {shown(one.point)} is read as a decimal sign; if it is of thousands"
-        return Sign(".", f"{words}, give --decimal ,")
-    return Sign()
+    mark, name, other = (",", "comma", ".") if one.comma else (".", "point", ",")
+    # What is between commas and has one itself stands in quotes, and is rather English.
+    elsewhere = _of_others(seen, mark) or (other if mark == "," == separator else mark)
+    thousands = grouped or elsewhere == other
+    words = ["a decimal sign", "of thousands"]
+    closer = f", which fits whole numbers such as {shown(one.small)} better"
+    return Sign(
+        other if thousands else mark,
+        f"the {name} in {shown(one.comma or one.point)} is read as {words[thousands]}"
+        f"{closer * (grouped == thousands)}; if it is {words[not thousands]}, give --decimal "
+        f"{mark if thousands else other}",
+    )
 
 
-def _of_others(seen: Mapping[str, Shown]) -> str:
-    """The sign that a comma in another column proves; empty if none does."""
-    return next((one.proof for one in seen.values() if "," in one.cell), "")
+def _of_others(seen: Mapping[str, Shown], mark: str) -> str:
+    """The decimal sign that a comma or a point in another column proves; empty if none does."""
+    return next((one.proof for one in seen.values() if mark in one.cell), "")

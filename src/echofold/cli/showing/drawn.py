@@ -37,6 +37,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def sparkline(values: np.ndarray, low: float, high: float, width: int = 60) -> str:
     """Values as a line of blocks, between ``low`` and ``high``; neighbours are averaged to fit.
 
+    Where all of them are missing (NaN) is a space.
+
     Examples
     --------
     >>> import numpy as np
@@ -44,11 +46,11 @@ def sparkline(values: np.ndarray, low: float, high: float, width: int = 60) -> s
     '▁▂▃█'
     """
     parts = np.array_split(np.asarray(values, dtype=float), min(width, len(values)))
-    means = np.array([part.mean() for part in parts])
-    if not np.isfinite(means).all():
+    means = [part[~np.isnan(part)].mean() if not np.isnan(part).all() else np.nan for part in parts]
+    if np.isinf(means).any():
         return "?" * len(means)
-    places = np.clip((means - low) / ((high - low) or 1.0), 0, 1) * (len(BLOCKS) - 1)
-    return "".join(BLOCKS[int(round(place))] for place in places)
+    places = np.clip((np.array(means) - low) / ((high - low) or 1.0), 0, 1) * (len(BLOCKS) - 1)
+    return "".join(" " if np.isnan(place) else BLOCKS[round(place)] for place in places)
 
 
 def shortened(rows: Sequence[Sequence[str]], most: int) -> list[Sequence[str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from echofold._data.text import guarded
 from echofold._machine.files import write_atomically
 from echofold.cli.reading.gaps import written
 
@@ -49,7 +50,8 @@ def write_all(folder: Path, search: Any, forecasts: pd.DataFrame, about: Any) ->
         "model": folder / "model.echofold",
         "report": folder / "report.html",
     }
-    write_atomically(paths["forecast"], forecasts.to_csv(index=False).encode())
+    text = forecasts.rename(columns=guarded).to_csv(index=False)
+    write_atomically(paths["forecast"], text.encode())
     save(search.best_estimator_, paths["model"])
     search.report(paths["report"], about)
     return {name: str(path) for name, path in paths.items()}
