@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
@@ -42,17 +43,22 @@ def dense(W) -> np.ndarray:
     return W.toarray() if hasattr(W, "toarray") else W
 
 
-def noise(seed: int, n: int, u: np.ndarray, units: int) -> np.ndarray:
-    """Normal numbers of a seed, a step and its inputs."""
+def noise(seed: int, n, u: np.ndarray, units: int) -> np.ndarray:
+    """Normal numbers of a seed, a step (or several) and its inputs."""
     key = np.random.SeedSequence([seed, 1]).generate_state(2)
-    mixed = np.zeros(1, dtype=np.uint32)
-    for word in np.ascontiguousarray(u, dtype=float).view(np.uint32):
-        mixed = (mixed ^ word) * np.uint32(0x9E3779B1)
+    mixed = np.zeros(np.shape(n), dtype=np.uint32)
+    for word in np.moveaxis(np.ascontiguousarray(u, dtype=float).view(np.uint32), -1, 0):
+        with np.errstate(over="ignore"):
+            mixed = (mixed ^ word) * np.uint32(0x9E3779B1)
         mixed = mixed ^ (mixed >> np.uint32(15))
-    with jax.enable_x64(True):
+
+    def of_one(n, word):
         one = jax.random.fold_in(jax.random.wrap_key_data(key, impl="threefry2x32"), n)
-        one = jax.random.fold_in(one, mixed[0])
-        return np.asarray(jax.random.normal(one, (units,), jnp.float64))
+        return jax.random.normal(jax.random.fold_in(one, word), (units,), jnp.float64)
+
+    with jax.enable_x64(True):
+        of_all = jax.vmap(of_one) if np.ndim(n) else of_one
+        return np.asarray(of_all(n, mixed))
 
 
 def leaky(model) -> Plain:
@@ -94,6 +100,17 @@ def edge(model) -> Plain:
     return Plain(np.zeros(kind.units), step)
 
 
+@cache
+def chosen(count: int, degree: int) -> np.ndarray:
+    """Which of so many values are factors of each product of a degree."""
+    return np.array(list(combinations_with_replacement(range(count), degree)))
+
+
+def products(values, degree: int) -> np.ndarray:
+    """Products of so many of the values, each once."""
+    return values[chosen(len(values), degree)].prod(axis=1)
+
+
 def nvar(model) -> Plain:
     """The state is the list of all inputs so far, the last one last."""
     kind = model.reservoir_
@@ -109,13 +126,8 @@ def nvar(model) -> Plain:
         ]
         values = np.concatenate(taps)
         degrees = kind.degree if isinstance(kind.degree, tuple) else (kind.degree,)
-        found = [
-            np.prod(chosen)
-            for degree in degrees
-            for chosen in combinations_with_replacement(values, degree)
-            if degree > 1
-        ]
-        return np.concatenate([*taps[1:], found])
+        found = [products(values, degree) for degree in degrees if degree > 1]
+        return np.concatenate([*taps[1:], *found])
 
     return Plain([], step, look)
 
