@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from echofold import datasets, dynamics, metrics, plots, reservoirs, schemes, systems
     from echofold._data.parquet import ParquetColumns
     from echofold._machine.compilations import keep_compilations
+    from echofold._machine.notices import EchofoldWarning
     from echofold._models.classifier import ESNClassifier
     from echofold._models.forecaster import ESNForecaster
     from echofold._models.regressor import ESNRegressor
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from echofold._search.honest_error import evaluate
     from echofold._search.search import ESNSearchCV
     from echofold._validation.cross_validate import cross_validate, cross_validate_readout
-    from echofold._validation.dataset import EchofoldWarning
     from echofold.schemes import (
         Accumulative,
         KFold,
@@ -37,7 +37,7 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "_search.backtest": ("backtest",),
     "_search.honest_error": ("evaluate",),
     "_persistence.save_and_load": ("load", "save"),
-    "_validation.dataset": ("EchofoldWarning",),
+    "_machine.notices": ("EchofoldWarning",),
     "_search.search": ("ESNSearchCV",),
     "schemes": ("Accumulative", "KFold", "LeaveOneOut", "Recycle", "SingleSplit", "WalkForward"),
 }

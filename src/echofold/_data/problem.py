@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, beside, mapped
+from echofold._data.lazy import Lazy, beside
 from echofold._data.missing import require_two
 from echofold._data.represent import Form
 from echofold._data.segments import Segments, Sequences, Series
@@ -44,11 +44,16 @@ class Problem:
     offset : ndarray (outputs,)
         Original value of a scaled zero of each output.
     labels : ndarray (n,) or None
-        Class number of each row.
+        Class number of each row, and
+    classes : ndarray (outputs,)
+        what users call the classes.
     form : Form
         How the targets represent the series that they are made of, and
     levels : ndarray (series, outputs)
         all of that series, as logarithms if they are taken.
+    series : ndarray (series, outputs) or None
+        Its values, which logarithms lose digits of: forecasts are scored against them. None for
+        the levels themselves.
     limits : tuple (low, high) of arrays (outputs,), or None
         Levels that outputs are kept inside of before they are fed back.
     present : ndarray of bool (n,) or None
@@ -70,8 +75,10 @@ class Problem:
     weights: np.ndarray | None = None
     output_range: tuple[np.ndarray, np.ndarray] | None = None
     labels: np.ndarray | None = None
+    classes: np.ndarray = field(default_factory=lambda: np.zeros(0))
     form: Form = Form()
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    series: np.ndarray | None = None
     limits: tuple[np.ndarray, np.ndarray] | None = None
     present: np.ndarray | None = None
     later: tuple[np.ndarray, np.ndarray] | None = None
@@ -132,10 +139,10 @@ class Problem:
             return self
         first = self.skipped + self.task.ahead
         ones = np.ones_like(self.unit)
-        values = mapped(self.form.values, self.levels[first : first + self.rows])
+        values = self.levels if self.series is None else self.series
         return replace(
-            self, targets=values, unit=ones, offset=0 * ones, form=Form(),
-            levels=np.zeros((0, 0)), limits=None,
+            self, targets=values[first : first + self.rows], unit=ones, offset=0 * ones,
+            form=Form(), levels=np.zeros((0, 0)), series=None, limits=None,
         )  # fmt: skip
 
     def before(self, rows: np.ndarray) -> np.ndarray:
@@ -169,14 +176,15 @@ def forecasting(
     levels=None,
     limits=None,
     present=None,
+    series=None,
 ) -> Problem:
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.
 
     ``y (n + 1, outputs)`` and ``X (n + 1, known)`` or None are scaled already. If ``y`` is the
-    ``form`` of a series, ``levels`` is that series and ``y`` is shorter by what the form loses,
-    which is part of the washout, so that all forms have their targets at the same times. Values
-    that are not ``present (n + 1,)`` were filled, and so is what is made of them: these are no
-    targets to train on.
+    ``form`` of a ``series``, ``levels`` are its values or logarithms and ``y`` is shorter by what
+    the form loses, which is part of the washout, so that all forms have their targets at the same
+    times. Values that are not ``present (n + 1,)`` were filled, and so is what is made of them:
+    these are no targets to train on.
     """
     form = form or Form()
     pairs = len(y) - 1 + form.lost
@@ -202,6 +210,7 @@ def forecasting(
         offset=offset,
         form=form,
         levels=np.zeros((0, 0)) if levels is None else levels,
+        series=series,
         limits=limits,
     )
 
@@ -226,15 +235,16 @@ def regression(
     )
 
 
-def classification(sequences: list[np.ndarray], labels, classes: int, states) -> Problem:
+def classification(sequences: list[np.ndarray], labels, classes: np.ndarray, states) -> Problem:
     """Sequences ``(time, inputs)`` to one output per class, 1 for the true one and 0 otherwise."""
     return Problem(
         task=CLASSIFICATION,
-        targets=np.eye(classes)[labels],
+        targets=np.eye(len(classes))[labels],
         segments=Sequences(sequences, states),
-        unit=np.ones(classes),
-        offset=np.zeros(classes),
+        unit=np.ones(len(classes)),
+        offset=np.zeros(len(classes)),
         labels=np.asarray(labels),
+        classes=classes,
     )
 
 

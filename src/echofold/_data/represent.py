@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import is_integer, refuse
+from echofold._machine.available import check_room
 
 MOST = 10**6  # steps that differences of a stored model go back, and waves of its seasons
 
@@ -139,7 +140,10 @@ def seasons_of(params: dict[str, Any]) -> tuple[tuple[float, int], ...]:
             refuse("season", season, "lengths of at least 2 steps")
     if not is_integer(harmonics) or harmonics < 1:
         refuse("harmonics", harmonics, "a positive integer")
-    return tuple((float(length), min(int(harmonics), int(length // 2))) for length in lengths)
+    found = tuple((float(length), min(int(harmonics), int(length // 2))) for length in lengths)
+    inputs = 2.0 * sum(count for _, count in found)
+    check_room(8 * inputs**2, f"harmonics={harmonics}, {inputs:,.0f} inputs,", "fewer harmonics")
+    return found
 
 
 def harmonics_of(seasons: tuple[tuple[float, int], ...], first: int, rows: int) -> np.ndarray:

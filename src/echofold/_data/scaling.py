@@ -9,6 +9,8 @@ import numpy as np
 
 from echofold._data.lazy import Lazy, Values
 
+LARGEST = 1e150  # of values that are not scaled: squares of larger ones overflow
+
 
 @dataclass(frozen=True)
 class Scaler:
@@ -32,9 +34,14 @@ class Scaler:
         """
         columns = values.shape[1]
         if scale is None:
-            return cls(np.zeros(columns), np.ones(columns))
-        low, high, center, unit = _measured(values, scale)
-        bad = np.flatnonzero(~(np.isfinite(center) & np.isfinite(unit)))
+            center, unit = np.zeros(columns), np.ones(columns)
+            if isinstance(values, Lazy):
+                return cls(center, unit)
+            low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+            bad = np.flatnonzero(np.maximum(np.abs(low), np.abs(high)) > LARGEST)
+        else:
+            low, high, center, unit = _measured(values, scale)
+            bad = np.flatnonzero(~(np.isfinite(center) & np.isfinite(unit)))
         if bad.size:
             largest = np.maximum(np.abs(low), np.abs(high))[bad[0]]
             raise ValueError(
@@ -42,6 +49,8 @@ class Scaler:
                 f"column {bad[0]}, too large for scale={scale!r}: their spread overflows. Divide "
                 "that column by a constant first."
             )
+        if scale is None:
+            return cls(center, unit)
         # The mean of equal numbers is off by a rounding, which must not become the unit.
         constant = (low == high) | (unit == 0)
         return cls(np.where(constant, low, center), np.where(constant, 1.0, unit))

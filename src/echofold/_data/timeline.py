@@ -122,7 +122,13 @@ def _check_order(index: Any, argument: str) -> None:
         )
     if not index.is_monotonic_increasing:
         row = int(np.flatnonzero(np.diff(index.asi8) < 0)[0]) + 1
+        remedy = f"use {argument}.sort_index()."
+        if index.has_duplicates:  # which sorting would mix
+            remedy = (
+                "dates repeat themselves, so if these are several series below each other, fit "
+                f"each on its own (echofold.long_format), else use {argument}.sort_index()."
+            )
         raise ValueError(
             f"the index of {argument} goes back in time at row {row}: {index[row]!s} comes after "
-            f"{index[row - 1]!s}. Rows must be in time order; use {argument}.sort_index()."
+            f"{index[row - 1]!s}. Rows must be in time order; {remedy}"
         )

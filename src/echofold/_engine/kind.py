@@ -10,13 +10,14 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from echofold._data.copies import SharesFunctions
 from echofold._data.segments import Segments
 from echofold._engine.view import View
 
 KINDS: dict[str, type[Reservoir]] = {}  # by module and name, as model files call them
 
 
-class Reservoir(BaseEstimator, ABC):
+class Reservoir(SharesFunctions, BaseEstimator, ABC):
     """A kind of reservoir, with the values of its parameters.
 
     Subclass it to add a kind: its constructor takes parameters as keywords, all with defaults, and
@@ -111,6 +112,10 @@ class Reservoir(BaseEstimator, ABC):
     def silent(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
         """Columns to run free with: without what is meant for training alone, such as noise."""
         return columns
+
+    def free(self) -> Reservoir:
+        """The kind that a trained network runs as: without what is meant for training alone."""
+        return self
 
     def axes(self, inputs: int) -> dict[str, int]:
         """Sizes by names that ``stored`` uses beside ``"size"`` and the inputs."""

@@ -167,6 +167,8 @@ def with_penalty(F: np.ndarray, g: np.ndarray, beta: float, triangular: bool = T
     because small rows keep their digits below large ones and not above.
     """
     columns, rows = F.shape[1], len(F) if triangular else 0
+    if not columns:  # of states that never change; LAPACK refuses them
+        return F[:0], g[:0]
     penalty = np.diag(np.full(columns, beta**0.5))
     R, V, T, _ = dtpqrt(rows, min(QR_BLOCK, columns), penalty, F, overwrite_a=True)
     h = np.zeros((columns, g.shape[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -147,15 +148,19 @@ class RowSplits:
         return replace(self, n=before[-1], train=train, valid=valid)
 
 
-def resolve_cv(
-    cv: Any, n: int, *, groups: Any = None, y: Any = None, stratified: bool = False
-) -> RowSplits:
-    """Turn a scheme, a splitter, an integer or (train, valid) index pairs into `RowSplits`."""
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
-        cv = _stratified(int(cv), y) if stratified else KFold(int(cv))
+def resolve_cv(cv: Any, n: int, *, groups: Any = None, labels: Any = None) -> RowSplits:
+    """Turn a scheme, a splitter, an integer or (train, valid) index pairs into `RowSplits`.
+
+    None stands for ten folds, or for fewer where there are not enough rows, groups or sequences of
+    each class for ten. Folds keep ``groups`` together if there are any; those of rows with
+    ``labels (n,)``, class numbers, are stratified and shuffled, because the sequences of one class
+    often stand together.
+    """
+    if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
+        cv = _folds(cv, n, groups, labels)
     if isinstance(cv, Scheme) and not getattr(cv, "shuffle", False):
         return _of_scheme(cv, n)
-    return _of_any(cv, n, groups, y)
+    return _of_any(cv, n, groups, labels)
 
 
 def _bytes(splits: RowSplits) -> int:
@@ -172,7 +177,7 @@ def _of_scheme(scheme: Scheme, n: int) -> RowSplits:
     return _of_any(scheme, n, None, None)
 
 
-def _of_any(cv: Any, n: int, groups: Any, y: Any) -> RowSplits:
+def _of_any(cv: Any, n: int, groups: Any, labels: Any) -> RowSplits:
     """Ask any kind of splitter for its splits and check them."""
     # The default repr holds a memory address, which would make names differ between runs.
     name = type(cv).__name__ if type(cv).__repr__ is object.__repr__ else repr(cv)
@@ -188,7 +193,12 @@ def _of_any(cv: Any, n: int, groups: Any, y: Any) -> RowSplits:
         )
     else:
         if hasattr(cv, "split"):
-            pairs = list(cv.split(np.zeros((n, 1)), y, groups))
+            with warnings.catch_warnings():  # what this does to a class is said by name
+                warnings.filterwarnings("ignore", "The least populated class")
+                try:
+                    pairs = list(cv.split(np.zeros((n, 1)), labels, groups))
+                except ValueError as error:
+                    raise ValueError(f"cv={name} cannot split these {n} rows: {error}") from error
         else:
             pairs = list(cv)
             name = f"{len(pairs)} given splits"
@@ -200,13 +210,28 @@ def _of_any(cv: Any, n: int, groups: Any, y: Any) -> RowSplits:
     return RowSplits(name, n, train, valid, intervals, held_out=held_out)
 
 
-def _stratified(k: int, y: Any) -> Any:
-    """Stratified, shuffled folds for classes."""
-    from sklearn.model_selection import StratifiedKFold
+def _folds(k: Any, n: int, groups: Any, labels: Any) -> Any:
+    """``k`` folds of rows, groups or classes; None for as many as suit them, ten at most."""
+    if k is None:
+        most = n if groups is None else len(np.unique(groups))
+        if labels is not None and groups is None:
+            counts = np.bincount(labels)[np.unique(labels)]
+            if counts.max() < 2:
+                raise ValueError(
+                    f"y has one sequence of each of its {len(counts)} classes, so no fold can be "
+                    "validated on a class that it was trained on. Give at least two of each class."
+                )
+            most = int(counts.min())
+        k = max(2, min(10, most))
+    if groups is None and labels is None:
+        return KFold(int(k))
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
 
-    if y is None:
-        raise ValueError(f"cv={k} means stratified folds here, which need the labels y; got None.")
-    return StratifiedKFold(check_integer("cv", k, 2), shuffle=True, random_state=0)
+    k = check_integer("cv", int(k), 2)
+    if labels is None:
+        return GroupKFold(k)
+    stratified = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return stratified(k, shuffle=True, random_state=0)
 
 
 def _checked(pair: Any, n: int, which: str) -> tuple[Intervals, Intervals]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+SURELY_THERE = 2**27  # bytes that are not worth a look at what is free
 UNTOLD = 2**31  # bytes taken for free where the system does not tell, as on Windows
 
 
@@ -13,6 +14,16 @@ def available(root: str | Path = "/") -> int:
     """Bytes of memory that this process could still use; system files are those under ``root``."""
     root = Path(root)
     return max(0, min([_machine(root), *_containers(root), *_own_limit(root)]))
+
+
+def check_room(needed: float, what: str, remedy: str) -> None:
+    """Raise for what would take more memory than there is, before any of it is taken."""
+    if needed <= SURELY_THERE or needed <= available():
+        return
+    raise ValueError(
+        f"{what} needs at least {needed / 2**30:,.1f} GiB of memory, and "
+        f"{available() / 2**30:,.1f} GiB are free. Use {remedy}."
+    )
 
 
 def _machine(root: Path) -> int:

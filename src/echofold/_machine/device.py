@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,18 +12,56 @@ from threading import Lock
 
 from echofold._machine.available import available
 
+LITTLE = 2**31  # bytes free, below which any trouble of a device is that of its memory
+# What JAX says when the memory of a device is full: of arrays, or of a library that needs some.
+OF_FULL = (
+    "RESOURCE_EXHAUSTED", "out of memory", "OUT_OF_MEMORY", "solverDnCreate", "cublasCreate",
+    "Failed to allocate", "failed to create cublas", "Failed to initialize BLAS",
+    "DNN library initialization failed",
+)  # fmt: skip
+
+
+class DeviceFull(MemoryError):
+    """The memory of an accelerator does not suffice."""
+
+    def __init__(self, device: str):
+        super().__init__(
+            f"device={device!r}: its memory is full, with {memory_of(device) / 2**20:,.0f} MiB "
+            "free. Another process may hold it (nvidia-smi shows which): end that one, or use "
+            "device='cpu', fewer units, or memory='pieces'."
+        )
+
 
 @contextmanager
 def engine(device: str = "cpu"):
     """Run the enclosed JAX code in 64-bit floats on ``device``, with one BLAS thread.
 
     OpenBLAS with several threads is up to ten times slower than with one for the small
-    factorisations made here; JAX calls the same library.
+    factorisations made here; JAX calls the same library. Raises `DeviceFull` where a device says
+    in its own words that its memory is.
     """
     import jax
 
-    with jax.enable_x64(True), jax.default_device(find(device)), one_blas_thread():
-        yield
+    try:
+        with jax.enable_x64(True), jax.default_device(find(device)), one_blas_thread():
+            yield
+    except jax.errors.JaxRuntimeError as error:
+        told = any(words in str(error) for words in OF_FULL)
+        if is_accelerator(device) and (told or memory_of(device) < LITTLE):
+            raise DeviceFull(device) from error
+        raise
+
+
+@cache
+def works(device: str) -> bool:
+    """Whether an accelerator does a small factorisation: not if others hold all of its memory."""
+    import jax.numpy as jnp
+
+    try:
+        with engine(device):
+            return bool(jnp.isfinite(jnp.linalg.eigh(jnp.eye(8))[0]).all())
+    except DeviceFull:
+        return False
 
 
 def accelerated() -> bool:
@@ -53,7 +92,32 @@ def memory_of(device: str) -> int:
     tells = find(device).memory_stats() if is_accelerator(device) else None
     if not tells or "bytes_limit" not in tells:
         return available()
-    return int(tells["bytes_limit"] - tells.get("bytes_in_use", 0))
+    used = tells.get("bytes_in_use", 0)
+    free = int(tells["bytes_limit"] - used)
+    # JAX does not know what other processes hold of what it has not taken yet.
+    left = _left_on_card(find(device).local_hardware_id or 0)
+    if left is None:
+        return free
+    return min(free, int(max(tells.get("pool_bytes", 0) - used, 0)) + left)
+
+
+def _left_on_card(place: int) -> int | None:
+    """Bytes of an NVIDIA card that no process has taken; None where its driver is not there."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    card, context = ctypes.c_int(), ctypes.c_void_p()
+    left, whole = ctypes.c_size_t(), ctypes.c_size_t()
+    if cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(card), place):
+        return None
+    if cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), card):
+        return None
+    cuda.cuCtxPushCurrent_v2(context)
+    failed = cuda.cuMemGetInfo_v2(ctypes.byref(left), ctypes.byref(whole))
+    cuda.cuCtxPopCurrent_v2(ctypes.byref(context))
+    cuda.cuDevicePrimaryCtxRelease_v2(card)
+    return None if failed else int(left.value)
 
 
 class _Counted:

@@ -17,7 +17,7 @@ from echofold._machine.files import write_atomically
 
 SUFFIX = ".program"
 MOST_BYTES = 256 * 2**20  # beyond which those used longest ago are removed, down to half
-DIGEST = 32  # bytes in front of a program: its SHA-256
+DIGEST = 32  # bytes in front of a program: the SHA-256 of its file's name and of itself
 ABANDONED = 3600  # seconds after which a file that was never finished is removed
 
 
@@ -42,6 +42,10 @@ class Entries:
         """Programs are made for one processor; a home folder may be seen by several."""
         return self.folder / f"{key}-{self.machine}{SUFFIX}"
 
+    def _digest(self, key: str, program: bytes) -> bytes:
+        """What a program is known by: in the file of another key it is as good as damaged."""
+        return sha256(self._file(key).name.encode() + b"\0" + program).digest()
+
     def get(self, key: str) -> bytes | None:
         """The program of that key, unless there is none, or one that is damaged."""
         try:
@@ -49,7 +53,7 @@ class Entries:
         except OSError:
             return None
         program = content[DIGEST:]
-        if content[:DIGEST] != sha256(program).digest():
+        if content[:DIGEST] != self._digest(key, program):
             return None
         with suppress(OSError):
             os.utime(self._file(key))  # not every disk notes when a file is read
@@ -60,7 +64,7 @@ class Entries:
         if not self.writes or len(program) > MOST_BYTES // 2:
             return
         try:
-            write_atomically(self._file(key), sha256(program).digest() + program)
+            write_atomically(self._file(key), self._digest(key, program) + program)
         except OSError:
             self.writes = False
             return

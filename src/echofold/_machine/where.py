@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from echofold._machine.device import find
+from echofold._machine.device import find, is_accelerator, works
+from echofold._machine.notices import warn_of
 
 WORTH_IT = 2.0  # seconds that an accelerator must save: loading its programs takes about as long
 STEP = 7e-6  # seconds for a step of an accelerator, however narrow
@@ -45,4 +46,8 @@ def resolve(device: str, *work: Work) -> str:
         return "cpu"  # without asking JAX, which starts it: no process could be forked from then on
     import jax
 
-    return jax.default_backend()
+    best = jax.default_backend()
+    if is_accelerator(best) and not works(best):
+        warn_of([f"The memory of device {best!r} is full, so the work is done on the processor."])
+        return "cpu"
+    return best

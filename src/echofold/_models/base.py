@@ -13,17 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.argument_names import NamedParameters
 from echofold._data.arguments import check_integer, check_number, refuse, seed_of
+from echofold._data.copies import SharesFunctions
 from echofold._data.problem import Problem
 from echofold._data.tasks import Task
 from echofold._engine.kind import Reservoir, Reservoirs, alone
-from echofold._engine.states import States, single
+from echofold._engine.states import States, single, states_of
+from echofold._machine.available import check_room
 from echofold._machine.device import engine
 from echofold._machine.fork import check_process
+from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
 from echofold._machine.where import Work, resolve
 from echofold._models.stored import Stored
 from echofold._models.train import Network, fit_all, network
-from echofold._validation.dataset import warn_of
 from echofold.reservoirs import reservoir_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -49,7 +51,7 @@ def whole_or_not_at_all(method: Method) -> Method:
     return guarded  # type: ignore[return-value]
 
 
-class ESN(NamedParameters, BaseEstimator):
+class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     """An echo state network; `fit` is reading the data, training, and installing the network.
 
     The two outer steps are separate methods because a search reads once, trains many networks,
@@ -111,7 +113,10 @@ class ESN(NamedParameters, BaseEstimator):
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> None:
         """Raise for a parameter outside its range, naming it, its value and the remedy."""
-        reservoir_of(params).check()
+        kind = reservoir_of(params)
+        kind.check()
+        units = int(getattr(kind, "units", None) or 1)  # a foreign one may not tell
+        check_room(8.0 * units**2, f"units={units}: a network of that size", "fewer units")
         cls._check_ridge(params["ridge"])
         if not isinstance(params["penalize_bias"], bool | np.bool_):
             refuse("penalize_bias", params["penalize_bias"], "True or False")
@@ -170,7 +175,7 @@ class ESN(NamedParameters, BaseEstimator):
             setattr(self, name, array)
         # In C order, as a loaded network is: a product may round otherwise in another order.
         self.readout_ = np.ascontiguousarray(network.readout)
-        self.state_ = np.ascontiguousarray(network.state)
+        self.state_ = np.ascontiguousarray(self._state_after(network, problem))
         self.seed_ = network.seed
         self.condition_ = network.condition
         return self
@@ -180,7 +185,15 @@ class ESN(NamedParameters, BaseEstimator):
         check_process()
         check_is_fitted(self, "readout_")
         stored = {name: getattr(self, name) for name in self.reservoir_.stored}
-        return alone(self.reservoir_, stored, self._network_inputs)
+        return alone(self.reservoir_.free(), stored, self._network_inputs)
+
+    def _state_after(self, network: Network, problem: Problem) -> np.ndarray:
+        """The state at the end of the data, of the network as it runs from now on."""
+        if self.reservoir_.free() is self.reservoir_:
+            return network.state
+        r = self._reservoirs()
+        work = Work(len(problem.washout) + problem.rows, 1, r.shape[0])
+        return states_of(problem, r, resolve(self.device, work)).final()[:, 0]
 
     @property
     def _network_inputs(self) -> int:

@@ -205,7 +205,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         self.states_ = self.states
         self.X_scaler_ = Scaler.learned(np.concatenate(arrays), self.scale, "sequences")
         scaled = [self.X_scaler_.scaled(array) for array in arrays]
-        problem = classification(scaled, codes, len(self.classes_), self.states)
+        problem = classification(scaled, codes, self.classes_, self.states)
         words = words_of_axes(sequences, "sequences")
         return replace(problem, missing=words) if words else problem
 

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from echofold._data.tasks import FORECASTING
+from echofold._machine.notices import warn_of
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.forecast import forecast_of, plausible
 from echofold._models.forecaster import ESNForecaster
-from echofold._validation.dataset import warn_of
 
 TRIMMED = 0.2  # share of members, from either end, that a step's mean leaves out
 

@@ -11,8 +11,8 @@ from echofold._data.arguments import check_integer, refuse
 from echofold._data.missing import AS_KNOWN, words_of_table
 from echofold._data.numbers import short
 from echofold._data.tables import read
+from echofold._machine.notices import warn_of
 from echofold._models.intervals import interval
-from echofold._validation.dataset import warn_of
 
 EDGE = 1e-9  # of levels: closer to 0 or 1 the quantiles are rounding
 BEYOND = 2.0  # times the range of the data, above and below it: further values are not plausible
@@ -157,7 +157,7 @@ def _around(model: Any, mean: np.ndarray, level: float) -> tuple[np.ndarray, np.
     with np.errstate(over="ignore", invalid="ignore"):
         if logs is not None:
             low, high = interval(logs, len(mean), level, runs)
-            ends = mean * np.exp(low), mean * np.exp(high)
+            ends = mean + mean * np.expm1(low), mean + mean * np.expm1(high)
         else:
             low, high = interval(errors, len(mean), level, runs)
             ends = mean + low, mean + high

@@ -18,13 +18,13 @@ from echofold._data.sources import is_long
 from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate, room_for, way_of
+from echofold._machine.notices import warn_of
 from echofold._machine.shapes import few_lengths
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.documented import documented
 from echofold._models.forecast import forecast_of, words_of_known
 from echofold._models.series import SeriesESN
 from echofold._models.train import Network
-from echofold._validation.dataset import warn_of
 
 
 @documented

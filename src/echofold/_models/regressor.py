@@ -35,10 +35,10 @@ from echofold._data.tables import (
 )
 from echofold._data.tasks import REGRESSION
 from echofold._engine.drive import drive_blocks
+from echofold._machine.notices import warn_of
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
 from echofold._models.stored import Stored
-from echofold._validation.dataset import warn_of
 
 
 @documented

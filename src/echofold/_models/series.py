@@ -17,6 +17,7 @@ from echofold._data.long_series import check_complete, read_long
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
+    ON_ITS_OWN,
     filled,
     present_rows,
     require_two,
@@ -100,7 +101,8 @@ class SeriesESN(ESN):
         if present is not None:  # what comes after the last value is moved over when trained
             rows = int(np.flatnonzero(present)[-1]) + 1
             present = present[:rows]
-        levels = self._learn(table.values[:rows], present, form, season_of(form, seasons))
+        series = self._learn(table.values[:rows], present, form, season_of(form, seasons))
+        levels = form.levels(series, "y")
         values = self.y_scaler_.scaled(form.differences(levels))
         self.last_ = values[-1]
         self._represent(form, seasons, levels)
@@ -112,7 +114,7 @@ class SeriesESN(ESN):
             known = np.hstack([self._learn_known(X, table, season_of(form, seasons)), known])
         weights = read_weights(sample_weight, len(table.values))
         problem = self._pairs(
-            values, known[:rows], self.washout, form, levels,
+            values, known[:rows], self.washout, form, levels, series,
             None if weights is None else weights[:rows], present,
         )  # fmt: skip
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
@@ -120,7 +122,7 @@ class SeriesESN(ESN):
         words += () if table.index is None else words_of_dates(table.index, "y")
         if rows == len(table.values):
             return replace(problem, missing=words) if words else problem
-        words += (f"After row {rows - 1} of y the network runs on its own forecasts.",)
+        words += (f"After row {rows - 1} of y {ON_ITS_OWN}",)
         return replace(problem, missing=words, later=(table.values[rows:], known[rows:]))
 
     def _read_long(self, y, X, sample_weight) -> Problem:
@@ -151,17 +153,17 @@ class SeriesESN(ESN):
             known.append(Lazy(partial(_waves, seasons), rows, len(_waves(seasons, 0, 1)[0])))
         weights = read_weights(sample_weight, rows)
         together = beside(*known) if known else None
-        return self._pairs(values, together, self.washout, form, levels, weights)
+        return self._pairs(values, together, self.washout, form, levels, table.values, weights)
 
     def _pairs(
-        self, values, known, washout, form: Form, levels, weights=None, present=None
+        self, values, known, washout, form: Form, levels, series, weights=None, present=None
     ) -> Problem:
         """The problem of scaled values, in the units and limits that were learned."""
         scaler, limits = self.y_scaler_, self._limits
         inside = None if limits is None else form.limits(limits)
         return forecasting(
             values, known, washout, scaler.unit, scaler.center, weights, form, levels, inside,
-            present,
+            present, series if form.log else None,
         )  # fmt: skip
 
     def _problem(self, table: Table, X, first: int | None, washout: int | str) -> Problem:
@@ -194,16 +196,16 @@ class SeriesESN(ESN):
             self._check_known(given_X, table)
             known = np.hstack([self.X_scaler_.scaled(filled(given_X.values, season)), known])
         scaled = self.y_scaler_.scaled(form.differences(levels))
-        return self._pairs(scaled, known, washout, form, levels, present=present)
+        return self._pairs(scaled, known, washout, form, levels, values, present=present)
 
     def _learn(self, y: np.ndarray, present, form: Form, season: int | None) -> np.ndarray:
-        """Learn the scaling from what is known of ``y``, and give its levels, filled."""
+        """Learn the scaling from what is known of ``y``, and give its values, filled."""
         levels = form.levels(y, "y")
         self._check_length(len(y), form)
         if present is not None:
             require_two(form.whole(present), "y", "rows")
         self.y_scaler_ = Scaler.learned(form.differences(levels), self.scale, "y")
-        return levels if present is None else form.levels(filled(y, season), "y")
+        return y if present is None else filled(y, season)
 
     def _check_length(self, rows: int, form: Form) -> None:
         """Raise for a series that is too short for its differences."""

@@ -118,7 +118,7 @@ def _sizes(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> dic
         scaled = len(center)
     sizes = {"outputs": outputs} | estimator._stored_sizes(fitted, outputs, scaled)
     inputs = sizes["inputs"]
-    sizes |= {"size": kind.size(inputs)} | kind.axes(inputs)
+    sizes |= {"size": kind.free().size(inputs)} | kind.axes(inputs)
     features = sizes["positions"] * (inputs * kind._view.inputs + looks_of(kind, inputs))
     sizes |= {"1 + inputs": 1 + inputs, "1 + features": 1 + features}
     if is_count(fitted.get("n_features_in_")):

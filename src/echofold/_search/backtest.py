@@ -14,16 +14,16 @@ from echofold._data.sources import is_long
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import Runs, closed_loop_outputs, flatten
-from echofold._engine.states import States, states_of
+from echofold._engine.states import States, single, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import engine
 from echofold._machine.progress import one_piece
 from echofold._machine.where import Work, resolve
 from echofold._models.ensemble import ForecastEnsemble, combined
 from echofold._models.forecaster import ESNForecaster
-from echofold._validation.settings import Settings, check_labels, check_metrics
+from echofold._search.honest_error import check_zeros, compared, spread_of_table
+from echofold._validation.settings import Settings, check_labels, check_metrics, check_task
 from echofold._validation.validate import validate
-from echofold.metrics import spread_of
 
 
 def backtest(
@@ -109,6 +109,7 @@ def backtest(
             _forecasts(one, problem, at, horizon, None if refit else washout, refit)
             for one, problem in zip(members, problems, strict=True)
         ]
+    check_zeros(metrics, table.values, at, horizon)
     forecasts = each[0]
     if isinstance(model, ForecastEnsemble):
         forecasts = np.stack(
@@ -183,7 +184,11 @@ def _forecasts(
     source = states_of(problem, r, resolve(model.device, *work))
     valid = np.stack([places, places + horizon], axis=1)
     if refit:
-        runs = _refitted(model, source, valid)
+        # As `fit` does: a readout learns from states with noise, and runs on without it.
+        kind = model.reservoir_
+        noisy = kind.free() is not kind
+        seen = single(problem, kind, model.seed_, model.device) if noisy else source
+        runs = _refitted(model, seen, source, valid)
     else:
         begins = (
             source.begins(places.tolist())[0]
@@ -207,16 +212,17 @@ def _warmed(source: States, places: np.ndarray, washout: int) -> np.ndarray:
     return np.hstack([inputs[places], states])
 
 
-def _refitted(model: ESNForecaster, source: States, valid: np.ndarray) -> Runs:
-    """Runs with readouts that are trained on all rows before each start."""
+def _refitted(model: ESNForecaster, seen: States, source: States, valid: np.ndarray) -> Runs:
+    """Runs on ``source`` with readouts trained on what is ``seen`` before each start."""
     order = np.argsort(valid[:, 0], kind="stable")  # so that rows are only ever added
     valid = valid[order]
     train: list[Intervals] = [((0, int(a)),) for a, _ in valid]
     ahead: list[Intervals] = [((int(a), int(b)),) for a, b in valid]
     splits = RowSplits("backtest", source.problem.rows, train, ahead, True)
+    check_task(seen.problem, splits, [])  # something must have a value to be trained on
     ridge = np.array([float(model.ridge)])
     settings = Settings(ridge, bool(model.penalize_bias), check_metrics("mse"), readouts=True)
-    found = validate(source, {"backtest": splits}, settings, close=False)["backtest"]
+    found = validate(seen, {"backtest": splits}, settings, close=False)["backtest"]
     begins = source.begins(splits.valid_starts)
     runs = flatten(np.asarray(found.W), begins, valid)
     return runs.part(np.argsort(order))
@@ -228,7 +234,7 @@ def _dataset(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
 
     steps = np.arange(1, forecasts.shape[1] + 1)
     truth = table.values[at[:, None] + steps - 1]
-    spread = spread_of([table.values])._replace(rows=table.values)
+    spread = spread_of_table(table.values)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.sqrt(((forecasts - truth) ** 2).mean(axis=2))
     variables: dict[str, Any] = {
@@ -254,9 +260,9 @@ def _dataset(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
 
 def _score(metric, truth: np.ndarray, forecast: np.ndarray, spread) -> float:
     """The score of one forecast on the rows that have a value; NaN if there are none."""
-    there = ~np.isnan(truth).any(axis=1)
-    if not there.any():
+    if np.isnan(truth).any(axis=1).all():
         return np.nan
-    if metric.needs == "predictions" and not np.isfinite(forecast[there]).all():
+    known, found = compared(metric, truth, forecast)
+    if metric.needs == "predictions" and not np.isfinite(found).all():
         return metric.worst
-    return metric.measure(truth[there], forecast[there], spread)
+    return metric.measure(known, found, spread)

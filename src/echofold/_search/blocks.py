@@ -14,8 +14,9 @@ from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir, Reservoirs, together
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import alike, in_threads, one_blas_thread
+from echofold._machine.device import DeviceFull, alike, in_threads, one_blas_thread
 from echofold._machine.fork import check_executor, check_process
+from echofold._machine.notices import warn_of
 from echofold._machine.where import resolve
 from echofold._validation.estimate import work_of
 from echofold._validation.on_device import suits, validate_draws
@@ -46,6 +47,7 @@ class Block:
     schemes: dict[str, RowSplits]
     settings: Settings
     prune: bool = False
+    elsewhere: bool = False  # on the processor, if the device turns out to be full
 
 
 def run_block(block: Block) -> Record:
@@ -53,7 +55,7 @@ def run_block(block: Block) -> Record:
     check_process()
     began = time.perf_counter()
     with one_blas_thread():
-        draws = _all_draws(block)
+        draws = _some_where(block)
         pruned, ran = {}, 0
         if block.prune:
             from echofold._search.prune import close_and_prune
@@ -83,6 +85,17 @@ def run_block(block: Block) -> Record:
         steps=sum(source.steps for source, _ in draws),
         column_steps=ran,
     )
+
+
+def _some_where(block: Block) -> list[tuple[States, dict[str, Validated]]]:
+    """`_all_draws` on the device of a block, or on the processor if it may and must."""
+    try:
+        return _all_draws(block)
+    except DeviceFull as error:
+        if not block.elsewhere:
+            raise
+        warn_of([f"{error} It was done on the processor, because device='auto'."])
+    return _all_draws(replace(block, device="cpu"))
 
 
 def _all_draws(block: Block) -> list[tuple[States, dict[str, Validated]]]:
@@ -151,6 +164,7 @@ def _join(parts: list[Validated]) -> Validated:
         joined("condition"),
         sum(part.refitted for part in parts),
         sum(part.verified for part in parts),
+        sum(part.undetermined for part in parts),
         first.way,
     )
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from echofold._machine.files import written_aside
+from echofold._machine.notices import EchofoldWarning
 from echofold._search.fingerprint import hashed
 from echofold._search.stored_block import Expected, Misfit, is_whole, pack, unpack
-from echofold._validation.dataset import EchofoldWarning
 from echofold._validation.record import Record
 
 FORMAT = 2

@@ -98,6 +98,7 @@ class Evaluator:
                     schemes,
                     settings,
                     self.prune,
+                    params["device"] == "auto",
                 )
 
     def _device(self, device: str, work: tuple) -> str:

@@ -11,11 +11,15 @@ from echofold._data.arguments import check_count, check_number
 from echofold._data.given_estimator import check_fit_params, check_network, is_network
 from echofold._data.tables import read
 from echofold._data.tasks import Task
+from echofold._machine.notices import said_once
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._validation.settings import check_metrics
 from echofold.metrics import Metric, Spread, crps, interval_score
 from echofold.metrics import spread_of as spread_of_rows
+from echofold.metrics._relative import check_not_zero
 
+Pair = tuple[np.ndarray, np.ndarray]
+LEAST = 20  # rows that the shortest beginning must have
 LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is computed from
 
 
@@ -74,11 +78,12 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     if horizon is None:
         horizon = _default_horizon(search, data, fit_params, rows)
     check_count("horizon", horizon)
-    if rows - origins * horizon < 20:
+    if rows - origins * horizon < LEAST:
+        remedy = "Use fewer origins or a shorter horizon."
         raise ValueError(
-            f"origins={origins} stretches of horizon={horizon} leave {rows - origins * horizon} of "
-            f"{rows} rows to search on at first, at least 20 are needed. Use fewer origins or a "
-            "shorter horizon."
+            f"origins={origins} stretches of horizon={horizon} leave "
+            f"{max(0, rows - origins * horizon)} of {rows} rows to search on at first, at least "
+            f"{LEAST} are needed. {remedy if rows > LEAST else f'Give more than {LEAST} rows.'}"
         )
     if task.labels:
         data, fit_params = _interleaved(data, fit_params, rows)
@@ -91,11 +96,14 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     variables["validation"] = []
     starts, spread = starts_of(rows, origins, horizon), spread_of(task, data)
     _check_values(task, data, starts, horizon)
-    for held in beginnings(fresh, data, starts, horizon, fit_params):
-        errors, judged = errors_on(held, held.search.best_estimator_, metrics, spread, level)
-        for name, error in (errors | judged).items():
-            variables.setdefault(name, []).append(error)
-        variables["validation"].append(held.search.best_score_)
+    if not task.labels:
+        check_zeros(metrics, _targets(data[task.targets]), starts, horizon)
+    with said_once():
+        for held in beginnings(fresh, data, starts, horizon, fit_params):
+            errors, judged = errors_on(held, held.search.best_estimator_, metrics, spread, level)
+            for name, error in (errors | judged).items():
+                variables.setdefault(name, []).append(error)
+            variables["validation"].append(held.search.best_score_)
     result = as_dataset(variables, starts, horizon, level, metrics[0].name)
     result.attrs["better"] = "higher" if metrics[0].higher else "lower"
     if hasattr(search, "results_"):
@@ -160,7 +168,7 @@ def errors_on(
     truth, outputs, judged = _outputs(held, model, level)
     errors = {}
     for metric in metrics:
-        pair = truth, outputs
+        pair = compared(metric, truth, outputs)
         if metric.needs == "labels":
             pair = np.asarray(held.rest[1]), model.predict(held.rest[0])
         errors[metric.name] = float(metric.measure(*pair, spread))
@@ -213,7 +221,7 @@ def _default_horizon(search, data, fit_params, rows: int) -> int:
     problem = clone(search.estimator)._read(*data, **more)
     groups = fit_params.get("groups")
     schemes = resolve_schemes(search.cv, problem, groups, check_metrics(search.metric))
-    return int(min(next(iter(schemes.values())).sizes.max(), rows // 10))
+    return int(min(next(iter(schemes.values())).sizes.max(), max(1, rows // 10)))
 
 
 def _part(data: Any, start: int, stop: int):
@@ -243,6 +251,16 @@ def _check_values(task: Task, data: Sequence[Any], starts: np.ndarray, horizon: 
             )
 
 
+def check_zeros(
+    metrics: Sequence[Metric], values: np.ndarray, starts: np.ndarray, horizon: int
+) -> None:
+    """Raise for a value of zero that a metric would divide by, naming its row of the data."""
+    rows = np.unique(np.asarray(starts)[:, None] + np.arange(horizon))
+    scored = np.asarray(values, dtype=float).reshape(len(values), -1)[rows]
+    if any(metric.needs == "relative" for metric in metrics):
+        check_not_zero(scored, scored, rows)
+
+
 def _targets(y: Any) -> np.ndarray:
     """Targets ``(rows,)`` or ``(rows, outputs)`` as they were given, NaN where missing."""
     table = read(y, "y", missing=True)
@@ -256,14 +274,23 @@ def _outputs(held: Beginning, model: Any, level: float):
         truth = _targets(rest[0])
         X = held.more.get("X", rest[1] if len(rest) > 1 else None)
         outcome = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
-        there = _complete(truth)
-        return truth[there], np.asarray(outcome.mean)[there], judged(truth, outcome, level, there)
+        return truth, np.asarray(outcome.mean), judged(truth, outcome, level, _complete(truth))
     if task.labels:
         truth = (np.asarray(rest[1])[:, None] == model.classes_).astype(float)
         return truth, model._outputs(rest[0]), {}
     truth = _targets(rest[task.targets])
+    return truth, np.asarray(model.predict(rest[0], start="last")), {}
+
+
+def compared(metric: Metric, truth: np.ndarray, outputs: np.ndarray) -> Pair:
+    """The rows that a metric compares: those with a value, as in a validation.
+
+    Of a horizon all steps count, and one without a value is no error.
+    """
     there = _complete(truth)
-    return truth[there], np.asarray(model.predict(rest[0], start="last"))[there], {}
+    if metric.needs != "lost":
+        return truth[there], outputs[there]
+    return np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs), outputs
 
 
 def _complete(truth: np.ndarray) -> np.ndarray:
@@ -295,4 +322,10 @@ def spread_of(task: Task, data: Sequence[Any]) -> Spread:
     else:
         targets = _targets(data[task.targets])
         targets = targets.reshape(len(targets), -1)
-    return spread_of_rows([targets])._replace(rows=targets)
+    return spread_of_table(targets)
+
+
+def spread_of_table(values: np.ndarray) -> Spread:
+    """The spread of ``values (rows, outputs)``, without rows that lack the value of an output."""
+    whole = np.where(_complete(values)[:, None], values, np.nan)
+    return spread_of_rows([whole])._replace(rows=whole)

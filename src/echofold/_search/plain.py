@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from echofold import metrics
+from echofold._data.missing import filled
 from echofold._data.tasks import FORECASTING
-from echofold._models.forecast import Forecast
+from echofold._models.forecast import Forecast, plausible
 from echofold._models.intervals import interval
 from echofold._search.honest_error import spread_of
 
@@ -26,6 +27,7 @@ def plain_forecasts(
     """Forecasts ``(starts, horizon)`` from the values before each start, by names in words.
 
     The blend repeats the last value, or the longest season, and goes on with half of its drift.
+    For values that are missing (NaN) stand the last known ones, of a season those of the same time.
 
     Examples
     --------
@@ -34,13 +36,15 @@ def plain_forecasts(
     >>> {name: forecast[0].tolist() for name, forecast in found.items()}["drift"]
     [8.0, 9.0, 10.0]
     """
-    starts = np.asarray(starts)
+    starts, given = np.asarray(starts), np.asarray(values, dtype=float)[:, None]
+    values = filled(given)[:, 0]
     steps = np.arange(1, horizon + 1)
     repeated = np.repeat(values[starts - 1][:, None], horizon, axis=1)
     drift = ((values[starts - 1] - values[0]) / np.maximum(starts - 1, 1))[:, None] * steps
     found = {"last value": repeated, "drift": repeated + drift}
     for season in seasons:
         if len(starts) and 2 * season <= starts.min():
+            values = filled(given, season)[:, 0]
             repeated = values[starts[:, None] + (steps - 1) % season - season]
             changes = np.array([_change(values[:start], season) for start in starts])
             drift = changes[:, None] * np.ceil(steps / season)
@@ -58,10 +62,9 @@ def plain_errors(
 ) -> dict[str, np.ndarray]:
     """Errors ``(starts,)`` of plain forecasts of ``values (T, outputs)`` after each start.
 
-    Values that are missing (NaN) are not scored, and are repeated from before to forecast from.
+    Values that are missing (NaN) are not scored.
     """
-    known = pd.DataFrame(values).ffill().bfill().to_numpy()
-    columns = [plain_forecasts(column, seasons, starts, horizon) for column in known.T]
+    columns = [plain_forecasts(column, seasons, starts, horizon) for column in values.T]
     found = {}
     for name in columns[0]:
         forecasts = np.stack([column[name] for column in columns], axis=-1)
@@ -86,7 +89,10 @@ def _change(values: np.ndarray, season: int) -> float:
 
 @dataclass(frozen=True)
 class Better:
-    """A plain forecast that did clearly better than the networks on their validation intervals."""
+    """A plain forecast that is given instead of the networks'.
+
+    Because it did clearly better on their validation intervals, or because they ``ran_away``.
+    """
 
     name: str
     error: float
@@ -94,6 +100,21 @@ class Better:
     residuals: np.ndarray
     runs: int
     seasons: tuple[int, ...]
+    ran_away: bool = False
+
+    @property
+    def words(self) -> str:
+        """A sentence about what is given, and why."""
+        if self.ran_away:
+            return (
+                f"the networks' forecast runs far away from the values so far, so a plain one, "
+                f"{self.name}, is given instead; model.echofold is of the networks."
+            )
+        return (
+            f"a plain forecast, {self.name}, did clearly better on the validation intervals than "
+            f"the networks ({self.error:.4g} against {self.networks:.4g}), so it is the forecast "
+            "that is given; model.echofold is of the networks."
+        )
 
     def forecast(
         self, values: pd.Series, index: pd.Index, levels: Sequence[float], least: float = -np.inf
@@ -118,10 +139,40 @@ def better_than(
     search: Any, scheme: str, values: pd.Series, seasons: Sequence[int], metric_name: str
 ) -> Better | None:
     """The best plain forecast of the validation intervals, if it beats the final model clearly."""
-    metric, model = metrics.resolve(metric_name), search.best_estimator_
+    best = _judged(search, scheme, search.best_estimator_, values, seasons, metric_name)[0]
+    clearly = metrics.resolve(metric_name).times(best.networks, CLEARLY)
+    return best if best.error < clearly else None
+
+
+def instead_of(
+    search: Any,
+    scheme: str,
+    model: Any,
+    values: pd.Series,
+    seasons: Sequence[int],
+    metric_name: str,
+    steps: int,
+) -> Better:
+    """The best plain forecast that does not run away in so many steps, where a model does."""
+    each = _judged(search, scheme, model, values, seasons, metric_name)
+    end, known = np.array([len(values)]), values.to_numpy()
+    after = plain_forecasts(known, each[0].seasons, end, steps)
+    return replace(next(one for one in each if near(after[one.name][0], known)), ran_away=True)
+
+
+def _judged(
+    search: Any,
+    scheme: str,
+    model: Any,
+    values: pd.Series,
+    seasons: Sequence[int],
+    metric_name: str,
+) -> list[Better]:
+    """Plain forecasts with their errors on the validation intervals, the lowest first."""
+    metric = metrics.resolve(metric_name)
     found = search._winners.outputs(scheme, bool(search.individual_ridge))
     spread = spread_of(FORECASTING, [values])
-    there, starts = found.rows >= 0, found.rows[:, 0]
+    there, starts = ~np.isnan(found.truth[:, :, 0]), found.rows[:, 0]
     usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start
     forecasts = plain_forecasts(values.to_numpy(), usable, starts, found.rows.shape[1])
 
@@ -134,8 +185,15 @@ def better_than(
 
     own = error(model.residuals_)
     residuals = {name: found.truth - one[:, :, None] for name, one in forecasts.items()}
-    errors = {name: error(rest) for name, rest in residuals.items()}
-    best = min(errors, key=lambda name: errors[name])
-    if not errors[best] < metric.times(own, CLEARLY):
-        return None
-    return Better(best, errors[best], own, residuals[best], model.runs_, usable)
+    each = [
+        Better(name, error(rest), own, rest, model.runs_, usable)
+        for name, rest in residuals.items()
+    ]
+    return sorted(each, key=lambda one: one.error)
+
+
+def near(forecast: Any, values: Any) -> bool:
+    """Whether a forecast of one output is finite and does not run away from the values so far."""
+    values = np.asarray(values, dtype=float)
+    span = np.array([[np.nanmin(values)], [np.nanmax(values)]])
+    return bool(plausible(np.asarray(forecast, dtype=float)[:, None], span).all())

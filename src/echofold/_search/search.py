@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.argument_names import NamedParameters
 from echofold._data.arguments import seed_of
+from echofold._data.copies import SharesFunctions, copied
 from echofold._data.given_estimator import check_fit_params, is_network
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
@@ -37,11 +38,11 @@ from echofold._search.winner import Winners, describe_winner
 from echofold._validation.dataset import datasets, warn_once
 from echofold._validation.settings import (
     Settings,
-    describe_missing,
+    describe_data,
 )
 
 
-class ESNSearchCV(NamedParameters, BaseEstimator):
+class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     """Search hyper-parameters of an echo state network by cross-validation.
 
     All candidates that share a random draw run through the data together, the whole ridge path
@@ -57,9 +58,11 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
         ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
         With several values of ``washout``, all candidates are scored on the rows after the longest.
         ``random_state`` takes integers, and None for the seed of the search.
-    cv : scheme, splitter, int, or dict of these, default KFold(10)
-        With a dict of named schemes the reservoirs run once for all of them; ``results_`` is then
-        a dict and ``best_*`` refer to the first.
+    cv : scheme, splitter, int, or dict of these, optional
+        By default ten folds, ``KFold(10)``; those of a classifier are stratified and shuffled, and
+        those of ``groups`` keep them together. An integer is a number of such folds. With a dict of
+        named schemes the reservoirs run once for all of them; ``results_`` is then a dict and
+        ``best_*`` refer to the first.
     metric : str, callable or list of these
         The first decides, and is minimised; "accuracy", "r2", `metrics.horizon` and functions with
         an attribute ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do
@@ -197,7 +200,7 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
 
     def __sklearn_clone__(self):
         params = self.get_params(deep=False)
-        copies = {k: v if k == "executor" else clone(v, safe=False) for k, v in params.items()}
+        copies = {k: v if k == "executor" else copied(v) for k, v in params.items()}
         return type(self)(**copies)
 
     def __sklearn_tags__(self):
@@ -260,7 +263,7 @@ class ESNSearchCV(NamedParameters, BaseEstimator):
             bool(self.ridge_per_output),
         )  # fmt: skip
         winner = self._winner(next(iter(schemes)))
-        notes = describe_missing(problem, schemes)
+        notes = describe_data(problem, schemes)
         notes += describe_winner(winner, self._results[next(iter(schemes))])
         warn_once(self._results.values(), settings, notes)
         self.best_index_ = winner.candidate

@@ -67,15 +67,17 @@ def validate_winner(
     rows = kept.valid_rows
     runs = flatten(W[None, :, None], starts, np.array([valid[0] for valid in kept.valid]))
     outputs = closed_loop_outputs(source, runs)
-    residuals = scored.targets[np.minimum(rows, problem.rows - 1)] - outputs
+    with np.errstate(over="ignore", invalid="ignore"):
+        residuals = scored.targets[np.minimum(rows, problem.rows - 1)] - outputs
     if kept is splits:
         errors = score_residuals(scored, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
     else:  # all steps count, but not all are kept
         whole = flatten(W[None, :, None], starts, np.array([valid[0] for valid in splits.valid]))
         sums = {"squared": closed_loop_sums(source, whole)[:, None]}
         errors = finish_sums(scored, splits, sums, rmse)["rmse"][:, 0]
-    residuals = residuals * scored.unit
-    outputs = _targets(problem, rows) - residuals
+    with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
+        residuals = residuals * scored.unit
+        outputs = _targets(problem, rows) - residuals
     residuals[~problem.counts(rows)] = np.nan
     logs = None
     if problem.form.log:
@@ -98,7 +100,8 @@ def output_ridges(
     sums = np.zeros((*W.shape[:2], W.shape[-1]))
     for split, places, states in _states_of(source, rows):
         errors = problem.targets[rows[split, places]] - problem.clip(_outputs(states, W[split]))
-        sums[split] += (errors[:, counts[split, places]] ** 2).sum(axis=1)
+        with np.errstate(over="ignore"):  # an error that large is not the lowest
+            sums[split] += (errors[:, counts[split, places]] ** 2).sum(axis=1)
     means = sums / np.maximum(counts.sum(axis=1), 1)[:, None, None]
     return path[means.mean(axis=0).argmin(axis=0)]
 
@@ -107,7 +110,8 @@ def score_readouts(source: States, splits: RowSplits, W: np.ndarray, wanted) -> 
     """Scores ``(splits,)`` of open-loop readouts ``W (splits, 1 + m, outputs)`` by metrics."""
     problem, rows = source.problem, splits.valid_rows
     targets = problem.targets[np.minimum(rows, problem.rows - 1)]
-    residuals = (targets - _open_loop(source, rows, W))[:, :, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        residuals = (targets - _open_loop(source, rows, W))[:, :, None]
     scores = score_residuals(problem, splits, rows, residuals, wanted)
     return {name: values[:, 0] for name, values in scores.items()}
 
@@ -121,9 +125,13 @@ def _apart(splits: RowSplits) -> int:
 
 
 def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
-    """Errors of logarithms, from values and errors that are not; NaN where a value is none."""
+    """Errors of logarithms, from values and errors that are not; NaN where a value is none.
+
+    ``log y − log ŷ = log(1 + (y − ŷ) / ŷ)``, which keeps the digits of small errors.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.log(truth) - np.log(truth - residuals)
+        outputs = truth - residuals
+        return np.log1p(residuals / np.where(outputs > 0, outputs, np.nan))
 
 
 def validation_truth(problem: Problem, splits: RowSplits) -> np.ndarray:

@@ -20,7 +20,7 @@ from echofold._validation.record import gathered
 from echofold._validation.settings import (
     Settings,
     check_metrics,
-    describe_missing,
+    describe_data,
     resolve_schemes,
 )
 from echofold._validation.validate import validate
@@ -48,8 +48,10 @@ def cross_validate(
         Not changed.
     *data, **fit_params
         What ``estimator.fit`` takes: arrays, tables, or long series that are read in blocks.
-    cv : scheme, splitter, int, list of index pairs, or dict of these, default KFold(10)
-        How the rows after the washout (for a classifier, the sequences) are split.
+    cv : scheme, splitter, int, list of index pairs, or dict of these, optional
+        How the rows after the washout (for a classifier, the sequences) are split. By default into
+        ten folds, ``KFold(10)``; those of a classifier are stratified and shuffled, and those of
+        ``groups`` keep them together. An integer is a number of such folds.
     ridge : float or sequence of float, optional
         Ridge values; the estimator's own by default. A path costs little more than one value.
     metric : str, callable or list of these
@@ -177,5 +179,5 @@ def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
     record = gathered([validated], names, readouts=settings.readouts, steps=source.steps)
     attrs = {**attrs, "pilot_steps": source.pilot_steps}
     results = datasets_of_one(record, schemes, settings, attrs)
-    warn_once(results.values(), settings, describe_missing(source.problem, schemes))
+    warn_once(results.values(), settings, describe_data(source.problem, schemes))
     return results if isinstance(cv, dict) else results["cv"]

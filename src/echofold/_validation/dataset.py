@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,12 +10,9 @@ import numpy as np
 
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import COLLINEAR
+from echofold._machine.notices import EchofoldWarning
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings
-
-
-class EchofoldWarning(UserWarning):
-    """Something about the numbers that a user should know."""
 
 
 def datasets(
@@ -130,18 +126,7 @@ def warn_once(results: Iterable, settings: Settings, more: Sequence[str] = ()) -
             if note not in notes:
                 notes.append(note)
     if notes:
-        warnings.warn(" ".join(notes), EchofoldWarning, stacklevel=4)
-
-
-def warn_of(words: Iterable[str]) -> None:
-    """One warning of these sentences, if there are any, at the line that called the library."""
-    text = " ".join(words)
-    if not text:
-        return
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("echofold."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, EchofoldWarning, stacklevel=level)
+        warnings.warn(EchofoldWarning(*notes), stacklevel=4)
 
 
 def describe_trouble(dataset, ridge: np.ndarray) -> list[str]:
@@ -154,6 +139,13 @@ def describe_trouble(dataset, ridge: np.ndarray) -> list[str]:
             f"{_some(collinear, len(condition))} states that are collinear to working precision "
             f"(condition number above {COLLINEAR:.0e}); at ridge=0 the readout of least norm is "
             "used. Add a ridge of 1e-9 or more if it should not hang on rounding."
+        )
+    if loose := dataset.attrs.get("undetermined_splits"):
+        notes.append(
+            f"{loose} of {dataset.attrs['verified_splits']} splits that were verified have "
+            "predictions that extended precision finds otherwise, though their objective is at its "
+            "minimum: columns or rows differ so much in size that the ridge cannot tell readouts "
+            "apart. Scale the inputs, or use a larger ridge."
         )
     scores = dataset[dataset.attrs["metric"]].values.reshape(len(condition), -1)
     lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))

@@ -6,7 +6,7 @@ weights, and solves the little that `ManyRows` leaves to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -31,7 +31,7 @@ from echofold._folds.many_rows import ManyRows, bytes_of
 from echofold._folds.pieces import Pieces, cut
 from echofold._folds.splits import RowSplits
 from echofold._machine.arrays import namespace
-from echofold._machine.device import engine, is_accelerator, memory_of
+from echofold._machine.device import DeviceFull, engine, is_accelerator, memory_of
 from echofold._machine.programs import program
 from echofold._machine.shapes import equal_parts
 from echofold._validation.outcome import Validated
@@ -82,29 +82,49 @@ def validate_draws(
     pieces = cut(problem.rows, few) if few else Pieces(np.zeros(problem.rows, dtype=int), 1)
     looped = [one for one in schemes.values() if runs_closed_loop(problem, one)]
     begins = np.unique([row for splits in looped for row in splits.valid_starts]).astype(int)
-    free = memory_of(device)
-    most = max(1, int(free // (2 * _bytes(problem, columns))))
     r, shape = stacked(draws), (len(draws), draws[0].shape[1])
-    found: dict[str, list[_Found]] = {name: [] for name in schemes}
-    groups = list(network_groups(*shape, most))
-    with engine(device):
-        for _, of_draws, of_candidates in groups:
-            part = some(r, of_draws, of_candidates)
-            X, begun = rows_of(part, problem, begins)
-            rows = ManyRows(
-                X, problem.targets, problem.weights, settings.ridge, settings.penalised, pieces,
-                free // 4,
-            )  # fmt: skip
-            for name, splits in schemes.items():
-                batch = _Batch(
-                    part, problem, rows, begins, begun, name, splits, choices[name], settings
-                )
-                found[name].append(batch.found(close))
-        each = {
-            name: _by_draw(parts, groups, shape, Validated(schemes[name], choices[name]))
-            for name, parts in found.items()
-        }
+
+    def in_groups(most: int, free: int) -> dict[str, list[Validated]]:
+        """Results by scheme and draw, of at most so many networks at a time."""
+        groups = list(network_groups(*shape, most))
+        found: dict[str, list[_Found]] = {name: [] for name in schemes}
+        with engine(device):
+            for _, of_draws, of_candidates in groups:
+                part = some(r, of_draws, of_candidates)
+                X, begun = rows_of(part, problem, begins)
+                rows = ManyRows(
+                    X, problem.targets, problem.weights, settings.ridge, settings.penalised,
+                    pieces, free // 4,
+                )  # fmt: skip
+                for name, splits in schemes.items():
+                    batch = _Batch(
+                        part, problem, rows, begins, begun, name, splits, choices[name], settings
+                    )
+                    found[name].append(batch.found(close))
+            return {
+                name: _by_draw(parts, groups, shape, Validated(schemes[name], choices[name]))
+                for name, parts in found.items()
+            }
+
+    free = memory_of(device)
+    each = _halving(in_groups, int(free // (2 * _bytes(problem, columns))), shape, free)
     return [{name: each[name][draw] for name in schemes} for draw in range(len(draws))]
+
+
+def _halving(run: Callable, most: int, shape: tuple[int, int], free: int) -> Any:
+    """``run(most, free)``, with half as many networks at a time whenever the device is full.
+
+    What other processes take of its memory meanwhile is not known before.
+    """
+    most = max(1, min(most, shape[0] * shape[1]))
+    while True:
+        try:
+            return run(most, free)
+        except DeviceFull:
+            if most == 1:
+                raise
+        # Out of the handler, which holds the arrays that did not fit.
+        most, free = most // 2, free // 2
 
 
 def _choose(problem: Problem, splits: RowSplits, m: int, settings: Settings) -> Choice:

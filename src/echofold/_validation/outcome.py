@@ -28,4 +28,5 @@ class Validated:
     condition: Any = None
     refitted: int = 0
     verified: int = 0
+    undetermined: int = 0
     way: str = "states"

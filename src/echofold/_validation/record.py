@@ -10,7 +10,8 @@ import numpy as np
 
 from echofold._validation.outcome import Validated
 
-COUNTED = ("refitted_splits", "verified_splits")  # notes that add up over blocks
+# Notes that add up over blocks.
+COUNTED = ("refitted_splits", "verified_splits", "undetermined_splits")
 
 
 @dataclass
@@ -125,4 +126,5 @@ def _notes(draws: list[Validated]) -> dict[str, Any]:
         "memory": one.way,
         "refitted_splits": sum(draw.refitted for draw in draws),
         "verified_splits": sum(draw.verified for draw in draws),
+        "undetermined_splits": sum(draw.undetermined for draw in draws),
     }

@@ -9,11 +9,12 @@ import numpy as np
 
 from echofold._data.lazy import AT_ONCE
 from echofold._data.problem import Problem
+from echofold._data.rows import Intervals
 from echofold._data.tasks import Task
 from echofold._folds.splits import RowSplits, resolve_cv
 from echofold._validation.score import check_values_of
 from echofold.metrics import OF_VALUES, TOGETHER, Metric, resolve
-from echofold.schemes import KFold
+from echofold.schemes._scheme import Scheme
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,19 @@ def check_metrics(metric) -> list[Metric]:
 
 def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplits]:
     """Splits of every scheme asked for, checked against the task."""
-    named = cv if isinstance(cv, dict) else {"cv": KFold(10) if cv is None else cv}
+    named = cv if isinstance(cv, dict) else {"cv": cv}
     if not named:
         raise ValueError("cv={} is empty; give at least one scheme, such as {'CV': KFold(10)}.")
     if groups is not None:
         groups = _groups(groups, problem)
+        if all(isinstance(one, Scheme) for one in named.values()):
+            raise ValueError(
+                f"groups was given, but cv={cv!r} does not look at groups. Use cv=None or an "
+                "integer for folds of groups, or a splitter such as scikit-learn's GroupKFold."
+            )
     schemes = {}
     for name, one in named.items():
-        splits = resolve_cv(
-            one, problem.rows, groups=groups, y=problem.labels, stratified=problem.task.labels
-        )
+        splits = resolve_cv(one, problem.rows, groups=groups, labels=problem.labels)
         schemes[str(name)] = splits.with_values(problem.present)
         _check_values(problem, schemes[str(name)])
         check_task(problem, schemes[str(name)], metrics)
@@ -144,16 +148,39 @@ def check_prunable(problem: Problem, schemes: dict[str, RowSplits]) -> None:
         )
 
 
-def describe_missing(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:
-    """Sentences about missing values, and about splits that are left out for them."""
+def describe_data(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:
+    """Sentences about missing values, splits that are left out for them, and classes not seen."""
     notes = list(problem.missing)
     for splits in schemes.values():
+        if problem.labels is not None:
+            notes += _describe_unseen(problem, splits)
         if splits.empty:
             notes.append(
                 f"{splits.empty} of {splits.empty + len(splits)} splits of cv={splits.name} are "
                 "left out: y is missing in all rows that they would be scored on."
             )
     return notes
+
+
+def _describe_unseen(problem: Problem, splits: RowSplits) -> list[str]:
+    """A sentence about classes that a split is validated on and has not been trained on."""
+    before = np.append(np.zeros((1, problem.targets.shape[1])), problem.targets.cumsum(0), axis=0)
+
+    def there(sets: list[Intervals]) -> np.ndarray:
+        return np.array([sum(before[b] - before[a] for a, b in one) > 0 for one in sets])
+
+    unseen = there(splits.valid) & ~there(splits.train)
+    if not unseen.any():
+        return []
+    names = [repr(one) for one in problem.classes[unseen.any(axis=0)].tolist()]
+    several = f"{len(names)} classes" if len(names) > 1 else "a class"
+    some = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    return [
+        f"{int(unseen.any(axis=1).sum())} of {len(splits)} splits of cv={splits.name} are "
+        f"validated on {several} that they were not trained on ({some}), so their errors "
+        "say nothing about a model of all classes. Use cv=None or an integer for stratified, "
+        "shuffled folds, and give each class at least two sequences."
+    ]
 
 
 def _check_values(problem: Problem, splits: RowSplits) -> None:
@@ -174,7 +201,7 @@ def _check_weights(problem: Problem, splits: RowSplits) -> None:
     for split, train in enumerate(splits.train, 1):
         if not sum(weighed[b] - weighed[a] for a, b in train):
             why = "sample_weight is 0"
-            if problem.missing:
+            if problem.present is not None:
                 why = "y is missing, differs from a missing value or has sample_weight 0"
             raise ValueError(
                 f"{why} for every training row of split {split} of {len(splits)} of "

@@ -4,17 +4,25 @@ How far the two may lie apart is measured, not guessed: the plain refit is repea
 every number is moved by one rounding, and the fast path may be off by some multiple of what that
 does. Closed loops are compared by their one-step outputs, because a chaotic run multiplies rounding
 without limit.
+
+The plain refit itself is compared with extended precision, where that is affordable. What is
+promised of it is its objective: the sum of squares and penalty that a readout minimises. Where
+columns or rows differ in size by many powers of ten, readouts of nearly equal objectives may still
+predict differently; such splits are counted and told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from echofold._data.problem import Problem
+from echofold._data.rows import rows as rows_of
 from echofold._engine.states import GivenStates, States
+from echofold._folds import extended
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import EPS
 from echofold._validation.outcome import Validated
@@ -27,6 +35,8 @@ from echofold.metrics import resolve
 SPLITS = 3  # refitted of each scheme, for one candidate of each batch
 ROUNDINGS = 1e4  # how many times as far as one rounding of the data a fast result may be off
 RELATIVE = 1e-8  # what is closer than this needs no explanation
+OBJECTIVE = 1e-9  # of the objective, up to which it is at its minimum
+UNDETERMINED = 1e-4  # of predictions, from which doubles do not tell them
 
 
 class _Rows:
@@ -76,20 +86,61 @@ def verify(
     for one in validated.values():
         chosen = np.sort(rng.permutation(len(one.splits))[:SPLITS])
         part = one.splits.part(chosen)
+        W, shaken = (_readouts(rows, part, settings) for rows in (plain, near))
         if runs_closed_loop(source.problem, one.splits):
-            right, moved = (
-                _outputs(plain, part, _readouts(rows, part, settings)) for rows in (plain, near)
-            )
+            right, moved = (_outputs(plain, part, each) for each in (W, shaken))
             fast = _outputs(plain, part, one.W[candidate, chosen])
             _compare(one, chosen, fast, right, moved, "one-step outputs")
         else:
             tested = [m for m in settings.metrics if m.needs in ("squared", "absolute")]
             asked = replace(settings, metrics=tested)
-            scores, others = (_scores(rows, part, asked, one) for rows in (plain, near))
+            scores = _scores(plain, part, asked, one, W)
+            others = _scores(near, part, asked, one, shaken)
             for name in scores:
                 fast = one.scores[name][candidate, chosen]
                 _compare(one, chosen, fast, scores[name][0], others[name][0], name)
+        one.undetermined += _against_extended(plain, part, settings, W)
         one.verified += len(chosen)
+
+
+def _against_extended(rows: _Rows, part: RowSplits, settings: Settings, plain: Any) -> int:
+    """How many of the splits have predictions that doubles cannot tell, only the objective.
+
+    Raises where one of the ``plain`` readouts does not minimise its objective.
+    """
+    problem, ridge = rows.problem, settings.ridge[settings.ridge > 0]
+    if not len(ridge) or not extended.affordable(problem.rows, 1 + rows.columns):
+        return 0
+    X = np.concatenate([block[0] for _, block in rows.blocks()])
+    Y, weights, count = np.asarray(problem.targets), problem.weights, 0
+    for split, W in enumerate(plain[:, settings.ridge > 0]):
+        at = rows_of(part.train[split])
+        given = X[at], Y[at], None if weights is None else weights[at], ridge, settings.penalised
+        exact = extended.readouts(*given)
+        _check_objective(part, W, exact, given)
+        valid = X[rows_of(part.valid[split])]
+        found, right = (w[:, :1] + valid @ w[:, 1:] for w in (W, exact))
+        off, size = np.abs(found - right), np.abs(right).max(axis=(1, 2)) + np.abs(Y[at]).max()
+        count += bool((off.max(axis=(1, 2)) > UNDETERMINED * size).any())
+    return count
+
+
+def _check_objective(part: RowSplits, W: np.ndarray, exact: np.ndarray, given: tuple) -> None:
+    """Raise unless the objective of plain readouts is at its minimum, but for rounding."""
+    X, Y, weights, ridge, penalised = given
+    least, own = (extended.objectives(w, X, Y, weights, ridge, penalised) for w in (exact, W))
+    # What one rounding of every column, and of the targets, does to the residuals.
+    norms = np.sqrt((X**2).sum(axis=0))
+    moved = EPS * (np.abs(W[:, 1:]) * norms[:, None]).sum(axis=1) + EPS * np.sqrt((Y**2).sum())
+    excess = own - least
+    if (excess > OBJECTIVE * least + (ROUNDINGS * moved) ** 2).any():
+        worst = float((excess / np.maximum(least, np.finfo(float).tiny)).max())
+        raise RuntimeError(
+            f"verify=True: what a readout of {part.name} should minimise is {worst:.3g} of itself "
+            "above the minimum that extended precision finds: columns or rows differ in size by "
+            "more powers of ten than 64-bit floats can tell. Scale the inputs, remove outliers, or "
+            "use a larger ridge."
+        )
 
 
 def _rows(source: States | GivenStates, candidate: int, moved: bool) -> _Rows:
@@ -105,9 +156,9 @@ def _readouts(rows: _Rows, part: RowSplits, settings: Settings) -> np.ndarray:
     return part.spread(np.stack(W))
 
 
-def _scores(rows: _Rows, part: RowSplits, settings: Settings, one: Validated) -> dict:
+def _scores(rows: _Rows, part: RowSplits, settings: Settings, one: Validated, W) -> dict:
     """Scores ``(1, splits, ridge)`` of plain readouts."""
-    plain = Validated(part, one.choice, W=_readouts(rows, part, settings)[None])
+    plain = Validated(part, one.choice, W=W[None])
     predict_again(rows, [plain], settings)  # type: ignore[arg-type]
     return plain.scores
 

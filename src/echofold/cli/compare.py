@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from echofold._search.finals import mean_ridge
 from echofold._search.honest_error import (
     as_dataset,
     beginnings,
+    check_zeros,
     errors_on,
     spread_of,
     starts_of,
@@ -72,7 +73,7 @@ def compare(
     values: pd.Series,
     plan: Plan,
     finals: Sequence[str],
-    seasons: Sequence[int],
+    seasons: Callable[[int], Sequence[int]],
     output: Output,
     level: float = LEVEL,
     X: pd.DataFrame | None = None,
@@ -80,24 +81,34 @@ def compare(
 ) -> Comparison:
     """Repeat a search on ``plan.origins`` beginnings and score it on the horizon that follows.
 
-    ``X`` are inputs known in advance, beside the values; a search of as many values as ``then``
-    follows, and counts to the time that is left.
+    Where that has no value there is nothing to score: such beginnings are left out. The last value
+    is never missing.
+
+    ``seasons(row)`` are those that the values before a row have; ``X`` are inputs known in advance,
+    beside the values; a search of as many values as ``then`` follows, and counts to the time that
+    is left.
     """
     horizon, metric = plan.horizon, metrics.resolve(plan.metric)
     starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(FORECASTING, [values])
+    starts = starts[[values.iloc[start : start + horizon].notna().any() for start in starts]]
+    if len(starts) < plan.origins:
+        lost = plan.origins - len(starts)
+        output.note(f"left out, without a value to score: {lost} of {plan.origins} beginnings.")
+    check_zeros([metric], values.to_numpy(), starts, horizon)
     names = tuple(plan.schemes)
-    shape = (plan.origins, len(names), len(finals))
+    shape = (len(starts), len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
-    simple = plain_errors(values.to_numpy()[:, None], seasons, starts, horizon, metric, spread)
+    seen = seasons(int(starts.min())) if len(starts) else ()
+    simple = plain_errors(values.to_numpy()[:, None], seen, starts, horizon, metric, spread)
     searches: list[Any] = []
     pace = Pace(float(starts.sum()) + then)  # a search takes about as long as its values are many
 
     def fresh(start: int):
-        if plan.origins > 1:
+        if len(starts) > 1:
             left = pace.left(float(starts[: len(searches)].sum()))
             words = "" if left is None else f", about {in_time(left)} left"
             output.stage(
-                f"    {len(searches) + 1} of {plan.origins}: the first {start:,} values{words}"
+                f"    {len(searches) + 1} of {len(starts)}: the first {start:,} values{words}"
             )
         search = plan.shorter.get(int(start), plan).search(output.progress)
         return search.set_params(checkpoint=plan.kept(f"beginning-{start}"))

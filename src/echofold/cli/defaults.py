@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -122,12 +123,13 @@ def plan(
     grid: str,
     origins: int | None = None,
     held_out: bool = False,
-    forms: Forms | None = None,
+    forms: Callable[[int], Forms] | None = None,
     **settings: Any,
 ) -> Plan:
     """Settings for a series of some values and a horizon, which may have to be ``held_out``.
 
-    With ``forms``, the search chooses among representations.
+    With ``forms``, those that suit the first so many values, the search chooses among
+    representations.
     """
     if held_out and values - horizon < max(LEFT, 2 * horizon):
         raise ValueError(
@@ -142,7 +144,7 @@ def plan(
     if origins is None:
         origins = ORIGINS if values < LONG else 1
     wanted = origins
-    least = max(LEFT, 2 * horizon, 0 if forms is None else forms.least)
+    least = max(LEFT, 2 * horizon, 0 if forms is None else forms(values).least)
     while origins and values - origins * horizon < least:
         origins -= 1
     if origins < wanted:
@@ -170,7 +172,7 @@ def _fitting(
     k: int | None,
     units: int | None,
     grid: str,
-    among: Forms | None,
+    among: Callable[[int], Forms] | None,
     settings: dict[str, Any],
     noted: Output | None = None,
 ) -> Plan:
@@ -181,7 +183,7 @@ def _fitting(
         settings["draws"] = DRAWS if among and rows < MANY else 1
     forms: tuple[dict[str, Any], ...] = ()
     if among is not None:
-        forms = among.fitting(rows, many=values >= LONG)
+        forms = among(values).fitting(rows, many=values >= LONG)
         rows = min(rows, values - 1 - max(sum(form["difference"]) for form in forms))
     valid = min(horizon, rows // 3)
     if valid < horizon and noted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,22 @@ class Forms:
         return found + [((season,), ()) for season in longer]
 
 
+def suiting_beginnings(
+    series: Any,
+    log: bool | None = None,
+    differences: tuple[tuple[int, ...], ...] | None = None,
+    nonnegative: bool = False,
+) -> Callable[[int], Forms]:
+    """What suits the first so many values of a series of a file, which is all that is looked at."""
+    suiting(series.values, series.seasons, log, differences, nonnegative)  # checks what was asked
+
+    def forms(rows: int) -> Forms:
+        part = series.values.iloc[:rows], series.seasons_before(rows)
+        return suiting(*part, log, differences, nonnegative)
+
+    return forms
+
+
 def suiting(
     values: Any,
     seasons: Sequence[int],
@@ -83,9 +99,9 @@ def suiting(
     if nonnegative and (values < 0).any():
         row = int(np.flatnonzero(values < 0)[0])
         raise ValueError(f"--nonnegative, but value {row + 1} is {values[row]:.6g}; leave it out.")
-    positive = bool((values > 0).all())
+    positive = not (values <= 0).any()  # of those that are there
     if log and not positive:
-        row = int(np.flatnonzero(~(values > 0))[0])
+        row = int(np.flatnonzero(values <= 0)[0])
         raise ValueError(
             f"--log needs positive values, but value {row + 1} is {values[row]:.6g}; leave it out."
         )

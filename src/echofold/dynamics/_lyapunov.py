@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from echofold._data.arguments import check_integer, check_number, is_integer, refuse
 from echofold._data.tables import read
 from echofold._engine.drive import advance
+from echofold._machine.notices import warn_of
 from echofold._models.forecast import plausible
 from echofold._models.forecaster import ESNForecaster
-from echofold._validation.dataset import warn_of
 from echofold.dynamics._tangents import growth, loop_of
 
 USUAL_COUNT = 10  # exponents, if the loop has so many

@@ -86,12 +86,13 @@ def memory_capacity(
     True
     """
     kind, seed, device = _reservoir(reservoir_or_estimator, random_state)
+    units = kind.free().size(1)
     if delays is None:
-        delays = 2 * kind.size(1)
+        delays = 2 * units
     check_count("delays", delays)
     if steps is None:
-        steps = max(LEAST_STEPS, STEPS_EACH * (kind.size(1) + delays))
-    check_integer("steps", steps, kind.size(1) + 3, ", more than values in a row of the readout")
+        steps = max(LEAST_STEPS, STEPS_EACH * (units + delays))
+    check_integer("steps", steps, units + 3, ", more than values in a row of the readout")
     check_number("ridge", ridge, "a number of at least 0", lambda value: value >= 0)
     warmup = together([kind], 1, seed).warmup()
     # The input has a stream of its own, whatever else a seed may draw.

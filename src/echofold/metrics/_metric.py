@@ -71,7 +71,12 @@ class Metric:
         """The score of predictions; ``spread`` is that of all the data."""
         options: dict[str, Any] = {}
         if self.per == "variation":
-            options["scale"] = spread.total or None
+            if not spread.total:
+                raise ValueError(
+                    f"the values never change, so metric={self.name!r} has nothing to divide by; "
+                    "use metric='rmse'."
+                )
+            options["scale"] = spread.total
         elif isinstance(self.function, Horizon):
             options["scale"] = spread
         elif isinstance(self.function, Scaled):

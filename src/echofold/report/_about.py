@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from echofold._data.season import detected_season
 from echofold._data.tables import Table
-from echofold._models.forecast import Forecast, forecast_of
+from echofold._models.forecast import Forecast, forecast_of, plausible
 from echofold._search.honest_error import spread_of
 from echofold._search.plain import Better, plain_errors, plain_forecasts
 from echofold.plots._given import given_series
@@ -90,6 +89,17 @@ class Ahead:
         return 0 if self.forecast is None else len(self.forecast.mean)
 
     @property
+    def runs_away(self) -> bool:
+        """Whether the forecast leaves the values so far behind."""
+        if self.forecast is None:
+            return False
+        mean = np.asarray(self.forecast.mean, dtype=float).reshape(self.horizon, -1)
+        span = np.array(
+            [np.nanmin(self.table.values, axis=0), np.nanmax(self.table.values, axis=0)]
+        )
+        return not plausible(mean, span).all()
+
+    @property
     def nearest(self) -> str | None:
         """The plain forecast with the lowest error, if errors were measured."""
         cost = {name: self.metric.cost(error) for name, error in self.errors.items()}
@@ -105,13 +115,13 @@ def look_ahead(search: Any, about: About) -> Ahead:
     seasons = tuple(about.seasons) if about.seasons is not None else _seasons(search, table)
     plain: dict[str, np.ndarray] = {}
     if forecast is not None:
-        known = pd.DataFrame(table.values).ffill().bfill().to_numpy()
-        end = np.array([len(known)])
-        columns = [plain_forecasts(one, seasons, end, len(forecast.mean)) for one in known.T]
+        end = np.array([len(table.values)])
+        columns = [plain_forecasts(one, seasons, end, len(forecast.mean)) for one in table.values.T]
         plain = {name: np.column_stack([one[name][0] for one in columns]) for name in columns[0]}
         if about.instead is not None:
-            plain = {"networks": _networks(search, about, forecast), **plain}
             plain.pop(about.instead.name)
+            if not about.instead.ran_away:
+                plain = {"networks": _networks(search, about, forecast), **plain}
     errors, own = _measured(search, table, seasons, metric)
     y = search._reader.data[0] if search._reader.data else search._reader.fit_params["y"]
     return Ahead(y, table, forecast, plain, errors, own, about.instead, metric)
@@ -145,8 +155,7 @@ def _seasons(search: Any, table: Table) -> tuple[int, ...]:
     named = {int(lag) for lag in lags if lag > 1 and lag == int(lag)}
     if named:
         return tuple(sorted(named))
-    values = table.values[:, 0]
-    found = None if np.isnan(values).any() else detected_season(values)
+    found = detected_season(table.values[:, 0])
     return () if found is None else (found,)
 
 

@@ -22,6 +22,16 @@ EVEN = 0.005  # of an error, within which two are called equal
 
 def verdict_on_forecast(search: Any, ahead: Ahead, about: About) -> str:
     """How a forecast compares with plain ones, and how often its interval held."""
+    if ahead.runs_away:
+        return (
+            "This forecast runs far away from the values so far: do not use it. Search larger "
+            "ridge values, smaller spectral radii or differences."
+        )
+    if ahead.instead is not None and ahead.instead.ran_away:
+        return (
+            f"This is a plain forecast, {phrase(ahead.instead.name, ahead)}, because that of the "
+            "networks runs far away from the values so far."
+        )
     if ahead.instead is not None:
         compared = _compared(ahead.instead.error, ahead.instead.networks, ahead.metric)
         return (

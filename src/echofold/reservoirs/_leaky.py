@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import jax
@@ -53,7 +54,8 @@ class Leaky(Reservoir):
     noise : float, default=0.0
         Standard deviation of normal noise that is added to every new state while states are
         collected for training and validation, which makes readouts less dependent on small
-        differences [1]_. Forecasts, predictions and closed loops run without.
+        differences [1]_. Closed loops run without. A trained network has none: its forecasts and
+        predictions begin with the state that data leave in it without noise.
     topology : str, default="uniform"
         Who hears whom: see below.
     jump : int, default=5
@@ -240,6 +242,14 @@ class Leaky(Reservoir):
         if self.noise:
             columns["noise"] = np.array([float(k.noise) for k in kinds])
         return columns
+
+    def free(self) -> Leaky:
+        """The same without noise, and so without a count of steps in the state."""
+        if not self.noise:
+            return self
+        quiet = copy(self)
+        quiet.noise = 0.0
+        return quiet
 
     def silent(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
         """Columns without noise."""

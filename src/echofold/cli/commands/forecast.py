@@ -108,22 +108,44 @@ def _forecast(
 ) -> None:
     """Forecast one series, of a file or of a table from it."""
     began = time.perf_counter()
-    from echofold._models.forecast import forecast_of
-    from echofold.cli.defaults import plan
-    from echofold.cli.forms import suiting
     from echofold.cli.reading.inputs import read_inputs
     from echofold.cli.reading.series import read_series
-    from echofold.cli.showing import files as written
-    from echofold.cli.showing.forecast import show_forecast
-    from echofold.cli.showing.told import told_of
 
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
         series = read_series(file, output, season=season, inputs=columns, table=table, **reads)
         alike = {name: reads[name] for name in ALIKE}
         known = read_inputs(series, horizon, output, file=inputs, **alike)
-        asked = log, differences or None, options["nonnegative"]
-        forms = suiting(series.values, series.seasons, *asked)
+    options |= {"log": log, "differences": differences}
+    content = forecast_series(
+        series, known, horizon=horizon, out=out, levels=levels, output=output, **options
+    )
+    content["seconds"] = time.perf_counter() - began
+    output.json(content)
+
+
+def forecast_series(
+    series: Any,
+    known: Any,
+    *,
+    horizon: int,
+    out: Path,
+    log: bool | None,
+    differences: tuple[tuple[int, ...], ...],
+    levels: tuple[float, ...],
+    output: Any,
+    **options: Any,
+) -> dict[str, Any]:
+    """Search, forecast, write and show; ``known`` are inputs known in advance, or None."""
+    from echofold.cli.defaults import plan
+    from echofold.cli.forms import suiting_beginnings
+    from echofold.cli.showing import files as written
+    from echofold.cli.showing.forecast import show_forecast
+    from echofold.cli.showing.told import told_of
+
+    began = time.perf_counter()
+    with output.warnings_as_notes():
+        forms = suiting_beginnings(series, log, differences or None, options["nonnegative"])
         settings = plan(len(series.values), horizon, output, forms=forms, **options)
         folder = written.prepare(out)
         words = [] if known is None else [known.words]
@@ -131,19 +153,14 @@ def _forecast(
         with output.resumable(settings.checkpoint):
             content, search = _search(series, known, settings, levels[-1], output)
         future = None if known is None else known.ahead
-        ahead = forecast_of(search.best_estimator_, horizon, future, levels, warn=False)
-        better = _plain_one(content, search, series, settings, output)
-        if better is not None:
-            least = 0.0 if settings.nonnegative else float("-inf")
-            ahead = better.forecast(series.values, ahead.mean.index, tuple(ahead.lower), least)
+        ahead, better = _given(content, search, series, settings, levels, future, output)
         forecasts = written.forecast_table(ahead)
-        _judge(content, series.values, forecasts, output)
         about = told_of(series, content, output.notes, ahead, better, future)
-        files = written.write_all(folder, search, forecasts, about)
-    content |= {"seconds": time.perf_counter() - began, "files": files}
+        content["files"] = written.write_all(folder, search, forecasts, about)
     content["forecast"] = written.records(forecasts)
+    content["seconds"] = time.perf_counter() - began
     show_forecast(content, series.values.to_numpy(), forecasts, output)
-    output.json(content)
+    return content
 
 
 def _search(
@@ -158,7 +175,7 @@ def _search(
         output.stage(f"  expected error: the search on {beginnings(settings.origins)}")
         finals, past = (settings.final,), None if known is None else known.past
         compared = compare(
-            series.values, settings, finals, series.seasons, output, level, past,
+            series.values, settings, finals, series.seasons_before, output, level, past,
             then=len(series.values),
         )  # fmt: skip
         chosen, _ = compared.best()
@@ -195,7 +212,7 @@ def _search(
         "seed": settings.seed,
         "splits": settings.k,
         "validated_steps": settings.valid,
-        "origins": settings.origins,
+        "origins": 0 if compared is None else len(compared.starts),
         "schemes": rows,
         "simple": simple,
         "chosen": {"scheme": chosen, "final": settings.final, "parameters": search.best_params_},
@@ -203,46 +220,59 @@ def _search(
     return content, search
 
 
-def _plain_one(
-    content: dict[str, Any], search: Any, series: Any, settings: Any, output: Any
-) -> Any:
-    """A plain forecast that did clearly better than the networks on the same values, if any."""
-    from echofold._search.plain import better_than
+def _given(
+    content: dict[str, Any],
+    search: Any,
+    series: Any,
+    settings: Any,
+    levels: tuple[float, ...],
+    future: Any,
+    output: Any,
+) -> tuple[Any, Any]:
+    """The forecast that is given, and the plain one that it is, if it is one.
 
-    content["given"] = "network"
-    scheme = content["chosen"]["scheme"]
-    better = better_than(search, scheme, series.values, series.seasons, settings.metric)
+    That of the networks, unless they run away, even as an ensemble, or a plain forecast did
+    clearly better on the same values.
+    """
+    from echofold._models.forecast import forecast_of
+    from echofold._search.plain import better_than, instead_of, near
+
+    scheme, values, horizon = content["chosen"]["scheme"], series.values, settings.horizon
+    content |= {"given": "network", "instead": None}
+
+    def forecast() -> Any:
+        return forecast_of(search.best_estimator_, horizon, future, levels, warn=False)
+
+    ahead = forecast()
+    if not near(ahead.mean, values) and settings.final != "ensemble":
+        alone, search.best_estimator_ = search.best_estimator_, search.finalize("ensemble", scheme)
+        ahead = forecast()
+        if near(ahead.mean, values):
+            content["chosen"]["final"] = "ensemble"
+            content["instead"] = (
+                f"the forecast of one network ({settings.final}) runs far away from the values so "
+                "far, so that of an ensemble is given instead, of the networks that do not."
+            )
+        else:
+            search.best_estimator_ = alone
+    asked = values, series.seasons, settings.metric
+    if near(ahead.mean, values):
+        better = better_than(search, scheme, *asked)
+    else:
+        better = instead_of(search, scheme, search.best_estimator_, *asked, horizon)
     if better is not None:
-        content["given"] = better.name
-        output.note(
-            f"a plain forecast, {better.name}, did clearly better on the validation intervals than "
-            f"the networks ({better.error:.4g} against {better.networks:.4g}), so it is the "
-            "forecast that is given; model.echofold is of the networks."
-        )
-    return better
+        least = 0.0 if settings.nonnegative else float("-inf")
+        ahead = better.forecast(values, ahead.mean.index, tuple(ahead.lower), least)
+        content |= {"given": better.name, "instead": better.words}
+    if content["instead"]:
+        output.notes.insert(0, content["instead"])
+    elif content["simple"]:
+        _compare_with_plain(content, output)
+    return ahead, better
 
 
-def _judge(content: dict[str, Any], values: Any, forecasts: Any, output: Any) -> None:
-    """Say what is wrong with a forecast, or that a simpler one would do."""
-    import numpy as np
-
-    from echofold._models.forecast import plausible
-
-    if not np.isfinite(forecasts["forecast"]).all():
-        raise ValueError(
-            "the forecast of the chosen network grows without bounds; try another --scheme, "
-            "--final or --seed."
-        )
-    if content["given"] != "network":
-        return
-    ends = np.array([[values.min()], [values.max()]])
-    if not plausible(forecasts[["forecast"]].to_numpy(), ends).all():
-        output.note(
-            "the forecast runs far away from the values so far: look at it before you use it, and "
-            "try --difference 1, --nonnegative or another --seed."
-        )
-    if not content["simple"]:
-        return
+def _compare_with_plain(content: dict[str, Any], output: Any) -> None:
+    """Say that a plain forecast did better on what followed the beginnings, if one did."""
     chosen = content["chosen"]["scheme"]
     own = next(row["expected"] for row in content["schemes"] if row["scheme"] == chosen)
     name = min(content["simple"], key=lambda one: content["simple"][one])

@@ -169,10 +169,11 @@ reading = _together(
     click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign, if unclear."),
     click.option(
         "--fill",
-        type=click.Choice(["interpolate", "forward", "none"]),
-        default="interpolate",
+        type=click.Choice(["leave", "interpolate", "forward", "none"]),
+        default="leave",
         show_default=True,
-        help="How missing values are filled; 'none' refuses them.",
+        help="Missing values are left out, neither learned from nor scored; or filled along "
+        "straight lines, or with the value before; 'none' refuses them.",
     ),
     click.option(
         "--duplicates",

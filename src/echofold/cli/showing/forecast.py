@@ -25,6 +25,8 @@ def show_forecast(
     if output.quiet:
         output.result("\n".join(files))
         return
+    if content.get("instead"):
+        output.explain(content["instead"][0].upper() + content["instead"][1:])
     metric, chosen = content["metric"].upper(), content["chosen"]
     names = list(chosen["parameters"])
     rows = [
@@ -78,7 +80,7 @@ def _drawn(values: np.ndarray, ahead: np.ndarray) -> str:
     """The end of the series and the forecast as one line of blocks."""
     past = values[-2 * len(ahead) :]
     both = np.concatenate([past, ahead[np.isfinite(ahead)]])
-    low, high = float(both.min()), float(both.max())
+    low, high = float(np.nanmin(both)), float(np.nanmax(both))
     return (
         f"{sparkline(past, low, high, 40)} │ {sparkline(ahead, low, high, 20)}  (past │ forecast)"
     )

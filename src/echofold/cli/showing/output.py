@@ -58,12 +58,17 @@ class Output:
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
-        """Say the library's warnings as notes; those of other libraries are not for the user."""
-        from echofold._validation.dataset import EchofoldWarning
+        """Say the library's warnings as notes; those of other libraries are not for the user.
+
+        What is missing was said when the file was read.
+        """
+        from echofold._data.missing import AS_KNOWN, AS_TARGETS, ON_ITS_OWN
+        from echofold._machine.notices import EchofoldWarning
 
         def show(message: Any, category: type, *_: Any, **__: Any) -> None:
-            if issubclass(category, EchofoldWarning):
-                self.note(str(message))
+            for words in message.args if issubclass(category, EchofoldWarning) else ():
+                if not any(told in words for told in (AS_KNOWN, AS_TARGETS, ON_ITS_OWN)):
+                    self.note(words)
 
         with warnings.catch_warnings():
             warnings.simplefilter("always", EchofoldWarning)

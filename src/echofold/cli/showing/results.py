@@ -71,7 +71,7 @@ def comparison_content(compared: Comparison, plan: Plan, search: Any) -> dict[st
     scheme, final = compared.best()
     return {
         "horizon": plan.horizon,
-        "origins": plan.origins,
+        "origins": len(compared.starts),
         "metric": plan.metric,
         "units": plan.units,
         "seed": plan.seed,
@@ -86,7 +86,7 @@ def held_out(forecast: Any, truth: pd.Series, level: float) -> str:
     """A forecast beside what came true: two lines of blocks, some values, the coverage."""
     mean, values = forecast.mean.to_numpy(), truth.to_numpy()
     within = (values >= forecast.lower.to_numpy()) & (values <= forecast.upper.to_numpy())
-    low, high = float(min(values.min(), mean.min())), float(max(values.max(), mean.max()))
+    low, high = (float(end([*values, *mean])) for end in (np.nanmin, np.nanmax))
     lines = [
         f"  true      {sparkline(values, low, high)}",
         f"  forecast  {sparkline(mean, low, high)}",
@@ -100,5 +100,5 @@ def held_out(forecast: Any, truth: pd.Series, level: float) -> str:
     lines += [f"  {line}" for (line,) in shortened(rows, MOST)]
     if len(rows) > MOST + 1:
         lines.append(f"  (all {len(rows)} with --json)")
-    lines.append(f"  {within.sum()} of {len(values)} true values lie inside their intervals")
+    lines.append(f"  {within.sum()} of {truth.count()} true values lie inside their intervals")
     return "\n".join(lines)

@@ -1,0 +1,46 @@
+"""What users are warned of: one kind of warning, at the line that called the library."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+NUMBER = re.compile(r"\d[\d.,:/-]*")
+
+
+class EchofoldWarning(UserWarning):
+    """Something about the numbers that a user should know, in one or more sentences."""
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.args))
+
+
+@contextmanager
+def said_once() -> Iterator[None]:
+    """Give every sentence of the enclosed work once, whatever numbers it has each time."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EchofoldWarning)
+        yield
+    sentences: dict[str, str] = {}
+    for one in caught:
+        if not isinstance(one.message, EchofoldWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            continue
+        for words in one.message.args:
+            sentences.setdefault(NUMBER.sub("", words), words)
+    warn_of(sentences.values())
+
+
+def warn_of(words: Iterable[str]) -> None:
+    """One warning of these sentences, if there are any, at the line that called the library."""
+    said = EchofoldWarning(*words)
+    if not said.args:
+        return
+    frame, level = sys._getframe(1), 2
+    ours = ("echofold.", "contextlib")
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(ours):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(said, stacklevel=level)
