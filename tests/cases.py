@@ -1,13 +1,15 @@
 """The one table of cases: schemes, gaps, bias, weights, outputs and ridge values.
 
-Tests of the readouts go through all of it; tests that also run a reservoir take the same schemes,
-whose validation intervals have one length, so that little is compiled.
+Tests of the readouts go through all of it. Tests that also run a reservoir, or a device, take the
+same schemes, whose validation intervals have one length, so that little is compiled, and go through
+them by `pairwise`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
@@ -70,6 +72,24 @@ X = _rng.normal(size=(ROWS, COLUMNS)) @ (np.eye(COLUMNS) + 0.3 * _rng.normal(siz
 X += _rng.normal(size=COLUMNS)
 Y = X[:, :3] + _rng.normal(size=(ROWS, 3))
 WEIGHTS = _rng.uniform(0.2, 3, size=ROWS)
+
+
+def pairwise(*dimensions: Iterable) -> list[tuple]:
+    """Combinations such that every two values of two dimensions occur together in at least one.
+
+    Greedy and without chance: each is the first that holds most pairs not met so far.
+    """
+    lists = [list(values) for values in dimensions]
+    places = list(combinations(range(len(lists)), 2))
+    every = list(product(*(range(len(values)) for values in lists)))
+    held = [{(a, b, one[a], one[b]) for a, b in places} for one in every]
+    missing = set().union(*held)
+    found = []
+    while missing:
+        best = max(range(len(every)), key=lambda one: len(held[one] & missing))
+        missing -= held[best]
+        found.append(tuple(values[i] for values, i in zip(lists, every[best], strict=True)))
+    return found
 
 
 def splits_of(cv, n: int = ROWS) -> RowSplits:

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -18,6 +20,8 @@ from echofold import (
     evaluate,
 )
 
+# A card is shared with the processes that tests start.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 os.environ["ECHOFOLD_CACHE"] = "off"  # commands leave the user's folder alone
 # Tests compile the same programs in many processes. Workers and subprocesses inherit the folder.
 _FOLDER = None
@@ -26,6 +30,21 @@ if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _FOLDER
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
     os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "0"
+# Most of the time is compiling, and most of that is making code fast that runs for a millisecond.
+# ECHOFOLD_AS_SHIPPED=1 compiles as for users; nox does so, and the slow tests should.
+QUICKLY = (
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
+    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+)
+if "ECHOFOLD_AS_SHIPPED" not in os.environ and QUICKLY not in os.environ.get("XLA_FLAGS", ""):
+    flags = f"{os.environ.get('XLA_FLAGS', '')} {QUICKLY}".strip()
+    known = subprocess.run(  # XLA ends a process that has flags of another version
+        [sys.executable, "-c", "import jax; jax.devices()"],
+        env={**os.environ, "XLA_FLAGS": flags},
+        capture_output=True,
+    )
+    if known.returncode == 0:
+        os.environ["XLA_FLAGS"] = flags
 
 
 def pytest_unconfigure(config):
@@ -33,10 +52,39 @@ def pytest_unconfigure(config):
         shutil.rmtree(_FOLDER, ignore_errors=True)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Tell the largest deviation of `test_independent`, in what one rounding of the data does."""
+    reports = (one for kind in ("passed", "failed") for one in terminalreporter.getreports(kind))
+    found = [dict(one.user_properties).get("independent") for one in reports]
+    if found := [one for one in found if one]:
+        total = {
+            name: sum(one[name] for one in found) for name in ("problems", "compared", "chaotic")
+        }
+        worst = max(found, key=lambda one: (one["beyond"], one["roundings"]))
+        most = {name: max(one[name] for one in found) for name in ("roundings", "relative")}
+        terminalreporter.write_line(
+            f"{total['problems']} problems, {total['compared']} numbers, of which "
+            f"{total['chaotic']} are chaotic. At most {most['roundings']:.3g} roundings, "
+            f"{most['relative']:.2g} of a number; {worst['beyond']:.3g} roundings where that is "
+            f"not minute. Largest: {worst['at']}"
+        )
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_blas_thread():
     """Products here are small: several threads would only wait for each other."""
     with threadpool_limits(1, "blas"):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _short_turns():
+    """Where the processor stands in for a device, loops are written out three steps at a time.
+
+    Eight take seconds to compile; `test_candidates_are_shared_out_among_devices` runs these.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("echofold._engine.draws.UNROLLED", 3)
         yield
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
+from sklearn.base import clone
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, backtest, load, save
+from echofold._machine.notices import EchofoldWarning
 from echofold.metrics import horizon, nrmse
-from echofold.reservoirs import NVAR
+from echofold.reservoirs import NVAR, Leaky
 
 T = np.arange(260)
 RNG = np.random.default_rng(3)
@@ -174,3 +176,42 @@ def test_wrong_arguments_are_named():
             backtest(*arguments, **options)
     with pytest.raises(Exception, match="not fitted"):
         backtest(ESNForecaster(), SERIES, 3, 5)
+
+
+def test_noise_is_in_what_is_learned_and_in_nothing_else():
+    """Refitting learns from states with noise, as a fit does; every forecast begins without it."""
+    model = ESNForecaster(reservoir=Leaky(15, noise=0.05), ridge=1e-4, random_state=0, scale=None)
+    given = model.fit(SERIES - 5)
+    again = backtest(given, SERIES - 5, STARTS, HORIZON, refit=True, washout=10)
+    as_it_is = backtest(given, np.append(SERIES - 5, np.zeros(HORIZON)), [len(T)], HORIZON)
+    np.testing.assert_allclose(as_it_is.forecast[0, :, 0], given.forecast(HORIZON), rtol=1e-9)
+    assert given.state_.shape == (15,)
+    for start, found in zip(STARTS, again.forecast.values[:, :, 0], strict=True):
+        by_hand = clone(model).set_params(washout=10).fit(SERIES[:start] - 5)
+        np.testing.assert_allclose(found, by_hand.forecast(HORIZON), rtol=1e-7)
+        quiet = clone(by_hand).set_params(reservoir__noise=0.0).fit(SERIES[:start] - 5)
+        np.testing.assert_allclose(by_hand.state_, quiet.state_, atol=1e-12)
+        assert np.abs(by_hand.readout_ - quiet.readout_).max() > 1e-3
+
+
+def test_missing_values_are_scored_as_in_a_validation():
+    """Steps without a value count to a horizon, and rows that lack an output to no unit."""
+    y = PAIR.copy()
+    y[[205, 206], 0] = np.nan
+    model = ESNForecaster(12, random_state=0, ridge=1e-4)
+    with pytest.warns(EchofoldWarning):
+        model.fit(y)
+    found = backtest(model, y, [200], HORIZON, metric=[horizon(50.0), "mase"])
+    assert float(found.horizon[0]) == HORIZON  # never lost
+    steps = np.diff(np.where(np.isnan(y).any(axis=1)[:, None], np.nan, y), axis=0)
+    there = ~np.isnan(y[200 : 200 + HORIZON]).any(axis=1)
+    errors = np.abs(found.forecast.values[0] - y[200 : 200 + HORIZON])[there]
+    assert float(found.mase[0]) == pytest.approx(errors.mean() / np.nanmean(np.abs(steps)))
+
+
+def test_a_start_without_anything_to_train_on_is_refused():
+    y = SERIES.copy()
+    y[2:20] = np.nan
+    model = ESNForecaster(10, random_state=0, washout=2).fit(SERIES)
+    with pytest.raises(ValueError, match="y is missing.* for every training row of split 1"):
+        backtest(model, y, [10], 3, refit=True)

@@ -10,12 +10,13 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from echofold import load
+from echofold import ESNForecaster, load
 from echofold._search.plain import Better, plain_forecasts
 from echofold.cli.app import COMMANDS, app
 from echofold.experiments._tables import EXACT
@@ -94,6 +95,28 @@ def test_usage_errors(run, daily):
     refused(run("reproduce", "everything"), 2, "everything", "generative")
 
 
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--column", "a", "--column", "b"), "--column was given 2 times, 'a', 'b'"),
+        (("--column", "a", "--column=b"), "'a', 'b': leave out all but one"),
+        (("--horizon", "3"), "--horizon was given 2 times, '2', '3'"),
+        (("--level", "0.5", "--level", "0.9"), "for several, give --level 0.5,0.9"),
+        (("--log", "--no-log"), "'--log', '--no-log'"),
+        (("--out", "x", "--fill", "none", "--out", "--quiet"), "'x', '--quiet'"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(run, daily, args, words):
+    refused(run("forecast", daily, "--horizon", "2", *args), 2, words, "echofold forecast --help")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_refuses_options_given_twice_but_for_flags(run, name):
+    refused(run(name, "--seed", "1", "-q", "-q", "--json", "--seed", "2"), 2, "'1', '2'")
+    _, _, err = run("schemes", "--n", "20", "--k", "2", "-q", "--quiet", "--json", "--json")
+    assert err == ""
+
+
 def test_data_errors(run, daily, tmp_path):
     out = ("--out", tmp_path / "out")
     refused(run("forecast", tmp_path / "dialy.csv", "--horizon", "3", *out), 1, "daily.csv")
@@ -149,10 +172,16 @@ def test_a_forecast_its_files_and_its_json_agree(run, daily, tmp_path):
     assert any("2 of 60 values are missing" in note for note in content["notes"])
     assert "2 of 60 values are missing" in err
 
-    same = json.loads(run(*args, "--quiet")[1])
-    assert same["forecast"] == content["forecast"]
-    other = json.loads(run(*args, "--seed", "1")[1])
-    assert other["forecast"] != content["forecast"]
+
+def test_a_seed_decides_the_forecast(run, daily, tmp_path):
+    args = ("forecast", daily, "--horizon", "5", *SMALL[:-2], "--scheme", "single")
+    args += ("--out", tmp_path)
+    first, again, other = (
+        json.loads(run(*args, "--origins", "0", "--json", *more)[1])["forecast"]
+        for more in ((), ("--quiet",), ("--seed", "1"))
+    )
+    assert again == first
+    assert other != first
 
 
 def test_several_seasons_or_none(run, daily, tmp_path):
@@ -166,14 +195,24 @@ def test_several_seasons_or_none(run, daily, tmp_path):
 
 
 def test_a_forecast_in_words_and_quietly(run, daily, tmp_path):
-    args = ("forecast", daily, "--horizon", "5", *SMALL, "--scheme", "k-fold", "--out", tmp_path)
-    code, out, err = run(*args, "--level", "0.8")
+    args = (
+        "forecast",
+        daily,
+        "--scheme",
+        "k-fold",
+        "--out",
+        tmp_path,
+        "--horizon",
+        "5",
+        *SMALL[:-1],
+    )
+    code, out, err = run(*args, "1", "--level", "0.8")
     assert code == 0
     assert "k-fold ←" in out and "last value" in out and "walk-forward" not in out
     assert "having been picked" not in out  # one scheme, nothing to pick from
     assert "lower_80" in out and "2024-03-05" in out
     assert "daily.csv: column 'visits', 60 values, daily, 2024-01-01 to 2024-02-29" in err
-    code, out, err = run(*args, "--quiet", "--origins", "0")
+    code, out, err = run(*args, "0", "--quiet")
     assert (code, err) == (0, "")
     assert out.split() == [str(tmp_path / f"{n}") for n in
                            ("forecast.csv", "model.echofold", "report.html")]  # fmt: skip
@@ -233,7 +272,9 @@ def test_thirty_rows_are_enough(run, tmp_path):
     content = json.loads(shown)
     assert [row["time"] for row in content["forecast"]] == ["31", "32", "33", "34"]
     assert np.isfinite([row["upper"] for row in content["forecast"]]).all()
-    code, shown, err = run(*args[:3], "12", *args[4:], "--out", tmp_path, "--json")
+    code, shown, err = run(
+        *args[:3], "12", *args[4:], "--origins", "0", "--out", tmp_path, "--json"
+    )
     assert code == 0
     assert json.loads(shown)["validated_steps"] < 12
     assert "validated on" in err
@@ -391,7 +432,7 @@ def test_a_column_of_dates_that_is_called_forecast(run, tmp_path):
     path = tmp_path / "odd.csv"
     days = pd.date_range("2024", periods=70, freq="D")
     pd.DataFrame({"forecast": days, "v": np.sin(np.arange(70))}).to_csv(path, index=False)
-    args = ("forecast", path, "--horizon", "3", *SMALL, "--difference", "14", "--origins", "9")
+    args = ("forecast", path, "--horizon", "3", *SMALL[:-1], "9", "--difference", "14")
     assert run(*args, "--out", tmp_path / "out")[0] == 0
     table = pd.read_csv(tmp_path / "out" / "forecast.csv")
     assert list(table.columns)[:2] == ["date", "forecast"]
@@ -449,23 +490,77 @@ def test_info_tells_versions_devices_and_memory(run):
     assert run("info")[1].startswith("echofold ")
 
 
-def test_demo_compares_and_forecasts(run, tmp_path, monkeypatch):
+def test_the_demo_is_what_the_commands_do_on_the_same_series(run, tmp_path, monkeypatch):
+    from echofold import datasets
+    from echofold.cli.commands import demo, forecast, validate
+
+    loaded = datasets.load_gasoline()
+    part = replace(loaded, data=loaded.data.iloc[-160:])
+    monkeypatch.setattr(datasets, "load_gasoline", lambda: part)
+    monkeypatch.setattr(demo, "HORIZON", 12)
+    for command in (validate.command, forecast.command):  # smaller, for both sides alike
+        for param in command.params:
+            if param.name in ("units", "k", "grid", "draws"):
+                small = {"units": 12, "k": 4, "grid": "small", "draws": 1}
+                monkeypatch.setattr(param, "default", small[param.name])
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("echofold.cli.commands.demo.UNITS", 10)
-    monkeypatch.setattr("echofold.cli.commands.demo.GRID", "small")
-    code, out, err = run("demo")
-    assert code == 0
-    assert list(tmp_path.iterdir()) == []
-    for word in (
-        "single",
-        "k-fold",
-        "accumulative",
-        "walk-forward",
-        "value 52 steps ago",
-        "2017-01-20",
-    ):
+    part.data.to_csv("gasoline.csv")
+    code, out, err = run("demo", "--json")
+    assert code == 0 and [path.name for path in tmp_path.iterdir()] == ["gasoline.csv"]
+    found = json.loads(out)
+    other = json.loads(run("validate", "gasoline.csv", "--test", "12", "--json")[1])
+    for name in ("results", "simple", "forecast", "best", "seasons"):
+        assert found[name] == other[name]
+    code, out, err = run("demo", "--out", "demo")
+    for word in ("walk-forward", "value 52 steps ago", "million barrels", "wrote demo/report.html"):
         assert word in out
-    assert out.count("*") == 2  # the lowest, and its explanation
+    run("forecast", "gasoline.csv", "--horizon", "12", "--out", "other")
+    for name in ("forecast.csv", "model.echofold"):
+        assert (tmp_path / "demo" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+@pytest.mark.parametrize("lost", [1, 1000])
+def test_a_forecast_that_runs_away_is_never_written(run, daily, tmp_path, monkeypatch, lost):
+    """The first networks run away: one, for which an ensemble steps in, or all of them."""
+    calm, calls = ESNForecaster._ahead, []
+
+    def ahead(self, known):
+        calls.append(self)
+        return calm(self, known) - 1e4 * (len(calls) <= lost)
+
+    args = ("forecast", daily, "--horizon", "5", *SMALL[:-2], "--origins", "0", "--final", "best")
+    monkeypatch.setattr(ESNForecaster, "_ahead", ahead)
+    code, out, err = run(*args, "--out", tmp_path / "out")
+    assert code == 0
+    first = out.strip().splitlines()[0]
+    assert "runs far away" in first and ("ensemble" if lost == 1 else "a plain one") in first
+    table = pd.read_csv(tmp_path / "out" / "forecast.csv")
+    assert table["forecast"].between(30, 70).all()
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "-9,9" not in report and "-9.9" not in report
+    if lost > 1:
+        assert "because that of the networks runs far away" in report
+    else:
+        loaded = load(tmp_path / "out" / "model.echofold")
+        np.testing.assert_allclose(loaded.forecast(5), table["forecast"])
+    calls.clear()
+    content = json.loads(run("validate", daily, "--test", "5", *SMALL, "--json")[1])
+    assert all(30 < row["forecast"] < 70 for row in content["forecast"])
+
+
+def test_what_is_held_out_chooses_nothing(run, tmp_path):
+    """Rows that are held out turn negative and lose their season: the past is searched alike."""
+    values = 20 + 5 * np.sin(2 * np.pi * np.arange(90) / 7) + np.arange(90) / 20
+    found = []
+    for name, end in (("same", values[78:]), ("other", -np.abs(np.arange(12) - 6.0) - 50)):
+        path = tmp_path / f"{name}.csv"
+        pd.DataFrame({"v": np.append(values[:78], end)}).to_csv(path, index=False)
+        small = ("--units", "12", "--grid", "small", "--k", "4", "--draws", "1", "--json")
+        one = json.loads(run("validate", path, "--test", "12", *small)[1])
+        two = json.loads(run("validate", path, "--test", "6", "--origins", "2", *small)[1])
+        found.append([[row["validation"], row["parameters"]] for row in one["results"]])
+        found[-1].append([row["test"] for row in two["results"]][0] > 0)
+    assert found[0] == found[1]
 
 
 def test_reproduce_hands_its_options_on(run, tmp_path, monkeypatch):

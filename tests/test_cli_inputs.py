@@ -35,7 +35,7 @@ def given(tmp_path):
                 frame.to_parquet(tmp_path / f"{name}.{suffix}")
         output = Output(quiet=True, as_json=False)
         reads = {"date": None, "column": None, "season": (1,)} | options
-        alike = {"date_format": None, "decimal": None, "fill": reads.pop("fill", "interpolate")}
+        alike = {"date_format": None, "decimal": None, "fill": reads.pop("fill", "leave")}
         series = read_series(
             str(tmp_path / f"sales.{suffix}"), output, inputs=columns, **alike, **reads
         )
@@ -88,14 +88,17 @@ def test_columns_of_the_file_with_rows_to_come(given):
             column="units")  # fmt: skip
 
 
-def test_rows_of_missing_dates_are_filled_as_the_values_are(given):
+def test_rows_of_missing_dates_are_as_the_values_are(given):
     whole = CALENDAR.assign(units=[*UNITS[:ROWS], *[None] * HORIZON]).drop(index=[20, 21])
     columns = ("price", "promotion")
     _, inputs, notes = given(whole, columns=columns)
+    assert inputs.past.isna().all(axis=1).sum() == inputs.past.isna().any(axis=1).sum() == 2
+    assert any("inputs in the 2 missing rows are filled with the value before" in n for n in notes)
+    _, inputs, notes = given(whole, columns=columns, fill="interpolate")
     expected = np.interp([20, 21], [19, 22], PRICE[[19, 22]])
     np.testing.assert_allclose(inputs.past["price"].iloc[20:22], expected)
     assert set(inputs.past["promotion"].iloc[20:22]) == {float(PROMOTION[19])}
-    assert any("inputs in the 2 missing rows" in note for note in notes)
+    assert any("inputs in the 2 missing rows are filled along straight" in note for note in notes)
     _, inputs, _ = given(whole, columns=columns, fill="forward")
     assert inputs.past["price"].iloc[21] == PRICE[19]
     cut = SALES.drop(index=[20, 21])

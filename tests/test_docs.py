@@ -1,6 +1,7 @@
 """What README and documentation show is what happens: their code runs, their commands are valid."""
 
 import ast
+import importlib
 import importlib.util
 import re
 import sys
@@ -38,8 +39,21 @@ def with_code(page):
     return [block for block in blocks.blocks_of(text_of(page)) if block.runs]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if with_code(page)])
-def test_code_runs(page):
+# Pages of many seconds, whose code other tests run on smaller data: those of the command line, of
+# kinds of reservoir, of inputs known in advance, and of searches. The documentation build runs all.
+COSTLY = [f"docs/howto/{name}.md" for name in ("csv", "inputs", "kinds", "parameters")]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page in COSTLY else [])
+        for page in PAGES
+        if with_code(page)
+    ],
+)
+def test_code_runs(page, monkeypatch):
+    monkeypatch.setattr(blocks, "DPI", 30)  # nobody looks at these
     found = blocks.run_page(text_of(page), page, all_of_it=False)
     for block in found:
         assert not block.pictures or block.note.startswith("picture"), "a picture needs words"
@@ -50,6 +64,21 @@ def test_code_runs(page):
         assert_same_but_rounding(block.output, printed.rstrip())
     if lacking := sorted({block.lacks for block in found if block.lacks}):
         pytest.skip(f"the other blocks ran; {' and '.join(lacking)} not installed: nox -s sktime")
+
+
+def test_code_of_costly_pages_names_what_exists():
+    for page in COSTLY:
+        for block in with_code(page):
+            if block.kind != "python" or block.lacks:
+                continue
+            for node in ast.walk(ast.parse(block.code, page)):
+                if isinstance(node, ast.ImportFrom):
+                    module = importlib.import_module(node.module)
+                    for alias in node.names:
+                        assert hasattr(module, alias.name), (page, node.module, alias.name)
+                elif isinstance(node, ast.Import):
+                    for alias in node.names:
+                        importlib.import_module(alias.name)
 
 
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")

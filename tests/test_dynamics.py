@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from test_reservoirs import Ring
 
@@ -486,3 +487,14 @@ def test_results_are_read_only(lorenz):
     with pytest.raises(AttributeError):
         found.names = ("a", "b", "c")
     assert replace(found, names=("a", "b", "c")).to_frame().index[1] == "b"
+
+
+def test_noise_adds_no_direction():
+    """A reservoir with noise counts steps while it is trained; the count is no exponent of 0."""
+    model = ESNForecaster(reservoir=Leaky(8, noise=1e-9, spectral_radius=0.4), random_state=0)
+    found = dynamics.lyapunov_exponents(model.fit(WAVE), 300, count=9)
+    plain = clone(model).set_params(reservoir__noise=0.0).fit(WAVE)
+    expected = dynamics.lyapunov_exponents(plain, 300, count=9)
+    np.testing.assert_allclose(found.exponents, expected.exponents, atol=1e-4)
+    with pytest.raises(ValueError, match="integer of 1 to 9"):
+        dynamics.lyapunov_exponents(model, 10, count=10)

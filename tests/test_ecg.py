@@ -59,6 +59,14 @@ def hardest():
     return np.insert(rows, 0, 1.0, axis=1), problem.targets
 
 
+@cache
+def validated(setting, way="states"):
+    """Scores and readouts of ten folds."""
+    return cross_validate(
+        model(setting), *trained_on(), cv=KFold(10), readouts=True, algorithm="small_k", memory=way
+    )
+
+
 def fold_rows(fold):
     return slice(fold * FOLD, (fold + 1) * FOLD)
 
@@ -75,8 +83,7 @@ def validation_error(X, y, readouts):
 @settings
 def test_validation_and_test_errors(setting):
     expected_validation, expected_test = KNOWN[setting]
-    found = cross_validate(model(setting), *trained_on(), cv=KFold(10))
-    assert float(found.nrmse.mean()) == pytest.approx(expected_validation, abs=1e-4)
+    assert float(validated(setting).nrmse.mean()) == pytest.approx(expected_validation, abs=1e-4)
     X, y = recording()
     follows = slice(WASHOUT + ROWS, WASHOUT + ROWS + TEST)
     predicted = model(setting).fit(*trained_on()).predict(X[follows], start="last")
@@ -85,7 +92,7 @@ def test_validation_and_test_errors(setting):
 
 def test_the_states_are_as_ill_conditioned_as_they_look(hardest):
     X, _ = hardest
-    found = cross_validate(model(HARDEST), *trained_on(), cv=KFold(10), memory="pieces")
+    found = validated(HARDEST, "pieces")
     with one_blas_thread():
         R = np.linalg.qr(X, mode="r")  # below the first row it is that of the centred states
     assert np.linalg.cond(R) > 1e10
@@ -101,9 +108,7 @@ def test_predictions_agree_with_a_qr_of_the_states(hardest, way):
         factors = [
             np.linalg.qr(np.hstack([X[fold_rows(f)], y[fold_rows(f)]]), mode="r") for f in range(10)
         ]
-    found = cross_validate(
-        model(HARDEST), *trained_on(), cv=KFold(10), readouts=True, algorithm="small_k", memory=way
-    )
+    found = validated(HARDEST, way)
     assert found.attrs["memory"] == way
     for fold in range(10):
         R = np.linalg.qr(np.vstack(factors[:fold] + factors[fold + 1 :]), mode="r")
@@ -121,8 +126,8 @@ def test_plain_normal_equations_are_the_reason_for_whitening(hardest):
     rests = grams.sum(axis=0) - grams, crosses.sum(axis=0) - crosses
     readouts = [np.linalg.solve(A, B) for A, B in zip(*rests, strict=True)]
     assert validation_error(X, y, readouts) > 0.3  # 0.37 or worse, and hanging on rounding
-    found = cross_validate(model(HARDEST), *trained_on(), cv=KFold(10), readouts=True)
-    assert validation_error(X, y, found.readout.values[:, 0]) == pytest.approx(0.17491, abs=1e-4)
+    readouts = validated(HARDEST).readout.values[:, 0]
+    assert validation_error(X, y, readouts) == pytest.approx(0.17491, abs=1e-4)
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from echofold import (
 )
 from echofold._data.dates import words_of_dates
 from echofold._data.tables import read
-from echofold._validation.dataset import EchofoldWarning
+from echofold._machine.notices import EchofoldWarning
 
 ROWS = 60
 Y = np.sin(np.arange(ROWS) / 3)
@@ -667,3 +667,17 @@ def test_axes_that_look_swapped(shape, recwarn):
     model.fit(list(sequences), labels)
     model.fit(np.ones((20, 12, 29)) + sequences[:, :1, :1], labels)
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: ESNForecaster(10**6).fit(Y), "units=1000000: .* needs at least 7,450.6 GiB"),
+        (lambda: ESNSearchCV(ESNForecaster(), {"units": [9, 10**6]}).fit(Y), "units=1000000"),
+        (lambda: ESNForecaster(9, season=1e9, harmonics=10**8).fit(Y), "harmonics=100000000"),
+        (lambda: ESNRegressor(9, scale=None).fit(1e160 * Y[:, None], Y), "too large for"),
+    ],
+)
+def test_sizes_are_refused_before_memory_is_taken(made, words):
+    with pytest.raises(ValueError, match=words):
+        made()

@@ -8,7 +8,15 @@ import pytest
 from searches import CV, INPUTS, LABELS, OUTPUTS, RIDGE, SEED, SEQUENCES, SERIES, TASKS
 from sklearn.model_selection import GroupKFold
 
-from echofold import ESNClassifier, ESNSearchCV, KFold, evaluate
+from echofold import (
+    ESNClassifier,
+    ESNForecaster,
+    ESNSearchCV,
+    KFold,
+    backtest,
+    evaluate,
+)
+from echofold._machine.notices import EchofoldWarning
 from echofold._search.honest_error import _default_horizon, _interleaved
 from echofold.metrics import error_rate, nrmse, rmse
 
@@ -214,3 +222,24 @@ def test_bad_arguments(data, options, error, message):
 def test_targets_must_be_given_by_position():
     with pytest.raises(TypeError, match="got 1 data sets by position and needs X, y"):
         evaluate(search("regression"), INPUTS, y=OUTPUTS, horizon=9)
+
+
+def test_a_warning_is_given_once_for_all_beginnings():
+    y = np.sin(np.arange(120) / 4)
+    y[[20, 45]] = np.nan
+    search = ESNSearchCV(ESNForecaster(8, random_state=0), {"ridge": [1e-3]}, cv=KFold(3))
+    with pytest.warns(EchofoldWarning, match="2 values of 90 are missing") as said:
+        evaluate(search, y, origins=3, horizon=10)
+    assert len(said) == 1 and str(said[0].message).count("values of") == 1
+    assert said[0].filename == __file__
+
+
+def test_a_zero_is_named_by_its_row_of_the_data():
+    y = 2 + np.sin(np.arange(120) / 4)
+    y[107] = 0.0
+    model = ESNForecaster(8, random_state=0)
+    search = ESNSearchCV(model, {"ridge": [1e-3]}, cv=KFold(3), metric="mape")
+    with pytest.raises(ValueError, match="y_true is 0 in row 107"):
+        evaluate(search, y, origins=2, horizon=10)
+    with pytest.raises(ValueError, match="y_true is 0 in row 107"):
+        backtest(model.fit(y[:90]), y, [100, 104], 10, metric="mape")

@@ -17,7 +17,7 @@ UNITS, LEAK = 20, [1.0, 0.4]
 def test_every_width_gives_the_features_of_every_candidate(columns, states):
     rng = np.random.default_rng(0)
     sequences = [rng.normal(size=(n, 2)) for n in (12, 3, 1, 9, 30, 2, 17)]
-    problem = classification(sequences, np.arange(7) % 2, 2, states)
+    problem = classification(sequences, np.arange(7) % 2, np.arange(2), states)
     W_in, W = draw(UNITS, 2, 1.0, 0)
     batch = reservoirs(prepare(W_in, W, rescale=False), LEAK, [1.0, 1.0], np.ones((3, 2)))
     with engine():

@@ -1,5 +1,9 @@
 """The same numbers on an accelerator: ``pytest -m gpu`` on a machine that has one."""
 
+import os
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import kinds
@@ -81,7 +85,7 @@ def test_searches_agree(prune):
         assert other.best_score_ == pytest.approx(found[0].best_score_, rel=1e-7)
 
 
-@pytest.mark.parametrize("variant", [(1, False, False), (2, False, True)])
+@pytest.mark.parametrize("variant", [(1, False, False, False), (2, False, True, True)])
 def test_the_algebra_equals_the_definition(variant):
     equal_the_definition("gpu", "k-step, no gap", *variant)
 
@@ -140,3 +144,56 @@ def test_backtests_agree():
             model.device = device
             found.append(backtest(model, SERIES, 20, 30, **options))
         np.testing.assert_allclose(found[1].forecast, found[0].forecast, rtol=1e-6, atol=1e-8)
+
+
+HELD = """
+import sys
+import jax
+jax.numpy.zeros(9).block_until_ready()
+print("held", flush=True)
+sys.stdin.read()
+"""
+SEARCHED = """
+import sys, warnings
+import numpy as np
+from echofold import ESNForecaster, ESNSearchCV, KFold
+warnings.simplefilter("always")
+y = np.sin(np.arange(3000) / 5) + 0.1 * np.random.default_rng(0).normal(size=3000)
+space = {"leak_rate": np.linspace(0.1, 1, 40).tolist(), "ridge": np.logspace(-8, 0, 6).tolist()}
+model = ESNForecaster(300, random_state=0, device=sys.argv[1])
+found = ESNSearchCV(model, space, cv=KFold(5, valid=50), progress=False).fit(y)
+print(repr(found.best_score_), found.best_index_)
+"""
+
+
+@pytest.mark.parametrize("share", [0.98, 0.9])
+def test_a_card_whose_memory_another_process_holds(share):
+    """Nearly all of it: the processor steps in, or an error says so. A part: batches shrink."""
+    env = {k: v for k, v in os.environ.items() if k != "XLA_PYTHON_CLIENT_PREALLOCATE"}
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HELD], text=True,
+        env={**env, "XLA_PYTHON_CLIENT_MEM_FRACTION": str(share)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert holder.stdout.readline() == "held\n"
+        found = {
+            device: subprocess.run(
+                [sys.executable, "-c", SEARCHED, device], capture_output=True, text=True, env=env
+            )
+            for device in ("cpu", "auto", "gpu")
+        }
+    finally:
+        holder.communicate("")
+    score, best = found["cpu"].stdout.split()
+    assert found["auto"].returncode == 0, found["auto"].stderr
+    outputs = [found["auto"].stdout]
+    if found["gpu"].returncode:
+        assert "its memory is full" in found["gpu"].stderr, found["gpu"].stderr
+        assert "processor" in found["auto"].stderr
+        assert share > 0.9
+    else:
+        outputs.append(found["gpu"].stdout)
+    for output in outputs:
+        assert output.split()[1] == best
+        assert float(output.split()[0]) == pytest.approx(float(score), rel=1e-7)

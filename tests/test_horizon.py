@@ -1,5 +1,6 @@
 """The prediction horizon, log_mse, and metrics of which the higher is better."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from cases import same_scores
@@ -220,6 +221,7 @@ def test_pictures_mark_the_highest():
     labels = [str(one.get_label()) for one in ax.get_lines()]
     assert any(label.startswith("highest: ") for label in labels)
     assert best["leak_rate"] in GRID["leak_rate"]
+    plt.close("all")
 
 
 def test_a_checkpoint_belongs_to_its_threshold(tmp_path):

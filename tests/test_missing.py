@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import reference
-from cases import same_scores
+from cases import pairwise, same_scores
 from representations import Plain as Complete
 from representations import there, waves
 from searches import identical
@@ -155,11 +155,12 @@ def model_of(form, **options):
     return ESNForecaster(UNITS, random_state=2, washout=WASHOUT, leak_rate=0.7, **form, **options)
 
 
-def plain_of(name, y, known=None, **options):
-    form = FORMS[name]
+def plain_of(form, y, known=None, season=None, **options):
+    """Data, and their plain loop, of a form or of the name of one."""
+    form, season = (FORMS[form], SEASON.get(form)) if isinstance(form, str) else (form, season)
     data = (y,) if known is None else (y, known)
     known = np.zeros((len(y), 0)) if known is None else known
-    return data, Plain(model_of(form).fit(*data), y, known, form, SEASON.get(name), **options)
+    return data, Plain(model_of(form).fit(*data), y, known, form, season, **options)
 
 
 def from_plain(plain, cv, metric=nrmse):
@@ -188,26 +189,36 @@ def test_rows_whose_difference_is_whole():
 # --- forecasting --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_and_scheme_equals_the_plain_loop(name, scheme):
-    cv = SCHEMES[scheme]
-    y = LATER if name in ("both", "waves") else LATER[:, :1]
-    data, plain = plain_of(name, y, X if scheme == "gaps" or y is LATER else None)
+@pytest.mark.parametrize(
+    ("log", "difference", "waved", "scheme", "both"),
+    pairwise(
+        (False, True),
+        [(), (1,), (6,), (6, 1)],
+        [{}, {"season": 6, "harmonics": 3}, {"season": (6.4, 9.5), "harmonics": 2}],
+        SCHEMES,
+        (False, True),
+    ),
+)
+def test_every_form_and_scheme_equals_the_plain_loop(log, difference, waved, scheme, both):
+    form, cv = {"log": log, "difference": difference, **waved}, SCHEMES[scheme]
+    y, known = (LATER, X) if both else (LATER[:, :1], None)
+    season = 6 if waved or 6 in difference else None
+    data, plain = plain_of(form, y, known, season)
     metric = mae if scheme == "gaps" else nrmse
     expected = from_plain(plain, cv, metric)
     for algorithm in ALGORITHMS:
         found = cross_validate(
-            model_of(FORMS[name]), *data, cv=cv, ridge=RIDGE, algorithm=algorithm,
-            metric=metric.__name__,
-        )  # fmt: skip
+            model_of(form), *data, cv=cv, ridge=RIDGE, algorithm=algorithm, metric=metric.__name__
+        )
         same_scores(found[metric.__name__].values, expected)
 
 
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
-@pytest.mark.parametrize("memory", ["states", "pieces", "fold", "frugal"])
-@pytest.mark.parametrize("name", ["plain", "both", "all"])
-def test_ways_to_use_memory_and_weights_give_the_same(name, memory, weights):
+@pytest.mark.parametrize(
+    ("name", "memory", "weighted"),
+    pairwise(["plain", "both", "all"], ["states", "pieces", "fold", "frugal"], (False, True)),
+)
+def test_ways_to_use_memory_and_weights_give_the_same(name, memory, weighted):
+    weights = WEIGHTS if weighted else None
     data, plain = plain_of(name, Y, X, weights=weights)
     forward, recycled = WalkForward(3, valid=8, min_train=0.4), Recycle(3, valid=9)
     for cv in (KFold(3), forward, LeaveOneOut(), recycled):

@@ -10,7 +10,7 @@ import sys
 import cases
 import numpy as np
 import pytest
-from cases import COLUMNS, RIDGE, ROWS, SCHEMES, VARIANTS, splits_of
+from cases import COLUMNS, INTERVALS, RIDGE, ROWS, SCHEMES, WITH_GAPS, pairwise, splits_of
 
 from echofold import (
     Accumulative,
@@ -28,7 +28,9 @@ from echofold._folds.many_rows import ManyRows
 from echofold._folds.naive import naive
 from echofold._folds.pieces import cut
 from echofold._folds.splits import resolve_cv
+from echofold._machine import device, where
 from echofold._machine.device import engine
+from echofold._machine.notices import EchofoldWarning
 from echofold._machine.shapes import pad_rows
 from echofold._machine.where import Work, resolve
 from echofold._search import evaluator
@@ -68,20 +70,33 @@ def matrices():
     return [X, X * 10.0 ** -np.arange(COLUMNS), tiny, np.hstack([X[:, :-1], X[:, :1]])]
 
 
-EVERY = ("k-step, no gap", "leave one out, gaps")
+# Each case is compiled, so any two of scheme, gap before, gap after, outputs, penalised bias,
+# weights and little memory meet in a case; `pytest -m slow` takes every gap of every scheme.
+BOTH = (False, True)
+GAPS = {BOTH: "gap after", BOTH[::-1]: "gap before", (False,) * 2: "no gap", (True,) * 2: "gaps"}
+OTHERS = [scheme for scheme in SCHEMES if scheme not in WITH_GAPS]
 TABLE = [
+    (f"{scheme}, {GAPS[before, after]}", *variant)
+    for scheme, before, after, *variant in pairwise(INTERVALS, BOTH, BOTH, (1, 3), *[BOTH] * 3)
+] + pairwise(OTHERS, (1, 3), *[BOTH] * 3)
+REST = [
     (scheme, *variant)
     for scheme in SCHEMES
-    for variant in (VARIANTS if scheme in EVERY else (VARIANTS[0], VARIANTS[-1]))
+    for variant in ((1, False, False, False), (3, True, True, True))
+    if (scheme, *variant) not in TABLE
 ]
 
 
-@pytest.mark.parametrize(("scheme", "outputs", "penalised", "weighted"), TABLE)
-def test_readouts_and_residuals_equal_the_definition(scheme, outputs, penalised, weighted):
-    equal_the_definition("cpu", scheme, outputs, penalised, weighted)
+@pytest.mark.parametrize(
+    ("scheme", "outputs", "penalised", "weighted", "little"),
+    TABLE + [pytest.param(*case, marks=pytest.mark.slow) for case in REST],
+)
+def test_readouts_and_residuals_equal_the_definition(scheme, outputs, penalised, weighted, little):
+    equal_the_definition("cpu", scheme, outputs, penalised, weighted, little)
 
 
-def equal_the_definition(device, scheme, outputs, penalised, weighted):
+def equal_the_definition(device, scheme, outputs, penalised, weighted, little):
+    """Readouts and residuals by both ways; candidates in groups where memory is little."""
     splits = splits_of(SCHEMES[scheme])
     Y = np.random.default_rng(1).normal(size=(ROWS, outputs))
     weights = np.random.default_rng(2).uniform(0.2, 2, ROWS) if weighted else None
@@ -90,18 +105,16 @@ def equal_the_definition(device, scheme, outputs, penalised, weighted):
     many, pieces = matrices(), cut(ROWS, {"cv": splits})
     with engine(device):
         X = np.stack([pad_rows(one, ROWS + 4) for one in many])
-        rows = ManyRows(X, Y, weights, RIDGE, penalised, pieces, 2**30)
+        rows = ManyRows(X, Y, weights, RIDGE, penalised, pieces, 2**15 if little else 2**30)
         W, _ = rows.readouts("cv", splits)
         at, residuals = rows.residuals(splits, W)
         left_at, left, left_W, _ = rows.left_out(splits, True)
-        little = ManyRows(X, Y, weights, RIDGE, penalised, pieces, 2**15)
-        in_groups, _ = little.readouts("cv", splits)
     for one, states in enumerate(many):
         plain = naive(states, Y, weights, splits.train, RIDGE, penalised)
         extended = np.hstack([np.ones((ROWS, 1)), states])
         expected = extended @ plain  # (splits, ridge, rows, outputs)
         close = {"atol": 1e-11 * np.abs(expected).max(), "rtol": 0}
-        for found in (W, left_W, in_groups):
+        for found in (W, left_W):
             np.testing.assert_allclose(extended @ np.asarray(found[one]), expected, **close)
         for rows_, found in ((at, residuals), (left_at, left)):
             for split, numbers in enumerate(rows_):
@@ -168,10 +181,12 @@ def only_one_fold(device, leaving, penalised):
         np.testing.assert_allclose(np.asarray(W), plain, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("penalised", [False, True])
-@pytest.mark.parametrize("cv", [KFold(5), LeaveOneOut(), Recycle(3, valid=4)], ids=repr)
-@pytest.mark.parametrize("n", [20, 26])
-def test_fewer_rows_than_columns(n, cv, penalised):
+@pytest.mark.parametrize(
+    ("cv", "n", "penalised"),
+    pairwise([KFold(5), LeaveOneOut(), Recycle(3, valid=4)], (20, 26), BOTH),
+    ids=repr,
+)
+def test_fewer_rows_than_columns(cv, n, penalised):
     """Random states, a constant among them, and states of zeros."""
     X, Y = RNG.normal(size=(n, 25)), RNG.normal(size=(n, 2))
     constant = np.hstack([np.full((n, 1), 3.0), X[:, 1:]])
@@ -191,10 +206,10 @@ def test_fewer_rows_than_columns(n, cv, penalised):
 @pytest.mark.parametrize(
     "cv",
     [
-        KFold(5),
+        KFold(4),
         KFold(4, valid=20, gap=3),
-        Accumulative(3),
-        WalkForward(3),
+        Accumulative(4, valid=20),
+        WalkForward(4, valid=20),
         LeaveOneOut(),
         Recycle(4, valid=20),
     ],
@@ -212,7 +227,11 @@ def test_forecasts(accelerated, cv, options):
         assert float(device.condition) == pytest.approx(float(host.condition), rel=1e-6)
 
 
-@pytest.mark.parametrize("metric", ["mae", ["nrmse", "mae"], [lambda t, p: np.abs(t - p).max()]])
+def largest(y_true, y_pred):
+    return np.abs(y_true - y_pred).max()
+
+
+@pytest.mark.parametrize("metric", ["mae", ["nrmse", "mae"], [largest]])
 def test_metrics_of_forecasts(accelerated, metric):
     def work():
         network = ESNForecaster(20, random_state=0, device="cpu", output_range=(-2, 2))
@@ -223,13 +242,14 @@ def test_metrics_of_forecasts(accelerated, metric):
         np.testing.assert_allclose(device[name], host[name], rtol=1e-6)
 
 
-@pytest.mark.parametrize("algorithm", ["small_k", "large_k"])
 @pytest.mark.parametrize(
-    "cv",
-    [KFold(4), KFold(4, shuffle=True, random_state=0), LeaveOneOut(), Recycle(4, valid=20)],
-    ids=repr,
+    ("cv", "metric", "algorithm"),
+    pairwise(
+        [KFold(4), KFold(4, shuffle=True, random_state=0), LeaveOneOut(), Recycle(4, valid=20)],
+        [["nrmse", "mae"], [largest]],
+        ["small_k", "large_k"],
+    ),
 )
-@pytest.mark.parametrize("metric", [["nrmse", "mae"], [lambda t, p: np.abs(t - p).max()]])
 def test_regression(accelerated, cv, metric, algorithm):
     weights = RNG.random(260)
     y = np.column_stack([TARGETS, TARGETS**2])
@@ -251,12 +271,12 @@ def test_regression(accelerated, cv, metric, algorithm):
 @pytest.mark.parametrize("states", ["last", "mean", 3])
 def test_classification_with_several_draws(accelerated, states):
     rng = np.random.default_rng(3)
-    sequences = [rng.random((rng.integers(5, 20), 2)) + 0.1 * (i % 3) for i in range(45)]
+    sequences = [rng.random((rng.integers(5, 16), 2)) + 0.1 * (i % 3) for i in range(45)]
 
     def work():
         network = ESNClassifier(12, random_state=0, states=states, device="cpu")
         space = {"leak_rate": [0.3, 1.0], "ridge": PATH}
-        options = {"cv": 4, "n_draws": 3, "metric": ["error_rate", "rmse"], "progress": False}
+        options = {"cv": 4, "n_draws": 2, "metric": ["error_rate", "rmse"], "progress": False}
         return ESNSearchCV(network, space, **options).fit(sequences, np.arange(45) % 3)
 
     host, device = on_both(accelerated, work)
@@ -270,18 +290,17 @@ SPACE = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9, 1.4], "ridg
 @pytest.mark.parametrize(
     "options",
     [
-        {"n_draws": 3},
-        {"prune": True, "n_draws": 2},
         {"verify": True},
-        {"cv": {"CV": KFold(4), "RV": Recycle(4, valid=40), "AV": Accumulative(3)}},
-        {"strategy": "halving", "n_draws": 2},
+        {"prune": True},
+        {"cv": {"CV": KFold(4), "RV": Recycle(4, valid=40), "AV": Accumulative(4, valid=40)}},
+        {"strategy": "halving"},
     ],
     ids=lambda options: next(iter(options)),
 )
 def test_searches(accelerated, options):
     def work():
         network = ESNForecaster(15, random_state=0, device="cpu")
-        options_ = {"cv": KFold(4), "progress": False, **options}
+        options_ = {"cv": KFold(4), "n_draws": 2, "progress": False, **options}
         return ESNSearchCV(network, SPACE, **options_).fit(SERIES)
 
     host, device = on_both(accelerated, work)
@@ -309,7 +328,7 @@ def test_draws_share_a_block_and_memory_cuts_it(accelerated, monkeypatch):
     def scores():
         network = ESNForecaster(15, random_state=0, device="cpu")
         search = ESNSearchCV(
-            network, SPACE, cv=KFold(4), n_draws=3, progress=False, final="average"
+            network, SPACE, cv=KFold(4), n_draws=2, progress=False, final="average"
         )
         return search.fit(SERIES).results_.nrmse.values
 
@@ -322,20 +341,78 @@ def test_draws_share_a_block_and_memory_cuts_it(accelerated, monkeypatch):
     np.testing.assert_allclose(parts, whole, rtol=1e-9)
 
 
-@pytest.mark.parametrize("most", range(1, 14))
+def full(words="RESOURCE_EXHAUSTED: Out of memory while trying to allocate"):
+    """The error of a device that is full, as JAX gives it."""
+    import jax
+
+    return jax.errors.JaxRuntimeError(words)
+
+
+def test_a_batch_that_does_not_fit_is_halved(accelerated, monkeypatch):
+    """Nothing is lost: fewer networks at a time give the same scores."""
+    accelerated(True)
+    monkeypatch.setattr(device, "is_accelerator", lambda name: True)
+    rows_of, tried = on_device.rows_of, []
+
+    def small(r, *rest):
+        tried.append(r.shape[1])
+        if room is not None and tried[-1] > room:
+            raise full()
+        return rows_of(r, *rest)
+
+    monkeypatch.setattr(on_device, "rows_of", small)
+
+    def scores(where="cpu"):
+        network = ESNForecaster(15, random_state=0, device=where)
+        search = ESNSearchCV(network, SPACE, cv=KFold(4), progress=False, final="average")
+        return search.fit(SERIES).results_.nrmse.values
+
+    room = None
+    whole = scores()
+    for room in (max(tried) // 2, 1):
+        tried.clear()
+        np.testing.assert_allclose(scores(), whole, rtol=1e-9)
+        assert max(tried) > room
+    room = 0
+    with pytest.raises(device.DeviceFull, match="device='cpu': its memory is full.*nvidia-smi"):
+        scores()
+    monkeypatch.setattr(evaluator.Evaluator, "_device", lambda self, name, work: "cpu:0")
+    monkeypatch.setattr(device, "is_accelerator", lambda name: name != "cpu")
+    monkeypatch.setattr(on_device, "is_accelerator", lambda name: name != "cpu")
+    with pytest.warns(EchofoldWarning, match="memory is full.*done on the processor"):
+        np.testing.assert_allclose(scores("auto"), whole, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "words", ["INTERNAL: gpusolverDnCreate(&handle) failed: internal error", "out of memory"]
+)
+def test_a_device_without_memory_is_left_alone(monkeypatch, words):
+    monkeypatch.setattr(device, "is_accelerator", lambda name: True)
+    with pytest.raises(device.DeviceFull), device.engine("cpu"):
+        raise full(words)
+    monkeypatch.setattr(device, "memory_of", lambda name: 2**40)
+    with pytest.raises(Exception, match="something else"), device.engine("cpu"):
+        raise full("INTERNAL: something else")
+    monkeypatch.setattr(where, "is_accelerator", lambda name: True)
+    monkeypatch.setattr(where, "works", lambda name: False)
+    with pytest.warns(EchofoldWarning, match="is full, so the work is done on the processor"):
+        assert where.resolve("auto", where.Work(10**9, 10**9, 10**3)) == "cpu"
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (1, 12), (3, 4), (5, 1), (4, 3)])
-def test_groups_cover_every_network(shape, most):
+def test_groups_cover_every_network(shape):
     draws, candidates = shape
-    seen = np.zeros(shape, dtype=int)
-    sizes = set()
-    for first, of_draws, of_candidates in on_device.network_groups(*shape, most):
-        seen[of_draws, of_candidates] += 1
-        size = seen[of_draws, of_candidates].size
-        assert size <= max(most, 1)
-        assert first == of_draws.start * candidates + of_candidates.start
-        sizes.add(size)
-    assert (seen > 0).all()
-    assert len(sizes) == 1
+    for most in range(1, 14):
+        seen = np.zeros(shape, dtype=int)
+        sizes = set()
+        for first, of_draws, of_candidates in on_device.network_groups(*shape, most):
+            seen[of_draws, of_candidates] += 1
+            size = seen[of_draws, of_candidates].size
+            assert size <= most
+            assert first == of_draws.start * candidates + of_candidates.start
+            sizes.add(size)
+        assert (seen > 0).all(), most
+        assert len(sizes) == 1, most
 
 
 def test_what_an_accelerator_is_worth():
@@ -368,7 +445,8 @@ print(sorted(used), *found.results_.nrmse.values.ravel().tolist())
 
 
 def test_candidates_are_shared_out_among_devices():
-    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=2"
+    environment = {**os.environ, "XLA_FLAGS": flags}
     command = [sys.executable, "-W", "ignore", "-c", TWO]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert told.stdout.startswith("['cpu:0', 'cpu:1']")

@@ -18,7 +18,7 @@ from echofold import (
     cross_validate,
     cross_validate_readout,
 )
-from echofold._validation.dataset import EchofoldWarning
+from echofold._machine.notices import EchofoldWarning
 
 ALPHAS = np.logspace(-6, 4, 11)
 ALGORITHMS = ["naive", "small_k", "large_k", "auto"]

@@ -341,23 +341,25 @@ def test_as_many_steps_as_asked_for_are_drawn_tabulated_and_downloaded(forecaste
     assert (shown["last value"] == round(forecaster._reader.data[0].iloc[-1], 3)).all()
 
 
-def test_a_title_and_notes_are_told(forecaster, tmp_path):
+def test_a_title_and_notes_are_told(forecaster, pages, tmp_path):
     found = page(forecaster, tmp_path, title="tides.csv: <tide>", notes=["2 gaps & 1 hole filled."])
     assert "<h1>tides.csv: &lt;tide&gt;</h1>" in found.source
     assert "<li>2 gaps &amp; 1 hole filled.</li>" in found.source
-    assert "<h1>Forecast of tide</h1>" in page(forecaster, tmp_path).source
+    assert "<h1>Forecast of tide</h1>" in pages["forecaster"].source
     with pytest.raises(TypeError, match="about='tides': expected an echofold.report.About"):
         forecaster.report(tmp_path / "report.html", "tides")
 
 
-def test_expected_errors_of_every_scheme_are_shown_where_they_were_measured(forecaster, tmp_path):
-    def shown(**told):
-        column = table(page(forecaster, tmp_path, **told), "scheme")["rmse on unseen data"]
-        return column.tolist()
+def test_expected_errors_of_every_scheme_are_shown_where_they_were_measured(
+    forecaster, pages, tmp_path
+):
+    def shown(found):
+        return table(found, "scheme")["rmse on unseen data"].tolist()
 
-    own = float(forecaster.evaluation_.rmse.mean())
-    assert shown()[1] == "not measured" and float(shown()[0]) == pytest.approx(own, rel=1e-3)
-    assert shown(expected={"CV": 0.25, "FV": 0.5}) == [0.25, 0.5]
+    own, other = shown(pages["forecaster"])
+    assert float(own) == pytest.approx(float(forecaster.evaluation_.rmse.mean()), rel=1e-3)
+    assert other == "not measured"
+    assert shown(page(forecaster, tmp_path, expected={"CV": 0.25, "FV": 0.5})) == [0.25, 0.5]
 
 
 def test_the_members_of_an_ensemble_are_shown(tmp_path):
@@ -574,9 +576,9 @@ def test_a_long_series_stays_small(tmp_path):
     assert path.stat().st_size < 1.5e6
 
 
-def test_the_file_is_replaced_whole_or_not_at_all(forecaster, tmp_path, monkeypatch):
+def test_the_file_is_replaced_whole_or_not_at_all(classifier, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
-    assert write_report(forecaster, str(path)) == path
+    assert write_report(classifier, str(path)) == path
     before = path.read_text(encoding="utf-8")
 
     def fail(*_):
@@ -584,11 +586,11 @@ def test_the_file_is_replaced_whole_or_not_at_all(forecaster, tmp_path, monkeypa
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_report(forecaster, path)
+        write_report(classifier, path)
     assert path.read_text(encoding="utf-8") == before
     assert os.listdir(tmp_path) == ["report.html"]
     with pytest.raises(ValueError, match="folder .* does not exist"):
-        write_report(forecaster, tmp_path / "no" / "report.html")
+        write_report(classifier, tmp_path / "no" / "report.html")
 
 
 def test_only_fitted_searches_have_a_report(tmp_path):
@@ -606,13 +608,12 @@ def test_what_is_missing_is_named_with_the_extra(forecaster, tmp_path, monkeypat
         write_report(forecaster, tmp_path / "report.html")
 
 
-def test_the_users_settings_are_left_alone_and_ignored(forecaster, tmp_path):
-    plain = write_report(forecaster, tmp_path / "plain.html").read_text(encoding="utf-8")
+def test_the_users_settings_are_left_alone_and_ignored(forecaster, pages, tmp_path):
     with matplotlib.rc_context({"axes.grid": True, "xtick.direction": "in"}):
         before = dict(matplotlib.rcParams)
         again = write_report(forecaster, tmp_path / "again.html").read_text(encoding="utf-8")
         assert dict(matplotlib.rcParams) == before
-    assert again == plain
+    assert again == pages["forecaster"].source
     assert not plt.get_fignums()
 
 

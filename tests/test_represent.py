@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
+from cases import pairwise
 from model_files import archive, members_of, with_fitted
 from representations import Plain, there, waves
 from searches import identical
@@ -102,12 +103,19 @@ def test_there_and_back(name):
 # --- validation ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_and_scheme_equals_the_plain_loop(name, scheme):
-    form, cv = FORMS[name], SCHEMES[scheme]
-    outputs, known = (2, True) if name in ("both", "waves") else (1, scheme == "gaps")
-    data, inputs = data_of(outputs, known)
+@pytest.mark.parametrize(
+    ("log", "difference", "waved", "scheme", "both"),
+    pairwise(
+        (False, True),
+        [(), (1,), (6,), (6, 1), (1, 1)],
+        [{}, {"season": 6, "harmonics": 3}, {"season": (6, 9.5), "harmonics": 2}],
+        SCHEMES,
+        (False, True),
+    ),
+)
+def test_every_form_and_scheme_equals_the_plain_loop(log, difference, waved, scheme, both):
+    form, cv = {"log": log, "difference": difference, **waved}, SCHEMES[scheme]
+    data, inputs = data_of(2 if both else 1, both)
     plain = Plain(model_of(form).fit(*data), data[0], inputs, form)
     first = max(10, plain.lost)
     splits = cv.splits(ROWS - 1 - first)
@@ -120,15 +128,14 @@ def test_every_form_and_scheme_equals_the_plain_loop(name, scheme):
         np.testing.assert_allclose(found[metric.__name__].values, expected, rtol=1e-8)
 
 
-@pytest.mark.parametrize("memory", ["pieces", "fold", "frugal"])
 @pytest.mark.parametrize("name", ["both", "all"])
-def test_ways_to_use_memory_and_weights_give_the_same(name, memory):
+def test_ways_to_use_memory_and_weights_give_the_same(name):
     form, (data, inputs) = FORMS[name], data_of(2, True)
     options = {"cv": KFold(3), "ridge": RIDGE, "sample_weight": WEIGHTS}
     plain = Plain(model_of(form).fit(*data, sample_weight=WEIGHTS), data[0], inputs, form, WEIGHTS)
     first = max(10, plain.lost)
     expected = expected_scores(plain, KFold(3).splits(ROWS - 1 - first), first, nrmse)
-    for way in ("states", memory):
+    for way in ("states", "pieces", "fold", "frugal"):
         found = cross_validate(model_of(form), *data, memory=way, **options)
         np.testing.assert_allclose(found.nrmse.values, expected, rtol=1e-8)
 
@@ -375,3 +382,27 @@ def test_one_lag_may_be_given_as_a_number():
     one = ESNForecaster(UNITS, difference=1, random_state=0).fit(Y[:, 0])
     other = ESNForecaster(UNITS, difference=(1,), random_state=0).fit(Y[:, 0])
     np.testing.assert_array_equal(one.forecast(5), other.forecast(5))
+
+
+def test_logarithms_are_scored_against_the_values_themselves():
+    """Near 2**60 a logarithm cannot tell values apart that differ by thousands: errors can."""
+    y = 2.0**60 + 1000 * np.sign(np.sin(np.arange(120) * 2.3)) * np.arange(1, 121) % 5000
+    search = ESNSearchCV(
+        ESNForecaster(10, log=True, random_state=0, washout=5), {"ridge": [1e-2]},
+        cv=KFold(5, valid=10), metric=["rmse", "mae"],
+    ).fit(y)  # fmt: skip
+    found = search._winners.outputs("cv", False)
+    np.testing.assert_array_equal(found.truth[..., 0], y[found.rows])
+    errors = (found.truth - found.outputs)[..., 0]
+    expected = np.sqrt((errors**2).mean(axis=1)).mean()
+    assert search.best_score_ == pytest.approx(expected, rel=1e-12) and expected > 500
+    assert (np.ptp(search.forecast(3, level=0.9)[1:], axis=0) > 500).all()
+
+
+def test_errors_of_logarithms_keep_their_digits():
+    from echofold._search.split_readouts import log_errors
+
+    truth, errors = np.array([2.0**60, 2.0, 1.0]), np.array([256.0, 1.0, 3.0])
+    found = log_errors(truth, errors)
+    np.testing.assert_allclose(found[:2], [256 / 2.0**60, np.log(2.0)], rtol=1e-12)
+    assert np.isnan(found[2])  # of an output below zero there is none

@@ -528,7 +528,7 @@ GROUPS = np.tile([0, 1, 2, 3, 4], 6)
 )
 def test_resolve_keeps_the_rows_of_every_splitter(splitter, intervals):
     groups = GROUPS if isinstance(splitter, skl.GroupKFold) else None
-    found = resolve_cv(splitter, 30, groups=groups, y=Y)
+    found = resolve_cv(splitter, 30, groups=groups, labels=Y)
     expected = list(splitter.split(np.zeros(30), Y, groups))
     assert found.intervals is intervals and found.name == repr(splitter)
     for (train, valid), (e_train, e_valid) in zip(_pairs(found), expected, strict=True):
@@ -541,12 +541,12 @@ def test_resolve_forms():
     assert found.valid == [((0, 4),), ((4, 7),), ((7, 10),)]
     assert found.train[1] == ((0, 4), (7, 10))
 
-    stratified = resolve_cv(5, 30, y=Y, stratified=True)
+    stratified = resolve_cv(5, 30, labels=Y)
     expected = skl.StratifiedKFold(5, shuffle=True, random_state=0).split(np.zeros(30), Y)
     for (_, valid), (_, e_valid) in zip(_pairs(stratified), expected, strict=True):
         assert np.array_equal(valid, e_valid)
         assert np.bincount(Y[valid]).tolist() == [2, 2, 2]
-    assert resolve_cv(KFold(3), 30, stratified=True).name == "KFold(k=3)"
+    assert resolve_cv(KFold(3), 30, labels=Y).name == "KFold(k=3)"
 
     mask = np.arange(6) < 4
     given_splits = resolve_cv(((t, v) for t, v in [([3, 1, 0], [5, 4]), (mask, ~mask)]), 6)
@@ -568,7 +568,6 @@ def test_resolve_names_splitters_without_a_repr():
 @pytest.mark.parametrize(
     "cv, error, message",
     [
-        (None, TypeError, "cv=None: expected a scheme"),
         (True, TypeError, "cv=True: expected a scheme"),
         ("kfold", TypeError, "cv='kfold': expected a scheme"),
         (2.5, TypeError, "cv=2.5: expected a scheme"),
@@ -594,8 +593,20 @@ def test_resolve_errors(cv, error, message):
         resolve_cv(cv, 6)
 
 
-def test_stratified_folds_need_labels():
-    with pytest.raises(ValueError, match="cv=3 means stratified folds here, which need the labels"):
-        resolve_cv(3, 6, stratified=True)
+def test_default_folds():
+    assert resolve_cv(None, 30).name == repr(KFold(10))
+    assert resolve_cv(None, 6).name == "KFold(k=6)"  # a tiny series
+    of_classes = resolve_cv(None, 30, labels=Y)  # sorted by class
+    for train, valid in _pairs(of_classes):
+        assert np.bincount(Y[train]).tolist() == [9, 9, 9]
+        assert np.bincount(Y[valid]).tolist() == [1, 1, 1]
+    assert len(resolve_cv(None, 7, labels=np.array([0, 0, 0, 1, 1, 1, 1]))) == 3
+    assert len(resolve_cv(None, 5, labels=np.array([0, 1, 1, 1, 1]))) == 2
+    for labels in (None, Y):
+        for cv in (None, 3):
+            for train, valid in _pairs(resolve_cv(cv, 30, groups=GROUPS, labels=labels)):
+                assert not set(GROUPS[train]) & set(GROUPS[valid])
     with pytest.raises(ValueError, match="cv=1: expected an integer of at least 2"):
-        resolve_cv(1, 6, y=np.zeros(6), stratified=True)
+        resolve_cv(1, 6, labels=np.zeros(6, dtype=int))
+    with pytest.raises(ValueError, match="cannot split these 4 rows: n_splits=3"):
+        resolve_cv(3, 4, labels=np.array([0, 0, 1, 1]))

@@ -29,6 +29,7 @@ from searches import (
 )
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import KFold as StandardKFold
 
 from echofold import (
     Accumulative,
@@ -42,9 +43,9 @@ from echofold import (
     cross_validate,
     datasets,
 )
+from echofold._machine.notices import EchofoldWarning
 from echofold._search.finals import FINALS
 from echofold._search.select import mean_costs, select
-from echofold._validation.dataset import EchofoldWarning
 
 SCHEMES = {
     "CV": KFold(4),
@@ -489,13 +490,20 @@ def spawned():
         yield executor
 
 
-@pytest.mark.parametrize("way", COPIES)
-@pytest.mark.parametrize("worker", ["bar", "pool"])
-def test_a_fitted_search_can_be_copied(way, worker, spawned, monkeypatch, tmp_path):
+@pytest.fixture(scope="module", params=["bar", "pool"])
+def to_copy(request, spawned, tmp_path_factory):
+    """A fitted search that has shown a bar, or has worked in other processes."""
     pytest.importorskip("rich")
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    options = {"progress": True} if worker == "bar" else {"executor": spawned}
-    search = searched(n_draws=2, cv={"a": CV, "b": KFold(3)}, **options, checkpoint=tmp_path / "c")
+    options = {"progress": True} if request.param == "bar" else {"executor": spawned}
+    options["checkpoint"] = tmp_path_factory.mktemp("copied") / "c"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        return searched(n_draws=2, cv={"a": CV, "b": KFold(3)}, **options), options
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_fitted_search_can_be_copied(way, to_copy, tmp_path):
+    search, options = to_copy
     again = COPIES[way](search)
     identical(again, search)
     assert again.executor is None
@@ -714,3 +722,35 @@ def test_candidates_with_different_washouts_are_scored_on_the_same_rows():
 def test_washouts_that_differ_leave_equally_many_rows_out_one_by_one():
     options = {"cv": LeaveOneOut(), "space": {"washout": [0, 16], "ridge": [1e-4]}}
     assert searched(**options).results_.sizes["split"] == 144
+
+
+def test_classes_in_order_are_validated_by_default():
+    """Contiguous folds would hold classes that training has not seen; those are named."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["ebb", "flow", "calm"], 8)
+    sequences = [
+        np.sin(np.arange(30) * {"ebb": 0.2, "flow": 0.5, "calm": 1.1}[label])
+        + 0.2 * rng.normal(size=30)
+        for label in labels
+    ]
+    space = {"leak_rate": [0.4, 1.0], "ridge": [1e-3, 1.0]}
+    search = ESNSearchCV(ESNClassifier(15, random_state=0), space, metric="error_rate")
+    search.fit(sequences, labels)
+    assert search.best_score_ < 0.2
+    assert "StratifiedKFold(n_splits=8" in search.results_.attrs["scheme"]
+    for cv in (KFold(3), {"CV": KFold(3)}, StandardKFold(3), [(np.arange(16), np.arange(16, 24))]):
+        with pytest.warns(EchofoldWarning, match="validated on .* not trained on .*'calm'") as said:
+            ESNSearchCV(search.estimator, space, cv=cv, metric="error_rate").fit(sequences, labels)
+        assert len(said) == 1
+    with pytest.warns(EchofoldWarning, match="a class that they were not trained on .'ebb'."):
+        cross_validate(search.estimator, sequences[7:], labels[7:])
+
+
+def test_groups_are_kept_together_or_refused():
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.normal(size=(60, 1)), rng.normal(size=60), np.arange(60) % 6
+    model = ESNRegressor(5, washout=0, random_state=0)
+    found = cross_validate(model, X, y, groups=groups)
+    assert found.attrs["scheme"].startswith("GroupKFold") and found.sizes["split"] == 6
+    with pytest.raises(ValueError, match=r"cv=KFold\(k=3\) does not look at groups"):
+        cross_validate(model, X, y, groups=groups, cv=KFold(3))

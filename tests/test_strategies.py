@@ -9,8 +9,8 @@ from scipy import stats
 from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SERIES, TASKS, one_by_one, searched
 
 from echofold import Accumulative, ESNSearchCV, KFold
+from echofold._machine.notices import EchofoldWarning
 from echofold._search.strategies import _spread, halvings
-from echofold._validation.dataset import EchofoldWarning
 
 RANDOM = {
     "leak_rate": stats.uniform(0.1, 0.9),

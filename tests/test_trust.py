@@ -4,7 +4,7 @@ import families
 import numpy as np
 import precise
 import pytest
-from cases import CHOICES
+from cases import CHOICES, pairwise
 from deviations import WAYS, deviations
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -65,13 +65,20 @@ def test_every_way_is_right_to_rounding(family, scheme):
 
 
 @needs_long_double
-@pytest.mark.parametrize("family", ["plain", "graded", "low_rank", "repeated", "event"])
-def test_fewer_rows_than_columns(family):
-    for seed, (n, m) in enumerate(((8, 10), (9, 9), (6, 11))):
-        X, Y, _ = problem(seed, family, n, m)
-        for cv, penalised in ((KFold(3), seed % 2 == 0), (LeaveOneOut(), seed % 2 == 1)):
-            ways = ["naive", "small_k", "large_k by leaving out", *WAYS]
-            right_to_rounding(X, Y, None, resolve_cv(cv, n), penalised, ways)
+@pytest.mark.parametrize(
+    ("family", "shape", "cv", "penalised"),
+    pairwise(
+        ["plain", "graded", "low_rank", "repeated", "event"],
+        [(8, 10), (9, 9), (6, 11)],
+        [KFold(3), LeaveOneOut()],
+        [False, True],
+    ),
+    ids=str,
+)
+def test_fewer_rows_than_columns(family, shape, cv, penalised):
+    X, Y, _ = problem(shape[0] % 3, family, *shape)
+    ways = ["naive", "small_k", "large_k by leaving out", *WAYS]
+    right_to_rounding(X, Y, None, resolve_cv(cv, len(X)), penalised, ways)
 
 
 @needs_long_double

@@ -1,5 +1,7 @@
 """The self-check: silent where results are right, an error where they are not."""
 
+import warnings
+
 import numpy as np
 import pytest
 from searches import GRID, TASKS, searched
@@ -12,8 +14,10 @@ from echofold import (
     cross_validate,
     cross_validate_readout,
 )
+from echofold._folds import extended
 from echofold._folds.algorithm import Readouts, Residuals
 from echofold._folds.choose import WAYS
+from echofold._folds.naive import fit_rows
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -90,3 +94,56 @@ def test_ill_conditioned_states_are_no_false_alarm():
             verify=True,
         )  # fmt: skip
         assert found.attrs["verified_splits"] == 3
+
+
+def graded(seed, n, m, outlier):
+    """Columns in very different units, and one row far away from all others."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m)) * 10.0 ** rng.uniform(-6, 6, size=m)
+    X[rng.integers(n)] *= outlier
+    return X, 100 * rng.normal(size=n)
+
+
+@pytest.mark.skipif(not extended.AVAILABLE, reason="no extended precision here")
+def test_plain_refits_are_compared_with_extended_precision():
+    """In data of any size doubles give the objective; where they cannot tell more, it is said."""
+    told = 0
+    for seed in range(12):
+        X, y = graded(seed, 30, 8, 1e13)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = cross_validate_readout(X, y, cv=KFold(3), ridge=[1e-8, 1e-6], verify=True)
+        loose = found.attrs["undetermined_splits"]
+        assert bool(said) == bool(loose)
+        assert all("extended precision finds otherwise" in str(one.message) for one in said)
+        told += loose > 0
+        ordinary, _ = graded(seed, 30, 8, 1.0)
+        calm = cross_validate_readout(ordinary, y, cv=KFold(3), ridge=[1e-8, 1e-6], verify=True)
+        assert calm.attrs["undetermined_splits"] == 0
+    assert 1 <= told < 12
+
+
+@pytest.mark.skipif(not extended.AVAILABLE, reason="no extended precision here")
+@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_extended_precision_solves_what_it_says(penalised, weighted):
+    rng = np.random.default_rng(0)
+    X, Y, ridge = rng.normal(size=(20, 4)), rng.normal(size=(20, 2)), np.array([1e-6, 1.0])
+    weights = rng.uniform(0.5, 2, size=20) if weighted else None
+    W = extended.readouts(X, Y, weights, ridge, penalised)
+    np.testing.assert_allclose(W.astype(float), fit_rows(X, Y, weights, ridge, penalised), 1e-12)
+    least = extended.objectives(W, X, Y, weights, ridge, penalised)
+    for change in 1e-4 * rng.normal(size=(5, *W.shape)):
+        assert (extended.objectives(W + change, X, Y, weights, ridge, penalised) > least).all()
+
+
+@pytest.mark.skipif(not extended.AVAILABLE, reason="no extended precision here")
+def test_a_plain_refit_that_is_wrong_is_found(monkeypatch):
+    from echofold._validation import verify as module
+
+    right = module._readouts
+    monkeypatch.setattr(module, "_readouts", lambda *given: 1.001 * right(*given))
+    monkeypatch.setattr(module, "_compare", lambda *given: None)  # as if the fast path were, too
+    model, data = TASKS["regression"]
+    with pytest.raises(RuntimeError, match="above the minimum that extended precision finds"):
+        cross_validate(model, *data, cv=KFold(5), ridge=[1e-6], algorithm="naive", verify=True)
