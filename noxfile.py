@@ -1,9 +1,12 @@
 """Checks in fresh environments: `nox` runs all of them, `nox -s lint` one."""
 
+import os
 import shutil
 from pathlib import Path
 
 import nox
+
+os.environ["ECHOFOLD_AS_SHIPPED"] = "1"  # tests compile as users do, not quickly
 
 nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["lint", "types", "tests_lowest", "tests", "wheel", "sktime", "docs"]
