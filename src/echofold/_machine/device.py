@@ -12,6 +12,7 @@ from threading import Lock
 
 from echofold._machine.available import available
 
+LEAST = 2**28  # bytes free, without which the libraries of a card end the process
 LITTLE = 2**31  # bytes free, below which any trouble of a device is that of its memory
 # What JAX says when the memory of a device is full: of arrays, or of a library that needs some.
 OF_FULL = (
@@ -57,6 +58,9 @@ def works(device: str) -> bool:
     """Whether an accelerator does a small factorisation: not if others hold all of its memory."""
     import jax.numpy as jnp
 
+    left = _left_on_card(find(device).local_hardware_id or 0)  # where libraries keep their own
+    if memory_of(device) < LEAST or (left is not None and left < LEAST):
+        return False
     try:
         with engine(device):
             return bool(jnp.isfinite(jnp.linalg.eigh(jnp.eye(8))[0]).all())

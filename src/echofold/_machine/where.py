@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from echofold._machine.device import find, is_accelerator, works
+from echofold._machine.device import DeviceFull, find, is_accelerator, works
 from echofold._machine.notices import warn_of
 
 WORTH_IT = 2.0  # seconds that an accelerator must save: loading its programs takes about as long
@@ -41,6 +41,8 @@ def resolve(device: str, *work: Work) -> str:
     """The device that ``"auto"`` stands for, or ``device`` itself, checked to be there."""
     if device != "auto":
         find(device)
+        if is_accelerator(device) and not works(device):
+            raise DeviceFull(device)
         return device
     if sum(one.on_processor - one.on_accelerator for one in work) < WORTH_IT:
         return "cpu"  # without asking JAX, which starts it: no process could be forked from then on
