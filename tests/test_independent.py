@@ -31,10 +31,6 @@ import echofold
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor, ESNSearchCV, metrics
 from echofold.reservoirs import NVAR, Deep, EdgeOfStability, Foreign, Leaky
 
-# Readouts from fewer rows than columns, of which some are a million times as large as others
-# (products of values without a scale), are off by up to 1e-7: they are left out.
-ROWS_OF_ANY_SIZE = False
-
 COUNT = int(os.environ.get("ECHOFOLD_FUZZ", "2000"))
 CHUNK, ALIKE = 50, 10  # problems of a test; of one shape
 MOST_ROUNDINGS, RELATIVE = 100, 1e-9  # as in test_trust: beyond both, a number is wrong
@@ -128,7 +124,6 @@ def reservoir(s, rng):
         return {"reservoir": kind}, "reservoir__proximity", other
     if s["kind"] == "nvar":
         few = s["inputs"] + s["outputs"] > 2 or s["season"] or s["readout"] == "polynomial 2"
-        few = few or (s["rows"] < 40 and not ROWS_OF_ANY_SIZE)
         many = [NVAR(2, degree=2), NVAR(3, spacing=2, degree=(2, 3))]
         return {"reservoir": NVAR(2, degree=1) if few else pick(rng, many)}, "reservoir__delays", 3
     if s["kind"] == "custom":

@@ -65,6 +65,23 @@ def test_every_way_is_right_to_rounding(family, scheme):
 
 
 @needs_long_double
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("size", [1e3, 1e6])
+def test_rows_of_any_size(size, seed):
+    rng, n, m = np.random.default_rng(seed), 20 + 7 * seed, 3 + 4 * seed
+    X, Y = rng.normal(size=(n, m)), rng.normal(size=(n, 1 + seed % 2))
+    X[rng.integers(n)] *= size
+    if seed % 2:
+        X *= size ** rng.uniform(-1, 0, size=(n, 1))
+    weights, ridge = rng.uniform(0.5, 2, size=n) if seed > 1 else None, np.array([1e-8, 1e-6, 1e-3])
+    ways = dict.fromkeys(["naive", "small_k", "large_k by leaving out", *WAYS])
+    given = X, Y, weights, resolve_cv(KFold(5), n), ridge, seed == 0, ways
+    for way, one in deviations(*given, trials=2).items():
+        minute = 1e-12 if way == "naive" else RELATIVE
+        assert one.roundings < MOST_ROUNDINGS or one.relative < minute, (way, one)
+
+
+@needs_long_double
 @pytest.mark.parametrize(
     ("family", "shape", "cv", "penalised"),
     pairwise(

@@ -1,17 +1,24 @@
-"""Readouts of one training set in extended precision: a reference of another kind than doubles.
+"""Readouts of one training set with the help of extended precision.
 
 NumPy's long double has eleven bits more than a double on most processors, and no more on some.
-LAPACK does not know it, so the QR is written out here, and only small problems are given to it.
+`refined` needs it for sums only and is used wherever rows differ so much in size that a QR in
+doubles loses the small ones. `readouts` is a reference of another kind: a QR in long doubles, which
+LAPACK does not know, so it is written out here, and only small problems are given to it.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
 
-from echofold._folds.tolerances import EPS
+import numpy as np
+from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
+
+from echofold._folds.tolerances import EPS, UNLIKE_ROWS
 
 LONG = np.longdouble
 AVAILABLE = bool(np.finfo(LONG).eps < EPS / 100)
+STEPS = 4  # of correction; the first is the solution itself
+TOGETHER = 2**20  # numbers that are in long doubles at a time
 MOST = 5e7  # rows times squared columns of a training set: about a second
 
 
@@ -39,6 +46,78 @@ def readouts(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
         both = _triangle(np.block([[F, g], [penalty, np.zeros_like(g)]]))
         found.append(_back(both[:p, :p], both[:p, p:]))
     return np.stack(found)
+
+
+def are_unlike(X: np.ndarray) -> bool:
+    """Whether some rows are so much larger than others that a QR spoils these.
+
+    The size of a row is its largest number in units of columns.
+    """
+    if not X.any():
+        return False
+    largest = np.abs(X).max(axis=0)
+    rows = (np.abs(X) / np.where(largest > 0, largest, 1.0)).max(axis=1)
+    rows = rows[rows > 0]
+    return bool(rows.max() > UNLIKE_ROWS * np.quantile(rows, 0.1))
+
+
+def refined(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
+    """What `readouts` gives, by a QR in doubles that is corrected until rounding is gone.
+
+    The rows and those of ``√β P`` go into one QR, large rows first and with pivots, as rows of any
+    size need it. The residual and the readout then solve ``r + A w = y``, ``Aᵀ r = 0``; what they
+    leave of these equations, in long doubles, is solved for again.
+    """
+    A = np.hstack([np.ones((len(X), 1)), X])
+    if weights is not None:
+        root = np.sqrt(weights)[:, None]
+        A, Y = root * A, root * Y
+    p, outputs = A.shape[1], Y.shape[1]
+    found = np.zeros((len(ridge), p, outputs))
+    for place, beta in enumerate(ridge):
+        penalty = beta**0.5 * np.eye(p)
+        penalty[0, 0] *= penalised
+        rows, y = np.vstack([A, penalty]), np.vstack([Y, np.zeros((p, outputs))])
+        size = np.exp2(np.round(np.log2(np.sqrt((rows**2).sum(axis=0)))))  # exact to divide by
+        rows /= size
+        down = np.argsort(-np.abs(rows).max(axis=1), kind="stable")
+        rows, y = rows[down], y[down]
+        QR, pivots, tau, _, _ = dgeqp3(np.asfortranarray(rows))
+        rows, R = rows[:, pivots - 1], np.triu(QR[:p])
+        r, w = np.zeros(y.shape, dtype=LONG), np.zeros((p, outputs), dtype=LONG)
+        for _ in range(STEPS):
+            left, normal = _left(rows, y, r, w)
+            turned = _turn(QR, tau, left, "T")
+            part = dtrtrs(R, normal, trans=1)[0]
+            w += dtrtrs(R, turned[:p] - part)[0]
+            turned[:p] = part
+            r += _turn(QR, tau, turned, "N")
+        found[place, pivots - 1] = w
+        found[place] /= size[:, None]
+    return found
+
+
+def _left(A: np.ndarray, y: np.ndarray, r: np.ndarray, w: np.ndarray):
+    """``y − r − A w`` and ``−Aᵀ r``, summed in long doubles."""
+    left, normal = np.empty(y.shape), np.zeros(w.shape, dtype=LONG)
+    for part in _blocks(A):
+        exact = A[part].astype(LONG)
+        left[part] = y[part] - r[part] - exact @ w
+        normal -= exact.T @ r[part]
+    return left, normal.astype(float)
+
+
+def _blocks(A: np.ndarray) -> Iterator[slice]:
+    """Rows of which a copy in long doubles is small."""
+    size = max(1, TOGETHER // A.shape[1])
+    for first in range(0, len(A), size):
+        yield slice(first, first + size)
+
+
+def _turn(QR: np.ndarray, tau: np.ndarray, values: np.ndarray, trans: str) -> np.ndarray:
+    """``Qᵀ`` or ``Q`` times values."""
+    lwork = max(1, 64 * values.shape[1])
+    return dormqr("L", trans, QR, tau, np.asfortranarray(values), lwork)[0]
 
 
 def objectives(W, X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:

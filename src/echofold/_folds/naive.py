@@ -8,6 +8,7 @@ import numpy as np
 
 from echofold._data.rows import Intervals
 from echofold._data.rows import rows as rows_of
+from echofold._folds import extended
 from echofold._folds.algorithm import Algorithm, Readouts, Size
 from echofold._folds.ridge import prepare_rows, reduce_rows, solve_each
 from echofold._folds.splits import RowSplits
@@ -30,7 +31,10 @@ def fit_rows(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
     """Readouts ``(ridge, 1 + m, outputs)`` from one set of rows."""
     A, B, centre = prepare_rows(X, Y, weights, penalised)
     root = None if weights is None else np.sqrt(weights)
-    return centre.readout(solve_each(*reduce_rows(A, B, root), ridge))
+    W = centre.readout(solve_each(*reduce_rows(A, B, root), ridge))
+    if (ridge > 0).any() and extended.are_unlike(X):
+        W[ridge > 0] = extended.refined(X, Y, weights, ridge[ridge > 0], penalised)
+    return W
 
 
 class Naive(Algorithm):

@@ -16,10 +16,12 @@ from scipy.linalg.lapack import dtpqrt
 
 from echofold._data.rows import Interval, Intervals
 from echofold._engine.states import States
+from echofold._folds.naive import fit_rows
 from echofold._folds.ridge import QR_BLOCK, Centre, condition_of, solve_each
 from echofold._folds.tolerances import EPS, negligible
 
 FACTORS = 2**26  # bytes of R factors that grow in one pass
+SMALL = 2**16  # numbers of a training set that is kept as it is
 TOGETHER = 1024  # rows that are taken in at a time
 FEW, WIDE = 8, 128  # columns that LAPACK reflects together, of fewer than this many
 
@@ -36,7 +38,7 @@ def refit(
     readouts = []
     for first in range(0, len(todo), size):
         part = todo[first : first + size]
-        grown = [Growing(source.problem, source.columns, penalised) for _ in part]
+        grown = [_gatherer(source, train, penalised) for _, train in part]
         for row, block in source.blocks():
             for one, (candidate, train) in zip(grown, part, strict=True):
                 for a, b in _inside(train, row, row + len(block[0])):
@@ -60,6 +62,33 @@ def _inside(intervals: Intervals, start: int, stop: int) -> Iterable[Interval]:
     for a, b in intervals:
         if max(a, start) < min(b, stop):
             yield max(a, start), min(b, stop)
+
+
+def _gatherer(source: States, train: Intervals, penalised: bool) -> Growing | _Few:
+    """What takes in the rows of a training set."""
+    few = sum(b - a for a, b in train) * source.columns <= SMALL
+    return (_Few if few else Growing)(source.problem, source.columns, penalised)
+
+
+class _Few:
+    """Rows so few that they are kept and refitted as `naive` does it, whatever their sizes."""
+
+    def __init__(self, problem, columns: int, penalised: bool):
+        self.problem, self.penalised = problem, penalised
+        self.kept: list[tuple[np.ndarray, slice]] = []
+
+    def add(self, X: np.ndarray, rows: slice) -> None:
+        """Take in rows."""
+        self.kept.append((np.array(X), rows))
+
+    def readouts(self, ridge: np.ndarray) -> np.ndarray:
+        """Readouts from all rows that were added."""
+        X = np.concatenate([X for X, _ in self.kept])
+        Y = np.concatenate([np.asarray(self.problem.targets[rows]) for _, rows in self.kept])
+        weights = self.problem.weights
+        if weights is not None:
+            weights = np.concatenate([weights[rows] for _, rows in self.kept])
+        return fit_rows(X, Y, weights, ridge, self.penalised)
 
 
 class Growing:
