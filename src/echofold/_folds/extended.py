@@ -58,7 +58,7 @@ def are_unlike(X: np.ndarray) -> bool:
     largest = np.abs(X).max(axis=0)
     rows = (np.abs(X) / np.where(largest > 0, largest, 1.0)).max(axis=1)
     rows = rows[rows > 0]
-    return bool(rows.max() > UNLIKE_ROWS * np.quantile(rows, 0.1))
+    return bool(rows.max() > UNLIKE_ROWS * rows.min())
 
 
 def refined(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
