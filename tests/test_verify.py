@@ -105,8 +105,13 @@ def graded(seed, n, m, outlier):
 
 
 @pytest.mark.skipif(not extended.AVAILABLE, reason="no extended precision here")
-def test_plain_refits_are_compared_with_extended_precision():
-    """In data of any size doubles give the objective; where they cannot tell more, it is said."""
+@pytest.mark.parametrize("corrected", [True, False])
+def test_plain_refits_are_compared_with_extended_precision(corrected, monkeypatch):
+    """Rows of any size are right; where rows are not kept and doubles cannot tell, it is said."""
+    if not corrected:
+        monkeypatch.setattr("echofold._validation.refit.SMALL", 0)
+        monkeypatch.setattr("echofold._folds.kept_rows.SPOILED_ROWS", np.inf)
+        monkeypatch.setattr("echofold._folds.naive.UNLIKE_ROWS", np.inf)
     told = 0
     for seed in range(12):
         X, y = graded(seed, 30, 8, 1e13)
@@ -120,7 +125,7 @@ def test_plain_refits_are_compared_with_extended_precision():
         ordinary, _ = graded(seed, 30, 8, 1.0)
         calm = cross_validate_readout(ordinary, y, cv=KFold(3), ridge=[1e-8, 1e-6], verify=True)
         assert calm.attrs["undetermined_splits"] == 0
-    assert 1 <= told < 12
+    assert told == 0 if corrected else 1 <= told < 12
 
 
 @pytest.mark.skipif(not extended.AVAILABLE, reason="no extended precision here")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from echofold._folds.algorithm import Algorithm, Size
 from echofold._folds.kept_rows import KeptRows
 from echofold._folds.leave_out import LeaveOut
-from echofold._folds.naive import Naive
+from echofold._folds.naive import Naive, Refitting
 from echofold._folds.small_k import SmallK
 from echofold._folds.walk import Walk
 
@@ -36,7 +36,8 @@ class Choice:
 
     def on(self, rows: KeptRows, scheme: str) -> Algorithm:
         """The algorithm at work on these rows, for the splits of a scheme."""
-        return WAYS[self.way](rows, scheme)
+        way = WAYS[self.way]
+        return (Refitting if rows.spoiled and way is not Naive else way)(rows, scheme)
 
 
 def choose_together(sizes: dict[str, Size], algorithm: str) -> dict[str, Choice]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
-from echofold._folds.tolerances import EPS, UNLIKE_ROWS
+from echofold._folds.tolerances import EPS
 
 LONG = np.longdouble
 AVAILABLE = bool(np.finfo(LONG).eps < EPS / 100)
@@ -48,17 +48,14 @@ def readouts(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
     return np.stack(found)
 
 
-def are_unlike(X: np.ndarray) -> bool:
-    """Whether some rows are so much larger than others that a QR spoils these.
-
-    The size of a row is its largest number in units of columns.
-    """
+def unlikeness(X: np.ndarray) -> float:
+    """How many times as large as the smallest row the largest is, in units of columns."""
     if not X.any():
-        return False
+        return 1.0
     largest = np.abs(X).max(axis=0)
     rows = (np.abs(X) / np.where(largest > 0, largest, 1.0)).max(axis=1)
     rows = rows[rows > 0]
-    return bool(rows.max() > UNLIKE_ROWS * rows.min())
+    return float(rows.max() / rows.min())
 
 
 def refined(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:

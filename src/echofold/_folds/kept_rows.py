@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from echofold._data.rows import Intervals
+from echofold._folds import extended
 from echofold._folds.moments import (
     Whitening,
     add_pieces,
@@ -17,6 +19,7 @@ from echofold._folds.moments import (
     whitening,
 )
 from echofold._folds.pieces import Pieces
+from echofold._folds.tolerances import SPOILED_ROWS
 
 PILOT = 10  # rows a column, spread evenly over a long series
 
@@ -48,6 +51,11 @@ class KeptRows:
     def shift(self) -> np.ndarray:
         """Subtracted from targets before they enter moments."""
         return self.Y.mean(axis=0)
+
+    @cached_property
+    def spoiled(self) -> bool:
+        """Whether rows differ so much in size that sums of them lose the small ones."""
+        return extended.unlikeness(self.X) > SPOILED_ROWS
 
     @property
     def condition(self) -> float:

@@ -12,6 +12,7 @@ from echofold._folds import extended
 from echofold._folds.algorithm import Algorithm, Readouts, Size
 from echofold._folds.ridge import prepare_rows, reduce_rows, solve_each
 from echofold._folds.splits import RowSplits
+from echofold._folds.tolerances import UNLIKE_ROWS
 
 
 def naive(
@@ -32,7 +33,7 @@ def fit_rows(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
     A, B, centre = prepare_rows(X, Y, weights, penalised)
     root = None if weights is None else np.sqrt(weights)
     W = centre.readout(solve_each(*reduce_rows(A, B, root), ridge))
-    if (ridge > 0).any() and extended.are_unlike(X):
+    if (ridge > 0).any() and extended.unlikeness(X) > UNLIKE_ROWS:
         W[ridge > 0] = extended.refined(X, Y, weights, ridge[ridge > 0], penalised)
     return W
 
@@ -68,3 +69,11 @@ class Naive(Algorithm):
             "factor, cubes": size.sets * size.ridges * size.p**3,
             "solve and predict": size.solved + size.predicted,
         }
+
+
+class Refitting(Naive):
+    """The plain way in place of another, for rows that no other is good enough for."""
+
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
+        return super().solve(splits)._replace(refitted=len(splits))

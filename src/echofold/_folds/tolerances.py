@@ -16,10 +16,11 @@ COLLINEAR = 1e13  # condition number from which columns are collinear to working
 BALANCED = 100.0  # largest ratio of column norms that an SVD is used for: it spoils small columns
 # The same for coordinates, which need not be exact. Units of a reservoir differ by up to 4,000.
 ALIKE_COLUMNS = 1e4
-# How many times as large as the smallest row the largest may be before a QR in doubles is corrected:
+# How many times as large as the smallest row the largest may be before a QR is corrected:
 # readouts are off by 1e-12 for 100 times, by 1e-10 for 1,000, by 1e-6 for a million. Rows of a
 # reservoir with a bias differ by less than 10.
 UNLIKE_ROWS = 30.0
+SPOILED_ROWS = 1e6  # the same, from which no other way than the plain one is taken
 
 FULL_RANK = 100.0  # times what is negligible: above it no direction is left out at a ridge of 0
 FAR = 1e4  # times what is negligible: a direction is surely kept, and so is its angle to others
