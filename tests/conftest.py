@@ -78,6 +78,14 @@ def _one_blas_thread():
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _more_programs():
+    """Tests meet more shapes than a process of users, and come back to them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("echofold._machine.programs.KEPT", 256)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _short_turns():
     """Where the processor stands in for a device, loops are written out three steps at a time.
 
@@ -119,7 +127,23 @@ def classifier():
 
 
 @pytest.fixture
-def run(capfd):
+def undrawn(monkeypatch):
+    """Reports without pictures, for tests that read their words: pictures take a second.
+
+    What draws them runs all the same.
+    """
+
+    def svg(plot, size, name, label):
+        from matplotlib.figure import Figure
+
+        plot(ax=Figure(figsize=size).subplots())
+        return f'<svg viewBox="0 0 1 1" role="img" id="{name}"></svg>'
+
+    monkeypatch.setattr("echofold.report._figures.svg", svg)
+
+
+@pytest.fixture
+def run(capfd, undrawn):
     """Call the command line: exit code, what it printed, and what it said beside that."""
     from echofold.cli.app import app
 

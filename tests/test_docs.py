@@ -40,8 +40,12 @@ def with_code(page):
 
 
 # Pages of many seconds, whose code other tests run on smaller data: those of the command line, of
-# kinds of reservoir, of inputs known in advance, and of searches. The documentation build runs all.
-COSTLY = [f"docs/howto/{name}.md" for name in ("csv", "inputs", "kinds", "parameters")]
+# kinds of reservoir, of inputs known in advance, of searches, of executors, and of horizons and
+# backtests. The documentation build runs all.
+COSTLY = [
+    f"docs/howto/{name}.md"
+    for name in ("chaotic", "cluster", "csv", "inputs", "kinds", "parameters")
+]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,11 @@ KNOWN = {
 }
 HARDEST = (0.4, 0.1, 0.0)
 settings = pytest.mark.parametrize("setting", KNOWN, ids=str)
+one_setting = pytest.mark.parametrize(
+    "setting",
+    [pytest.param(one, marks=[] if one == HARDEST else [pytest.mark.slow]) for one in KNOWN],
+    ids=str,
+)
 
 
 @cache
@@ -80,7 +85,7 @@ def validation_error(X, y, readouts):
     return np.mean(errors)
 
 
-@settings
+@one_setting
 def test_validation_and_test_errors(setting):
     expected_validation, expected_test = KNOWN[setting]
     assert float(validated(setting).nrmse.mean()) == pytest.approx(expected_validation, abs=1e-4)

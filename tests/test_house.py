@@ -1,8 +1,6 @@
 """Imports go down the house only: see "Where an idea lives" in CONTRIBUTING.md."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import echofold
@@ -92,12 +90,3 @@ def test_every_room_is_on_the_map():
     rooms = {name.partition(".")[0] for name in modules()}
     assert rooms == set(FLOOR)
     assert [room for room in sorted(rooms) if f"`{room}" not in page] == []
-
-
-def test_a_grid_is_expanded_without_jax():
-    code = (
-        "import sys; from echofold._search.space import grid; grid([{'units': [1, 2]}]); "
-        "print('jax' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

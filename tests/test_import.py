@@ -16,17 +16,26 @@ def run(code):
     return json.loads(shown.stdout)
 
 
-def test_importing_loads_nothing_heavy():
-    loaded = run("import echofold, json, sys; print(json.dumps(sorted(sys.modules)))")
+def test_importing_and_expanding_a_grid_load_nothing_heavy():
+    code = """
+import echofold, json, sys
+loaded = sorted(sys.modules)
+from echofold._search.space import grid
+grid([{"units": [1, 2]}])
+print(json.dumps([loaded, "jax" in sys.modules]))
+"""
+    loaded, with_jax = run(code)
     assert "echofold" in loaded
     assert not set(loaded) & (HEAVY | EAGER)
+    assert not with_jax
 
 
-def test_fitting_loads_no_plotting_and_no_cluster_and_changes_no_setting():
+def test_fitting_and_importing_plots_load_no_plotting_and_no_cluster_and_changes_no_setting():
     code = """
 import json, os, sys, warnings
 import jax, numpy as np, sklearn.base  # scikit-learn itself changes some on import
 before = dict(jax.config.values), np.geterr(), dict(os.environ), list(warnings.filters)
+import echofold.plots, echofold.report
 from echofold import ESNForecaster, load, save
 import tempfile
 model = ESNForecaster(10, random_state=0).fit(np.sin(np.arange(50)))

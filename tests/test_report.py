@@ -304,7 +304,7 @@ def test_errors_are_compared_in_words(own, other, words):
     assert _compared(own, other, metrics.resolve("log_mse")) == kind  # a share means nothing
 
 
-def test_a_forecast_that_is_worse_than_a_plain_one_says_so(forecaster, tmp_path):
+def test_a_forecast_that_is_worse_than_a_plain_one_says_so(forecaster, tmp_path, undrawn):
     search = copy.copy(forecaster)
     search.evaluation_ = forecaster.evaluation_.copy(deep=True)
     search.evaluation_["rmse"] *= 1e3
@@ -314,7 +314,7 @@ def test_a_forecast_that_is_worse_than_a_plain_one_says_so(forecaster, tmp_path)
     assert compared["networks"] == "given above" and "lowest" in set(compared)
 
 
-def test_what_was_not_measured_says_how_to_measure_it(forecaster, tmp_path):
+def test_what_was_not_measured_says_how_to_measure_it(forecaster, tmp_path, undrawn):
     search = copy.copy(forecaster)
     search.evaluation_ = None
     assert "not measured: echofold.evaluate(search, y) measures it" in verdict(
@@ -326,7 +326,9 @@ def test_what_was_not_measured_says_how_to_measure_it(forecaster, tmp_path):
 
 
 @pytest.mark.parametrize("asked", [3, 40])
-def test_as_many_steps_as_asked_for_are_drawn_tabulated_and_downloaded(forecaster, tmp_path, asked):
+def test_as_many_steps_as_asked_for_are_drawn_tabulated_and_downloaded(
+    forecaster, tmp_path, asked, undrawn
+):
     found = page(forecaster, tmp_path, horizon=asked, level=[0.5, 0.9])
     expected = forecaster.forecast(asked, level=[0.5, 0.9]).to_frame()
     assert titles(found)[0] == f"Forecast of tide for {asked} steps"
@@ -341,7 +343,7 @@ def test_as_many_steps_as_asked_for_are_drawn_tabulated_and_downloaded(forecaste
     assert (shown["last value"] == round(forecaster._reader.data[0].iloc[-1], 3)).all()
 
 
-def test_a_title_and_notes_are_told(forecaster, pages, tmp_path):
+def test_a_title_and_notes_are_told(forecaster, pages, tmp_path, undrawn):
     found = page(forecaster, tmp_path, title="tides.csv: <tide>", notes=["2 gaps & 1 hole filled."])
     assert "<h1>tides.csv: &lt;tide&gt;</h1>" in found.source
     assert "<li>2 gaps &amp; 1 hole filled.</li>" in found.source
@@ -351,7 +353,7 @@ def test_a_title_and_notes_are_told(forecaster, pages, tmp_path):
 
 
 def test_expected_errors_of_every_scheme_are_shown_where_they_were_measured(
-    forecaster, pages, tmp_path
+    forecaster, pages, tmp_path, undrawn
 ):
     def shown(found):
         return table(found, "scheme")["rmse on unseen data"].tolist()
@@ -362,7 +364,7 @@ def test_expected_errors_of_every_scheme_are_shown_where_they_were_measured(
     assert shown(page(forecaster, tmp_path, expected={"CV": 0.25, "FV": 0.5})) == [0.25, 0.5]
 
 
-def test_the_members_of_an_ensemble_are_shown(tmp_path):
+def test_the_members_of_an_ensemble_are_shown(tmp_path, undrawn):
     y = series(120) + np.arange(120) / 50
     space = {"difference": [(), (1,)], "spectral_radius": [0.8, 0.9], "ridge": [1e-3]}
     search = ESNSearchCV(
@@ -415,7 +417,7 @@ def test_the_code_repeats_the_search(pages, kind, request, capsys):
     assert printed == [str(search.best_params_), repr(search.best_score_)]
 
 
-def test_the_code_of_an_elaborate_search(tmp_path):
+def test_the_code_of_an_elaborate_search(tmp_path, undrawn):
     W = np.random.default_rng(0).uniform(-0.5, 0.5, size=(8, 8))
     search = ESNSearchCV(
         ESNRegressor(8, W=W, random_state=np.random.RandomState(1)),
@@ -504,12 +506,12 @@ def test_scores_that_are_not_finite_are_counted(forecaster, tmp_path, value):
     assert "72 of 72" in found.text and "no finite score" in found.text
 
 
-def test_lower_bounds_are_told(forecaster, tmp_path):
+def test_lower_bounds_are_told(forecaster, tmp_path, undrawn):
     found = page(broken(forecaster, 1e-9, pruned=True), tmp_path)
     assert "12 of 18 mean scores are lower bounds" in found.text
 
 
-def test_trouble_is_told_in_words(tmp_path):
+def test_trouble_is_told_in_words(tmp_path, undrawn):
     y = np.sin(np.arange(150) / 5)
     space = {"ridge": [0.0, 1e-6, 1e-3], "spectral_radius": [0.1, 0.2, 0.3]}
     with pytest.warns(UserWarning, match="collinear"):
@@ -523,7 +525,7 @@ def test_trouble_is_told_in_words(tmp_path):
     )
 
 
-def test_a_forecast_that_needs_future_inputs_is_not_drawn_and_says_why(tmp_path):
+def test_a_forecast_that_needs_future_inputs_is_not_drawn_and_says_why(tmp_path, undrawn):
     y = series(150)
     search = ESNSearchCV(ESNForecaster(8, random_state=0), {"ridge": [1e-6]}, cv=KFold(3))
     found = page(search.fit(y, X=np.cos(np.arange(150))), tmp_path)

@@ -502,7 +502,7 @@ def to_copy(request, spawned, tmp_path_factory):
 
 
 @pytest.mark.parametrize("way", COPIES)
-def test_a_fitted_search_can_be_copied(way, to_copy, tmp_path):
+def test_a_fitted_search_can_be_copied(way, to_copy, tmp_path, undrawn):
     search, options = to_copy
     again = COPIES[way](search)
     identical(again, search)
