@@ -13,6 +13,7 @@ nox.options.sessions = ["lint", "types", "tests_lowest", "tests", "wheel", "skti
 
 PROJECT = nox.project.load_toml("pyproject.toml")["project"]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+AS_SHIPPED = {"ECHOFOLD_AS_SHIPPED": "1"}  # programs are compiled as for users
 
 
 def lowest() -> list[str]:
@@ -38,14 +39,14 @@ def constraints(session: nox.Session) -> str:
 def tests_lowest(session: nox.Session) -> None:
     """The tests with the oldest supported dependencies."""
     session.install("-e", ".[dev]", "-c", constraints(session))
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *session.posargs, env=AS_SHIPPED)
 
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """The tests with the newest dependencies."""
     session.install("--upgrade", "-e", ".[dev]")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *session.posargs, env=AS_SHIPPED)
 
 
 @nox.session(python=PYTHONS[1])

@@ -4,7 +4,10 @@ import json
 import subprocess
 import sys
 
+import numpy as np
+
 import echofold
+from echofold import ESNForecaster, save
 
 HEAVY = {"matplotlib", "dask", "distributed", "optuna", "polars", "IPython"}
 EAGER = {"jax", "numpy", "pandas", "pandas.plotting", "scipy", "sklearn", "xarray"}
@@ -30,8 +33,12 @@ print(json.dumps([loaded, "jax" in sys.modules]))
     assert not with_jax
 
 
-def test_fitting_and_importing_plots_load_no_plotting_and_no_cluster_and_changes_no_setting():
-    code = """
+def test_fitting_and_loading_load_no_plotting_and_no_cluster_and_change_no_setting(tmp_path):
+    kept = ESNForecaster(10, random_state=1).fit(np.sin(np.arange(60)))
+    save(kept, tmp_path / "kept")
+    code = (
+        f"kept = {str(tmp_path / 'kept')!r}"
+        + """
 import json, os, sys, warnings
 import jax, numpy as np, sklearn.base  # scikit-learn itself changes some on import
 before = dict(jax.config.values), np.geterr(), dict(os.environ), list(warnings.filters)
@@ -43,11 +50,14 @@ save(model, tempfile.mkdtemp() + "/model")
 model.forecast(3)
 after = dict(jax.config.values), np.geterr(), dict(os.environ), list(warnings.filters)
 print(json.dumps({
+    "loaded model": load(kept).forecast(3).tolist(),
     "x64": bool(jax.config.jax_enable_x64), "single": str(jax.numpy.ones(1).dtype),
     "same": [a == b for a, b in zip(before, after)], "loaded": sorted(sys.modules),
 }))
 """
+    )
     found = run(code)
+    assert found["loaded model"] == kept.forecast(3).tolist()
     assert found["x64"] is False
     assert found["single"] == "float32"
     assert found["same"] == [True] * 4

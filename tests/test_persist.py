@@ -1,7 +1,5 @@
 import json
 import os
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -113,14 +111,6 @@ def test_equal_estimators_make_equal_files(path, tmp_path):
     assert path.read_bytes() == (tmp_path / "other").read_bytes()
     save(load(path), tmp_path / "again")
     assert path.read_bytes() == (tmp_path / "again").read_bytes()
-
-
-def test_loading_in_a_new_process(path):
-    model = ESNForecaster(UNITS, random_state=1).fit(pd.Series(Y))
-    save(model, path)
-    code = f"import echofold; print(echofold.load({str(path)!r}).forecast(3).tolist())"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == str(model.forecast(3).tolist())
 
 
 # --- damage -------------------------------------------------------------------------------------

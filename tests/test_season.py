@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from echofold._data.season import LATEST, detected_season
 
@@ -23,11 +24,8 @@ def repeated(pattern, season, periods, noise, seed):
 
 
 def autoregressive(seed, count, *factors):
-    rng = np.random.RandomState(seed)
-    values = np.zeros(count + 200)
-    for t in range(2, len(values)):
-        values[t] = rng.normal() + sum(f * values[t - 1 - i] for i, f in enumerate(factors))
-    return values[200:]
+    noise = np.random.RandomState(seed).normal(size=count + 198)
+    return lfilter([1.0], [1.0, *(-f for f in factors)], noise)[198:]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
