@@ -92,6 +92,27 @@ def test_sequences_sorted_by_class_are_no_trap():
     assert more["other"] == 3
 
 
+def test_groups_of_sequences_are_not_both_searched_on_and_scored(monkeypatch):
+    groups, seen = np.arange(30) // 3 * 7 % 11, []  # three neighbours each, of one class or several
+    fit = ESNSearchCV.fit
+
+    def spy(self, X, y, groups):
+        seen.append(set(groups))
+        return fit(self, X, y, groups=groups)
+
+    monkeypatch.setattr(ESNSearchCV, "fit", spy)
+    search = ESNSearchCV(ESNClassifier(8, random_state=0), {"ridge": [1e-6]}, metric="error_rate")
+    scored = evaluate(search, SEQUENCES, LABELS, origins=2, horizon=4, groups=groups)
+    assert len(seen) == 2 and np.isfinite(scored.error_rate).all()
+    (_, labels), more = _interleaved((SEQUENCES, LABELS), {"groups": groups}, 30)
+    ordered = more["groups"]
+    assert len(np.flatnonzero(np.diff(ordered))) == len(set(groups)) - 1  # together
+    for start, trained in zip(scored.start.values, seen, strict=True):
+        held = set(ordered[start : start + 4])
+        assert not trained & held
+        assert trained == set(ordered[:start]) - held
+
+
 def test_a_classification_by_hand():
     metric = ["error_rate", "rmse"]
     model = search("classification", metric=metric)

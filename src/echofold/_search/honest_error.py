@@ -29,7 +29,8 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     The validation error of a search's winner is flattered by having been chosen among many. Here
     every choice is made on the beginning alone, so the error on the rest is an honest estimate of
     what the search would do next. Sequences of a classifier have no order in time: they are
-    shuffled first, so that every beginning and stretch has the classes in their proportions.
+    shuffled first, so that every beginning and stretch has the classes in their proportions; with
+    ``groups`` whole groups are shuffled, and none is both searched on and scored.
 
     Parameters
     ----------
@@ -85,8 +86,10 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
             f"{max(0, rows - origins * horizon)} of {rows} rows to search on at first, at least "
             f"{LEAST} are needed. {remedy if rows > LEAST else f'Give more than {LEAST} rows.'}"
         )
+    groups = None
     if task.labels:
         data, fit_params = _interleaved(data, fit_params, rows)
+        groups = fit_params.get("groups")
 
     def fresh(start: int):
         # Not by clone, which copies space and splits for every origin. fit clones the estimator.
@@ -99,7 +102,7 @@ def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     if not task.labels:
         check_zeros(metrics, _targets(data[task.targets]), starts, horizon)
     with said_once():
-        for held in beginnings(fresh, data, starts, horizon, fit_params):
+        for held in beginnings(fresh, data, starts, horizon, fit_params, groups):
             errors, judged = errors_on(held, held.search.best_estimator_, metrics, spread, level)
             for name, error in (errors | judged).items():
                 variables.setdefault(name, []).append(error)
@@ -147,15 +150,21 @@ def beginnings(
     starts: np.ndarray,
     horizon: int,
     fit_params: dict[str, Any] | None = None,
+    groups: Any = None,
 ) -> Iterator[Beginning]:
-    """Fit the search that ``fresh(start)`` makes on the data before each start."""
+    """Fit the search that ``fresh(start)`` makes on the data before each start.
+
+    Rows of a group that occurs in what follows are left out before it, too.
+    """
     rows, more = len(data[0]), fit_params or {}
     for start in starts:
-        stop = start + horizon
+        before, after = np.arange(start), np.arange(start, start + horizon)
+        if groups is not None:
+            before = before[~np.isin(np.asarray(groups)[before], np.asarray(groups)[after])]
         search = fresh(start)
-        search.fit(*(_part(one, 0, start) for one in data), **_parts(more, rows, 0, start))
-        rest = [_part(one, start, stop) for one in data]
-        yield Beginning(int(start), search, rest, _parts(more, rows, start, stop))
+        search.fit(*(_taken(one, before) for one in data), **_parts(more, rows, before))
+        rest = [_taken(one, after) for one in data]
+        yield Beginning(int(start), search, rest, _parts(more, rows, after))
 
 
 def errors_on(
@@ -189,26 +198,31 @@ def as_dataset(
 
 
 def _interleaved(data, fit_params: dict[str, Any], rows: int):
-    """Sequences and labels in an order of which every part holds the classes in proportion."""
-    labels = np.asarray(data[1])
-    place = np.empty(rows)
+    """Sequences and labels in an order of which every part holds the classes in proportion.
+
+    Groups stay together, and of these each class of first members is spread out.
+    """
+    given = fit_params.get("groups")
+    members = np.arange(rows) if given is None else np.asarray(given)
+    first, group = np.unique(members, return_index=True, return_inverse=True)[1:]
+    labels = np.asarray(data[1])[first]
+    place = np.empty(len(first))
     rng = np.random.RandomState(0)
     for label in np.unique(labels):
         at = np.flatnonzero(labels == label)
         place[at] = (rng.permutation(len(at)) + rng.uniform()) / len(at)
-    order = np.argsort(place, kind="stable")
-    more = {
-        name: _taken(value, order) if np.ndim(value) and len(value) == rows else value
-        for name, value in fit_params.items()
-    }
-    return tuple(_taken(one, order) for one in data), more
+    order = np.argsort(place[group], kind="stable")
+    return tuple(_taken(one, order) for one in data), _parts(fit_params, rows, order)
 
 
-def _taken(data: Any, order: np.ndarray):
-    """Rows of an array, frame or list in another order."""
+def _taken(data: Any, at: np.ndarray):
+    """Rows of an array, frame or list; as a view where they follow each other."""
+    if len(at) and at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
+        part = slice(int(at[0]), int(at[-1]) + 1)
+        return data.iloc[part] if hasattr(data, "iloc") else data[part]
     if isinstance(data, list | tuple):
-        return [data[i] for i in order]
-    return data.iloc[order] if hasattr(data, "iloc") else data[order]
+        return [data[i] for i in at]
+    return data.iloc[at] if hasattr(data, "iloc") else data[at]
 
 
 def _default_horizon(search, data, fit_params, rows: int) -> int:
@@ -224,15 +238,10 @@ def _default_horizon(search, data, fit_params, rows: int) -> int:
     return int(min(next(iter(schemes.values())).sizes.max(), max(1, rows // 10)))
 
 
-def _part(data: Any, start: int, stop: int):
-    """Rows of an array, frame or list."""
-    return data.iloc[start:stop] if hasattr(data, "iloc") else data[start:stop]
-
-
-def _parts(fit_params: dict[str, Any], rows: int, start: int, stop: int) -> dict[str, Any]:
+def _parts(fit_params: dict[str, Any], rows: int, at: np.ndarray) -> dict[str, Any]:
     """Rows of the keyword arguments that have as many as the data."""
     return {
-        name: _part(value, start, stop) if np.ndim(value) and len(value) == rows else value
+        name: _taken(value, at) if np.ndim(value) and len(value) == rows else value
         for name, value in fit_params.items()
     }
 
