@@ -95,12 +95,11 @@ def _forecasts(album: _Album, ahead: Ahead) -> Iterator[Picture]:
     """The forecast of each output beside plain ones, unless it needs inputs not known here."""
     if ahead.forecast is None:
         return
-    kind = "networks and plain forecasts" if ahead.instead is not None else "plain forecasts"
     levels = [one for one in ahead.forecast.lower if one is not None]
     share = " and ".join(f"{100 * one:g} %" for one in levels) or "its share"
     caption = (
         f"The band is meant to hold {share} of the values; it is made of the errors of "
-        f"validation forecasts. Thin lines are {kind} to compare with."
+        f"validation forecasts. Thin lines are other forecasts to compare with."
     )
     for output in range(min(OUTPUTS, ahead.table.values.shape[1])):
         lines = {
