@@ -21,6 +21,7 @@ from cases import (
     same_scores,
     splits_of,
 )
+from independent import worst
 from searches import exploding
 from sklearn.base import clone
 from sklearn.model_selection import (
@@ -192,6 +193,28 @@ def test_the_definition(task, scheme):
     assert found.nrmse.dims == ("split", "ridge")
 
 
+# Two forecasts of one split, and each of them as a split of its own, twice.
+APART = [np.r_[5:11, 20:30], np.r_[5:11], np.r_[20:30], np.r_[32:35, 40:41], np.r_[32:35], [40]]
+APART = [(np.setdiff1d(np.arange(50), APART[i // 3 * 3]), rows) for i, rows in enumerate(APART)]
+
+
+@pytest.mark.parametrize("form", [{}, {"difference": 1}, {"difference": (3, 1), "log": True}])
+@pytest.mark.parametrize("metric", [["mse", "mae"], "mse", worst])
+@pytest.mark.parametrize("memory", ["states", "pieces"])
+def test_forecasts_of_a_split_add_up(form, metric, memory):
+    y = SERIES[: 51 + WASHOUT + int(np.sum(form.get("difference", 0)))]
+    model = clone(FORECASTER).set_params(**form)
+    y = np.exp(y) if "log" in form else y
+    found = cross_validate(model, y, cv=APART, ridge=FEW, metric=metric, memory=memory)
+    for first, (a, b) in ((0, (6, 10)), (3, (3, 1))):
+        for name in ("mse", "mae", "worst"):
+            if name in found:
+                both, one, other = found[name].values[first : first + 3]
+                mean = (a * one + b * other) / (a + b)
+                right = np.maximum(one, other) if name == "worst" else mean
+                np.testing.assert_allclose(both, right, rtol=1e-12)
+
+
 # --- fast equals naive --------------------------------------------------------------------------
 
 
@@ -202,10 +225,6 @@ TABLE += product(TASKS, [scheme for scheme in SCHEMES if scheme not in WITH_GAPS
 @pytest.mark.parametrize(("task", "scheme"), TABLE)
 def test_all_algorithms_agree(task, scheme):
     cv = SCHEMES[scheme]
-    if "forecast" in task and scheme in ("shuffled", "groups"):
-        with pytest.raises(ValueError, match="not one interval each; a forecast runs over one"):
-            run(task, cv)
-        return
     metrics = ["nrmse", "mae", "error_rate"] if task == "classification" else ["nrmse", "mae"]
     plain = run(task, cv, algorithm="naive", readouts=True, metric=metrics)
     assert plain.attrs["algorithm"] == "naive"

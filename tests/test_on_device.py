@@ -316,6 +316,26 @@ def test_searches(accelerated, options):
         np.testing.assert_allclose(results[1].nrmse, results[0].nrmse, rtol=1e-7)
 
 
+APART = [np.r_[30:50, 60:80], np.r_[120:125, 150:190, 200:201]]
+APART = [(np.setdiff1d(np.arange(249), rows), rows) for rows in APART]
+
+
+@pytest.mark.parametrize("options", [{}, {"metric": ["nrmse", "mae"]}, {"prune": True}])
+def test_splits_of_several_forecasts(accelerated, options):
+    def work():
+        model = ESNForecaster(10, random_state=0, washout=10)
+        space = {"leak_rate": [0.3, 1.0], "ridge": [1e-6, 1e-2]}
+        return ESNSearchCV(model, space, cv=APART, n_draws=2, **options).fit(SERIES)
+
+    host, there = on_both(accelerated, work)
+    assert host.best_params_ == there.best_params_
+    np.testing.assert_allclose(there.best_score_, host.best_score_, rtol=1e-9)
+    np.testing.assert_allclose(there.forecast(5), host.forecast(5), rtol=1e-8)
+    if "prune" in options:  # the winner's cost is that of a search without
+        options.clear()
+        assert work().best_score_ == pytest.approx(host.best_score_, rel=1e-12)
+
+
 def test_draws_share_a_block_and_memory_cuts_it(accelerated, monkeypatch):
     """One call to the device for all draws; several where its memory is small."""
     accelerated(True)

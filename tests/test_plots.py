@@ -36,7 +36,7 @@ from echofold import (
     metrics,
     plots,
 )
-from echofold._data.rows import complement, runs
+from echofold._data.rows import complement, intervals_of
 from echofold._models.forecast import Forecast
 from echofold.plots import _style
 
@@ -105,9 +105,9 @@ def test_bars_are_the_rows_of_each_split(scheme, n):
     ax = plots.splits(scheme, n)
     expected = {"training": set(), "left out": set(), "validation": set()}
     for number, (train, valid) in enumerate(scheme.split(np.zeros((n, 1))), 1):
-        used = runs(np.concatenate([train, valid]))
-        expected["training"] |= {(a, b, number) for a, b in runs(train)}
-        expected["validation"] |= {(a, b, number) for a, b in runs(valid)}
+        used = intervals_of(np.concatenate([train, valid]))
+        expected["training"] |= {(a, b, number) for a, b in intervals_of(train)}
+        expected["validation"] |= {(a, b, number) for a, b in intervals_of(valid)}
         expected["left out"] |= {(a, b, number) for a, b in complement(used, n)}
     for label, boxes in expected.items():
         assert bars(ax, label) == boxes

@@ -9,7 +9,7 @@ from sklearn import model_selection as skl
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from echofold._data.rows import rows, runs
+from echofold._data.rows import intervals_of, rows
 from echofold._folds.splits import resolve_cv
 from echofold.schemes import (
     Accumulative,
@@ -271,7 +271,7 @@ def test_steps_are_as_given_and_as_many_as_fit(k, valid, start, step, n):
 
 @given(st.sets(st.integers(0, 60)))
 def test_runs_and_rows_are_inverse(indices):
-    found = runs(list(indices))
+    found = intervals_of(list(indices))
     assert rows(found).tolist() == sorted(indices)
     assert all(b < c for (_, b), (c, _) in zip(found, found[1:], strict=False))
 

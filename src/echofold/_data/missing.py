@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.represent import Form
-from echofold._data.rows import Interval, runs
+from echofold._data.rows import Interval, intervals_of
 from echofold._data.tables import Table, label_of
 
 SHOWN = 4  # stretches of missing rows that are named
@@ -115,7 +115,7 @@ def words_of(
         columns = f" in column{'s' if len(at) > 1 else ''} "
         columns += ", ".join(label_of(names, column) for column in at[:SHOWN]) + more + ","
     lacking = f"value of {values.size} is" if count == 1 else f"values of {values.size} are"
-    rows = _ranges(runs(np.flatnonzero(missing.any(axis=1))), index)
+    rows = _ranges(intervals_of(np.flatnonzero(missing.any(axis=1))), index)
     return (f"{argument}: {count} {lacking} missing (NaN),{columns} in {rows}. {what}",)
 
 

@@ -12,7 +12,7 @@ Interval = tuple[int, int]
 Intervals = tuple[Interval, ...]
 
 
-def runs(indices: Any) -> Intervals:
+def intervals_of(indices: Any) -> Intervals:
     """Return the maximal runs of consecutive rows in a set of indices, in order."""
     numbers = np.unique(np.asarray(indices, dtype=np.intp))
     if not numbers.size:

@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 
 from echofold._data.problem import Problem
+from echofold._data.runs import Runs
 from echofold._data.segments import Sequences
 from echofold._engine.drive import sums_of_sequences
 from echofold._engine.generate import (
@@ -112,48 +113,42 @@ def _rows_of_sequences(r: Reservoirs, sequences, take, beside):
     return _beside(beside, states) if r.beside else states
 
 
-def closed_sums(
-    r: Reservoirs, problem: Problem, W, starts, first: int, valid: np.ndarray, sum_: Sum
-):
-    """Sums of errors ``(networks, splits, ridge)`` over intervals ``valid``.
+def closed_sums(r: Reservoirs, problem: Problem, W, starts, first: int, runs: Runs, sum_: Sum):
+    """Sums of errors ``(networks, runs, ridge)``.
 
-    ``W (networks, splits, ridge, p, outputs)`` are readouts, ``starts (networks, splits, inputs +
-    size)`` what each interval starts from, inputs and states; those of the networks ``r``, draws
-    times candidates, begin at ``first``.
+    ``W (networks, runs, ridge, p, outputs)`` are readouts, ``starts (networks, runs, inputs +
+    size)`` what each run starts from, inputs and states; those of the networks ``r``, draws times
+    candidates, begin at ``first``.
     """
-    along = _along(problem, valid, sum_.tolerance)
-    return _sums(r.silent(), W, starts, first, *along, steps=_steps(valid), sum_=sum_.of)
+    along = _along(problem, runs, sum_.tolerance)
+    return _sums(r.silent(), W, starts, first, *along, steps=runs.longest, sum_=sum_.of)
 
 
-def closed_outputs(r: Reservoirs, problem: Problem, W, starts, first: int, valid: np.ndarray):
-    """Outputs ``(networks, splits, ridge, steps, outputs)`` of the same runs."""
-    return _outputs(r.silent(), W, starts, first, *_along(problem, valid), steps=_steps(valid))
+def closed_outputs(r: Reservoirs, problem: Problem, W, starts, first: int, runs: Runs):
+    """Outputs ``(networks, runs, ridge, steps, outputs)`` of the same."""
+    return _outputs(r.silent(), W, starts, first, *_along(problem, runs), steps=runs.longest)
 
 
-def _steps(valid: np.ndarray) -> int:
-    return int((valid[:, 1] - valid[:, 0]).max())
-
-
-def _along(problem: Problem, valid: np.ndarray, tolerance=None) -> tuple[Course, Any]:
-    """What runs of all intervals go along, and the levels before each."""
-    along = course(problem, valid[:, 0], valid[:, 1] - valid[:, 0], tolerance)
-    return along, levels_before(problem, valid[:, 0])
+def _along(problem: Problem, runs: Runs, tolerance=None) -> tuple[Course, Any]:
+    """What runs go along, and the levels before each."""
+    along = course(problem, runs.first, runs.steps, tolerance)
+    return along, levels_before(problem, runs.first)
 
 
 class _Columns(NamedTuple):
-    """Every (candidate, split, ridge) of one draw, ready to run."""
+    """Every (candidate, run, ridge) of one draw, ready to go."""
 
     r: Reservoirs
     readout: Any
     rows: Any
     along: Course
-    split: Any
+    run: Any
 
     def begin(self, before, sum_: str) -> Trajectories:
         """After their first output."""
         inputs = self.rows.shape[0] - self.r.shape[0]
         true = self.rows[:inputs], self.rows[inputs:]
-        before = before[..., self.split]
+        before = before[..., self.run]
         return first_output(self.r, self.readout, *true, self.along, before, sum_)
 
     def step(self, sum_: str):
@@ -162,23 +157,23 @@ class _Columns(NamedTuple):
 
 
 def _of_columns(r: Reservoirs, along: Course, column, shape) -> tuple[Reservoirs, Course]:
-    """Reservoirs and course of columns of ``shape`` (candidates, splits, ridge)."""
-    split = (column // shape[2]) % shape[1]
-    along = along._replace(start=along.start[split], horizon=along.horizon[split])
+    """Reservoirs and course of columns of ``shape`` (candidates, runs, ridge)."""
+    run = (column // shape[2]) % shape[1]
+    along = along._replace(start=along.start[run], horizon=along.horizon[run])
     return r.columns(column // (shape[1] * shape[2])), along
 
 
 def _columns(r: Reservoirs, W, starts, along: Course) -> _Columns:
-    candidates, splits, ridges = W.shape[:3]
-    column = jnp.arange(candidates * splits * ridges)
+    candidates, runs, ridges = W.shape[:3]
+    column = jnp.arange(candidates * runs * ridges)
     readout = jnp.moveaxis(W.reshape(len(column), *W.shape[3:]), 0, 2)
-    rows = jnp.repeat(starts.reshape(candidates * splits, -1), ridges, axis=0).T
+    rows = jnp.repeat(starts.reshape(candidates * runs, -1), ridges, axis=0).T
     r, along = _of_columns(r, along, column, W.shape)
-    return _Columns(r, readout, rows, along, (column // ridges) % splits)
+    return _Columns(r, readout, rows, along, (column // ridges) % runs)
 
 
 def _for_each_draw(r: Reservoirs, W, starts, first, run):
-    """``run`` on every draw; what it gives for each column, as ``(networks, splits, ridge, …)``."""
+    """``run`` on every draw; what it gives for each column, as ``(networks, runs, ridge, …)``."""
     draws = jax.tree.leaves(r)[0].shape[0]
     count = draws * r.shape[1]
 
@@ -219,15 +214,14 @@ def _outputs(r: Reservoirs, W, starts, first, along: Course, before, *, steps: i
 class Held:
     """Columns of one draw that stay on the device, to be run some at a time.
 
-    ``W (candidates, splits, ridge, p, outputs)`` and ``starts`` are as in
-    `closed_sums`; ``error (columns,)`` are the errors so far, on the host. Every column has made
-    its first output.
+    ``W (candidates, runs, ridge, p, outputs)`` and ``starts`` are as in `closed_sums`; ``error
+    (columns,)`` are the errors so far, on the host. Every column has made its first output.
     """
 
-    def __init__(self, r: Reservoirs, problem: Problem, W, starts, valid, sum_: Sum):
+    def __init__(self, r: Reservoirs, problem: Problem, W, starts, runs: Runs, sum_: Sum):
         self.r, self.sum = r.silent(), sum_
         self.shape = W.shape[:3]
-        self.along, before = _along(problem, valid, sum_.tolerance)
+        self.along, before = _along(problem, runs, sum_.tolerance)
         self.readout, self.going = _begun(self.r, W, starts, self.along, before, sum_=sum_.of)
         self.error = np.array(self.going.error)
 

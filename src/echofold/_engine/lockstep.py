@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from echofold._data.problem import Problem
+from echofold._data.runs import Runs
 from echofold._engine.generate import (
     Course,
     Trajectories,
@@ -31,8 +32,8 @@ SMALL = 128  # units up to which some more columns cost less than another progra
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Trajectories to run, flattened: one entry for each column.
+class Columns:
+    """Runs of every candidate at every ridge, flattened: one entry for each column.
 
     ``candidate``, ``start`` and ``horizon`` are ``(columns,)``; ``readout`` is
     ``(columns, 1 + features, outputs)``; ``rows (columns, inputs + size)`` holds the true inputs
@@ -45,9 +46,9 @@ class Runs:
     readout: np.ndarray
     rows: np.ndarray
 
-    def part(self, index) -> Runs:
+    def part(self, index) -> Columns:
         """Some of the columns."""
-        return Runs(
+        return Columns(
             self.candidate[index],
             self.start[index],
             self.horizon[index],
@@ -56,32 +57,29 @@ class Runs:
         )
 
 
-def flatten(W: np.ndarray, rows: np.ndarray, valid: np.ndarray) -> Runs:
+def flatten(W: np.ndarray, rows: np.ndarray, runs: Runs) -> Columns:
     """Columns of readouts ``W (candidates, splits, ridge, p, outputs)``.
 
-    ``rows (candidates, splits, inputs + size)`` are the true inputs and states at the start of each
-    validation interval ``valid (splits, 2)``.
+    ``rows (candidates, runs, inputs + size)`` are the true inputs and states at the start of each
+    run.
     """
-    candidates, splits, ridges = W.shape[:3]
-    candidate, split, _ = (a.ravel() for a in np.indices((candidates, splits, ridges)))
-    return Runs(
-        candidate,
-        valid[split, 0],
-        (valid[:, 1] - valid[:, 0])[split],
-        W.reshape(-1, *W.shape[3:]),
-        rows[candidate, split],
-    )
+    W = runs.of_splits(W)
+    candidate, run, _ = (a.ravel() for a in np.indices(W.shape[:3]))
+    return Columns(
+        candidate, runs.first[run], runs.steps[run], W.reshape(-1, *W.shape[3:]),
+        rows[candidate, run],
+    )  # fmt: skip
 
 
-def blocks(runs: Runs, device: str) -> Iterator[tuple[slice, int]]:
+def blocks(columns: Columns, device: str) -> Iterator[tuple[slice, int]]:
     """Blocks of columns with the width they are padded to, so that few shapes are compiled."""
-    columns, units = len(runs.candidate), runs.readout.shape[1]
+    count, units = len(columns.candidate), columns.readout.shape[1]
     widest = columns_together(units, device.partition(":")[0])
     narrowest = 8
     if units <= SMALL:
-        narrowest = 32 if columns <= widest else widest
-    for first in range(0, columns, widest):
-        part = slice(first, min(first + widest, columns))
+        narrowest = 32 if count <= widest else widest
+    for first in range(0, count, widest):
+        part = slice(first, min(first + widest, count))
         wide = 1 << (part.stop - part.start - 1).bit_length()
         yield part, min(widest, max(narrowest, wide))
 
@@ -130,81 +128,83 @@ def room_of(problem: Problem) -> int:
     return room_for(problem.form) if problem.brought_back else 0
 
 
-def _from_rows(problem: Problem, r: Reservoirs, runs: Runs) -> tuple:
+def _from_rows(problem: Problem, r: Reservoirs, columns: Columns) -> tuple:
     """Inputs, states and levels that columns start from."""
-    rows, inputs = runs.rows.T, runs.rows.shape[1] - r.shape[0]
-    return rows[:inputs], rows[inputs:], levels_before(problem, runs.start)
+    rows, inputs = columns.rows.T, columns.rows.shape[1] - r.shape[0]
+    return rows[:inputs], rows[inputs:], levels_before(problem, columns.start)
 
 
 def first_outputs(
-    problem: Problem, r: Reservoirs, runs: Runs, readout, along: Course, sum_: str
+    problem: Problem, r: Reservoirs, columns: Columns, readout, along: Course, sum_: str
 ) -> Trajectories:
     """Columns after their first output, from the true rows that they start from."""
-    inputs, states, before = _from_rows(problem, r, runs)
+    inputs, states, before = _from_rows(problem, r, columns)
     return begin(r, readout, inputs, states, along, sum_, before)
 
 
-def _padded(runs: Runs, width: int) -> Runs:
+def _padded(columns: Columns, width: int) -> Columns:
     """Columns padded to ``width`` by repeating the first."""
     index = np.zeros(width, dtype=int)
-    index[: len(runs.candidate)] = np.arange(len(runs.candidate))
-    return runs.part(index)
+    index[: len(columns.candidate)] = np.arange(len(columns.candidate))
+    return columns.part(index)
 
 
-def _start(source: States, runs: Runs, tolerance=None) -> tuple:
+def _start(source: States, columns: Columns, tolerance=None) -> tuple:
     """What columns run on and start from."""
-    problem, r = source.problem, source.reservoirs.silent().columns(runs.candidate)
-    along = course(problem, runs.start, runs.horizon, tolerance)
-    readout = np.moveaxis(runs.readout, 0, 2)
-    inputs, states, before = _from_rows(problem, r, runs)
+    problem, r = source.problem, source.reservoirs.silent().columns(columns.candidate)
+    along = course(problem, columns.start, columns.horizon, tolerance)
+    readout = np.moveaxis(columns.readout, 0, 2)
+    inputs, states, before = _from_rows(problem, r, columns)
     return r, readout, inputs, states, along, before
 
 
-def _in_stretches(source: States, runs: Runs, sum_: Sum, longest: int):
+def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
     """Columns after one output, and what follows it of a series that is not in memory."""
-    problem, r = source.problem, source.reservoirs.silent().columns(runs.candidate)
-    steps = steps_together(runs.start, longest)
-    along = course(problem, runs.start, runs.horizon, sum_.tolerance, steps)
-    readout = np.moveaxis(runs.readout, 0, 2)
-    going = first_outputs(problem, r, runs, readout, along, sum_.of)
-    return r, readout, going, stretches(problem, runs.start, runs.horizon, along, longest)
+    problem, r = source.problem, source.reservoirs.silent().columns(columns.candidate)
+    steps = steps_together(columns.start, longest)
+    along = course(problem, columns.start, columns.horizon, sum_.tolerance, steps)
+    readout = np.moveaxis(columns.readout, 0, 2)
+    going = first_outputs(problem, r, columns, readout, along, sum_.of)
+    return r, readout, going, stretches(problem, columns.start, columns.horizon, along, longest)
 
 
-def closed_loop_sums(source: States, runs: Runs, sum_: Sum = SQUARED) -> np.ndarray:
-    """Sum of errors of every column over its horizon."""
-    total = np.empty(len(runs.candidate))
-    longest = int(runs.horizon.max())
+def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED) -> np.ndarray:
+    """Sums of errors ``(candidates, runs, ridge)``, from what `flatten` takes."""
+    columns = flatten(W, starts, runs)
+    total = np.empty(len(columns.candidate))
     with engine(source.device):
-        for part, width in blocks(runs, source.device):
-            some = _padded(runs.part(part), width)
+        for part, width in blocks(columns, source.device):
+            some = _padded(columns.part(part), width)
             if source.problem.lazy:
-                r, readout, going, ahead = _in_stretches(source, some, sum_, longest)
+                r, readout, going, ahead = _in_stretches(source, some, sum_, runs.longest)
                 for first, steps, along in ahead:
                     going, _ = proceed(r, readout, going, along, first, steps, sum_.of)
                 error = going.error
             else:
                 start = _start(source, some, sum_.tolerance)
-                error = sums(*start, steps=longest, sum_=sum_.of)
+                error = sums(*start, steps=runs.longest, sum_=sum_.of)
             total[part] = np.asarray(error)[: part.stop - part.start]
-    return total
+    return total.reshape(len(W), len(runs), -1)
 
 
-def closed_loop_outputs(source: States, runs: Runs) -> np.ndarray:
-    """Outputs ``(columns, longest horizon, outputs)`` of every column, in the units scored in."""
-    longest = int(runs.horizon.max())
-    all_outputs = np.empty((len(runs.candidate), longest, source.problem.targets.shape[1]))
+def closed_loop_outputs(source: States, W, starts, runs: Runs) -> np.ndarray:
+    """Outputs ``(candidates, runs, steps, ridge, outputs)``, in the units scored in."""
+    problem, columns = source.problem, flatten(W, starts, runs)
+    shape = len(columns.candidate), runs.longest, problem.targets.shape[1]
+    all_outputs = np.empty(shape)
     with engine(source.device):
-        for part, width in blocks(runs, source.device):
-            some = _padded(runs.part(part), width)
-            if source.problem.lazy:
-                r, readout, going, ahead = _in_stretches(source, some, SQUARED, longest)
+        for part, width in blocks(columns, source.device):
+            some = _padded(columns.part(part), width)
+            if problem.lazy:
+                r, readout, going, ahead = _in_stretches(source, some, SQUARED, runs.longest)
                 parts = [np.asarray(going.y)[None]]
                 for first, steps, along in ahead:
                     going, rest = proceed(r, readout, going, along, first, steps, keep=True)
                     parts.append(rest)
                 outputs = np.concatenate(parts)
             else:
-                outputs = np.asarray(outputs_of(*_start(source, some), steps=longest))
+                outputs = np.asarray(outputs_of(*_start(source, some), steps=runs.longest))
             all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
-    problem = source.problem
-    return problem.values(all_outputs, runs.start) if problem.brought_back else all_outputs
+    if problem.brought_back:
+        all_outputs = problem.values(all_outputs, columns.start)
+    return np.moveaxis(all_outputs.reshape(len(W), len(runs), -1, *shape[1:]), 2, 3)

@@ -104,11 +104,11 @@ class States:
                 x = last
             self._save(stop, x)
 
-    def watch(self, rows: Sequence[int]) -> None:
+    def watch(self, rows: Sequence[int] | np.ndarray) -> None:
         """Remember inputs and states of these rows when they are passed."""
         self._wanted = np.union1d(self._wanted, np.asarray(rows, dtype=int))
 
-    def begins(self, rows: Sequence[int]) -> np.ndarray:
+    def begins(self, rows: Sequence[int] | np.ndarray) -> np.ndarray:
         """Inputs and states ``(candidates, len(rows), inputs + size)`` at some rows.
 
         Those that were not watched, or not passed, are driven to.

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from echofold._data.rows import runs
+from echofold._data.rows import intervals_of
 from echofold._folds.algorithm import Algorithm, Readouts, Residuals, Size
 from echofold._folds.leaving import LARGE, leave_one, leave_several
 from echofold._folds.naive import naive
@@ -296,7 +296,7 @@ def _refit(X, Y, weights, split: int, ridge, penalised: bool, left_out: LeftOut)
     R = left_out.rows[split][left_out.rows[split] < len(X)]
     kept = np.setdiff1d(np.arange(len(X)), R)
     chosen = left_out.refitted[split]
-    W = naive(X, Y, weights, [runs(kept)], ridge[chosen], penalised)[0]
+    W = naive(X, Y, weights, [intervals_of(kept)], ridge[chosen], penalised)[0]
     residuals = Y[R] - (W[:, :1] + X[R] @ W[:, 1:])
     left_out.residuals[split, : len(R), chosen] = residuals
     if left_out.W is not None:

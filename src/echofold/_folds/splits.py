@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.rows import Intervals, complement, difference, padded, rows, runs
+from echofold._data.rows import Intervals, complement, difference, intervals_of, padded, rows
+from echofold._data.runs import Runs
 from echofold._machine.remembered import remembered
 from echofold.schemes import KFold
 from echofold.schemes._scheme import Scheme
@@ -83,10 +84,12 @@ class RowSplits:
         """Rows that each split does not train on: its validation rows and its gaps."""
         return [complement(train, self.n) for train in self.train]
 
-    @property
-    def valid_starts(self) -> list[int]:
-        """The first validation row of each split."""
-        return [valid[0][0] for valid in self.valid]
+    @cached_property
+    def runs(self) -> Runs:
+        """Forecasts over the validation rows: one for each interval."""
+        each = [(split, a, b - a) for split, valid in enumerate(self.valid) for a, b in valid]
+        split, first, steps = np.array(each).T
+        return Runs(split, first, steps, self.n, len(self))
 
     @cached_property
     def valid_rows(self) -> np.ndarray:
@@ -266,7 +269,7 @@ def _index_runs(indices: Any, n: int, what: str) -> Intervals:
     outside = array[(array < 0) | (array >= n)]
     if outside.size:
         raise ValueError(f"{what}: index {outside[0]} is outside 0 to {n - 1} (n={n}).")
-    intervals = runs(array)
+    intervals = intervals_of(array)
     distinct = sum(b - a for a, b in intervals)
     if distinct != array.size:
         raise ValueError(

@@ -13,7 +13,7 @@ from echofold._data.missing import (
     words_of_table,
 )
 from echofold._data.problem import Problem
-from echofold._data.rows import runs
+from echofold._data.rows import intervals_of
 from echofold._data.sources import is_long
 from echofold._data.tables import read
 from echofold._engine.drive import advance
@@ -273,7 +273,7 @@ class ESNForecaster(SeriesESN):
     def _move(self, y: np.ndarray, known: np.ndarray) -> None:
         """Move on over ``y (rows, outputs)``, and over forecasts where it is missing (NaN)."""
         missing, done = np.isnan(y), 0
-        for a, b in runs(np.flatnonzero(missing.any(axis=1))):
+        for a, b in intervals_of(np.flatnonzero(missing.any(axis=1))):
             if done < a:
                 self._advance(y[done:a], known[done:a])
             # What is known of a row goes into the forecast of the next one.

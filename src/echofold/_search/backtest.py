@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from echofold._data.arguments import check_count, check_integer
 from echofold._data.problem import Problem
 from echofold._data.rows import Intervals
+from echofold._data.runs import Runs
 from echofold._data.sources import is_long
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows
-from echofold._engine.lockstep import Runs, closed_loop_outputs, flatten
+from echofold._engine.lockstep import closed_loop_outputs
 from echofold._engine.states import States, single, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import engine
@@ -182,50 +183,41 @@ def _forecasts(
     r, places = model._reservoirs(), at - 1 - problem.skipped
     work = Work(problem.rows, 1, r.shape[0]), Work(horizon, len(at), r.shape[0])
     source = states_of(problem, r, resolve(model.device, *work))
-    valid = np.stack([places, places + horizon], axis=1)
     if refit:
         # As `fit` does: a readout learns from states with noise, and runs on without it.
         kind = model.reservoir_
         noisy = kind.free() is not kind
         seen = single(problem, kind, model.seed_, model.device) if noisy else source
-        runs = _refitted(model, seen, source, valid)
+        W, runs = _refitted(model, seen, places, horizon), np.arange(len(places))
     else:
-        begins = (
-            source.begins(places.tolist())[0]
-            if washout is None
-            else _warmed(source, places, washout)
-        )
-        readout = np.broadcast_to(model.readout_, (len(at), *model.readout_.shape))
-        zeros = np.zeros(len(at), dtype=int)
-        runs = Runs(zeros, places, zeros + horizon, readout, begins)
-    outputs = closed_loop_outputs(source, runs)
+        W, runs = model.readout_[None], np.zeros(len(places), dtype=int)
+    begins = source.begins(places) if washout is None else _warmed(source, places, washout)
+    ahead = Runs(runs, places, np.full(len(places), horizon), problem.rows, len(W))
+    outputs = closed_loop_outputs(source, W[None, :, None], begins, ahead)[0, :, :, 0]
     with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
         return problem.scored.original(outputs)
 
 
 def _warmed(source: States, places: np.ndarray, washout: int) -> np.ndarray:
-    """Inputs and states ``(starts, inputs + size)``, each from rest over its own washout."""
+    """Inputs and states ``(1, starts, inputs + size)``, each from rest over its own washout."""
     inputs = source.problem.inputs
     windows = inputs[places[:, None] + np.arange(-washout, 1)]
     with engine(source.device):
         states = after_windows(source.reservoirs, windows)
-    return np.hstack([inputs[places], states])
+    return np.hstack([inputs[places], states])[None]
 
 
-def _refitted(model: ESNForecaster, seen: States, source: States, valid: np.ndarray) -> Runs:
-    """Runs on ``source`` with readouts trained on what is ``seen`` before each start."""
-    order = np.argsort(valid[:, 0], kind="stable")  # so that rows are only ever added
-    valid = valid[order]
-    train: list[Intervals] = [((0, int(a)),) for a, _ in valid]
-    ahead: list[Intervals] = [((int(a), int(b)),) for a, b in valid]
-    splits = RowSplits("backtest", source.problem.rows, train, ahead, True)
+def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: int) -> np.ndarray:
+    """Readouts ``(starts, 1 + m, outputs)`` trained on what is ``seen`` before each start."""
+    order = np.argsort(places, kind="stable")  # so that rows are only ever added
+    train: list[Intervals] = [((0, a),) for a in places[order].tolist()]
+    ahead: list[Intervals] = [((a, a + horizon),) for a in places[order].tolist()]
+    splits = RowSplits("backtest", seen.problem.rows, train, ahead, True)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
     ridge = np.array([float(model.ridge)])
     settings = Settings(ridge, bool(model.penalize_bias), check_metrics("mse"), readouts=True)
     found = validate(seen, {"backtest": splits}, settings, close=False)["backtest"]
-    begins = source.begins(splits.valid_starts)
-    runs = flatten(np.asarray(found.W), begins, valid)
-    return runs.part(np.argsort(order))
+    return np.asarray(found.W)[0, np.argsort(order), 0]
 
 
 def _dataset(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):

@@ -75,8 +75,8 @@ def run_block(block: Block) -> Record:
                     if one.starts is not None:
                         close_the_loop(source, one, block.settings, before)
                     if runs_closed_loop(block.problem, one.splits):
-                        runs = one.splits.sizes.sum() - len(one.splits)
-                        ran += int(runs) * len(block.kinds) * len(block.settings.ridge)
+                        columns = len(block.kinds) * len(block.settings.ridge)
+                        ran += columns * int((one.splits.runs.steps - 1).sum())
     return gathered(
         [results for _, results in draws],
         [metric.name for metric in block.settings.metrics],

@@ -16,7 +16,7 @@ import numpy as np
 
 from echofold._engine.draws import Held
 from echofold._engine.generate import Trajectories, proceed
-from echofold._engine.lockstep import Runs, Sum, blocks, course, first_outputs, flatten, room_of
+from echofold._engine.lockstep import Columns, Sum, blocks, course, first_outputs, flatten, room_of
 from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._validation.outcome import Validated
@@ -64,7 +64,7 @@ class _OnHost(_Part):
     ``x (columns, units)``, ``y (columns, outputs)``, ``errors (columns,)``, ``past``.
     """
 
-    runs: Runs
+    held: Columns
     sum: Sum
     x: np.ndarray
     y: np.ndarray
@@ -77,15 +77,15 @@ class _OnHost(_Part):
 
     def run(self, columns: np.ndarray, first: int, to: int) -> None:
         problem = self.source.problem
-        for part, width in blocks(self.runs.part(columns), self.source.device):
+        for part, width in blocks(self.held.part(columns), self.source.device):
             index = np.full(width, columns[part][0])
             index[: part.stop - part.start] = columns[part]
-            runs = self.runs.part(index)
-            readout = np.moveaxis(runs.readout, 0, 2)
-            r = self.source.reservoirs.silent().columns(runs.candidate)
-            along = course(problem, runs.start, runs.horizon, self.sum.tolerance)
+            some = self.held.part(index)
+            readout = np.moveaxis(some.readout, 0, 2)
+            r = self.source.reservoirs.silent().columns(some.candidate)
+            along = course(problem, some.start, some.horizon, self.sum.tolerance)
             if first == 0:
-                going = first_outputs(problem, r, runs, readout, along, self.sum.of)
+                going = first_outputs(problem, r, some, readout, along, self.sum.of)
             else:
                 past = np.moveaxis(self.past[index], 0, 2)
                 going = Trajectories(self.x[index].T, self.y[index].T, self.errors[index], past)
@@ -123,7 +123,8 @@ def close_and_prune(
     which scores ``(draws, candidates, ridge)`` are such bounds, and the column steps that were run.
     """
     first = draws[0][1]
-    shape, longest = first.W.shape[:3], int(first.splits.sizes.max())
+    runs = first.splits.runs
+    shape, longest = (len(first.W), len(runs), first.W.shape[2]), runs.longest
     sum_ = summed(draws[0][0].problem, settings.metrics)
     parts = [_part(source, one, sum_) for source, one in draws]
     columns = np.arange(np.prod(shape)).reshape(shape)
@@ -157,17 +158,18 @@ def close_and_prune(
 
 
 def _part(source: States, one: Validated, sum_: Sum) -> _Part:
-    valid = np.array([runs[0] for runs in one.splits.valid])
-    shape, outputs, problem = one.W.shape[:3], one.W.shape[-1], source.problem
+    runs, outputs, problem = one.splits.runs, one.W.shape[-1], source.problem
+    shape = len(one.W), len(runs), one.W.shape[2]
     count, units = int(np.prod(shape)), source.reservoirs.shape[0]
-    horizon = np.broadcast_to((valid[:, 1] - valid[:, 0])[:, None], shape).ravel()
+    horizon = np.broadcast_to(runs.steps[:, None], shape).ravel()
     done = np.zeros(count, dtype=int)
     if not isinstance(one.W, np.ndarray):
         with engine(source.device):
-            held = Held(source.reservoirs, problem, one.W, one.starts, valid, sum_)
+            W = runs.of_splits(one.W)
+            held = Held(source.reservoirs, problem, W, one.starts, runs, sum_)
         return _OnDevice(source, horizon, done, held=held)
     return _OnHost(
-        source, horizon, done, runs=flatten(one.W, one.starts, valid), sum=sum_,
+        source, horizon, done, held=flatten(one.W, one.starts, runs), sum=sum_,
         x=np.zeros((count, units)), y=np.zeros((count, outputs)), errors=np.zeros(count),
         past=np.zeros((count, room_of(problem), outputs)),
     )  # fmt: skip
@@ -176,7 +178,7 @@ def _part(source: States, one: Validated, sum_: Sum) -> _Part:
 def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str, np.ndarray]:
     """Scores ``(candidates, splits, ridge)`` from the errors so far."""
     needs = kinds(settings.metrics)[0]
-    sums = {needs: part.error.reshape(shape)}
+    sums = {needs: one.splits.runs.added(part.error.reshape(shape))}
     return finish_sums(part.source.problem.scored, one.splits, sums, settings.metrics)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from echofold import metrics
 from echofold._data.problem import Problem
-from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums, flatten
+from echofold._data.runs import Runs
+from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
 from echofold._models.train import fit_all, of_outputs
 from echofold._search.finals import FINALS, mean_ridge
-from echofold._validation.score import finish_sums, score_residuals
+from echofold._validation.score import finish_sums, score_outputs, score_residuals
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
 
@@ -26,11 +27,11 @@ class SplitReadouts:
     """What a validation leaves for final models of one candidate.
 
     ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits, 1 or outputs)`` belong
-    to the splits; ``residuals (splits, steps, outputs)``, in original units, are those of
-    closed-loop validation (None for other tasks), NaN past the end of a shorter interval and where
-    there is no value; ``outputs`` are what they belong to. Of a series longer than memory they are
-    those of the first steps of every split. If logarithms are learned, there are ``log_residuals``
-    too. ``runs`` is how many of the splits do not overlap.
+    to the splits; ``residuals (runs, steps, outputs)``, in original units, are those of closed-loop
+    validation (None for other tasks), NaN past the end of a shorter run and where there is no
+    value; ``outputs`` are what they belong to. Of a series longer than memory they are those of the
+    first steps of every run. If logarithms are learned, there are ``log_residuals`` too. ``apart``
+    is how many of the runs do not overlap.
     """
 
     W: np.ndarray
@@ -40,7 +41,7 @@ class SplitReadouts:
     residuals: np.ndarray | None = None
     outputs: np.ndarray | None = None
     log_residuals: np.ndarray | None = None
-    runs: int = 1
+    apart: int = 1
 
 
 def validate_winner(
@@ -62,27 +63,26 @@ def validate_winner(
         return SplitReadouts(W, errors, ridge, train_rows)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
-        starts = source.begins(splits.valid_starts)
-    problem, scored, kept = source.problem, source.problem.scored, _kept(source.problem, splits)
-    rows = kept.valid_rows
-    runs = flatten(W[None, :, None], starts, np.array([valid[0] for valid in kept.valid]))
-    outputs = closed_loop_outputs(source, runs)
-    with np.errstate(over="ignore", invalid="ignore"):
-        residuals = scored.targets[np.minimum(rows, problem.rows - 1)] - outputs
-    if kept is splits:
-        errors = score_residuals(scored, splits, rows, residuals[:, :, None], rmse)["rmse"][:, 0]
+        starts = source.begins(splits.runs.first)
+    problem, scored, runs = source.problem, source.problem.scored, _kept(source.problem, splits)
+    begun = W[None, :, None], starts
+    (found,) = closed_loop_outputs(source, *begun, runs)
+    if runs is splits.runs:
+        errors = score_outputs(scored, splits, found, rmse)["rmse"][:, 0]
     else:  # all steps count, but not all are kept
-        whole = flatten(W[None, :, None], starts, np.array([valid[0] for valid in splits.valid]))
-        sums = {"squared": closed_loop_sums(source, whole)[:, None]}
+        sums = {"squared": splits.runs.added(closed_loop_sums(source, *begun, splits.runs)[0])}
         errors = finish_sums(scored, splits, sums, rmse)["rmse"][:, 0]
+    rows = runs.rows
     with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
-        residuals = residuals * scored.unit
+        targets = scored.targets[np.minimum(rows, problem.rows - 1)]
+        residuals = (targets - found[:, :, 0]) * scored.unit
         outputs = _targets(problem, rows) - residuals
     residuals[~problem.counts(rows)] = np.nan
     logs = None
     if problem.form.log:
         logs = log_errors(validation_truth(problem, splits), residuals)
-    return SplitReadouts(W, errors, ridge, train_rows, residuals, outputs, logs, _apart(splits))
+    more = residuals, outputs, logs, _apart(splits.runs)
+    return SplitReadouts(W, errors, ridge, train_rows, *more)
 
 
 def output_ridges(
@@ -116,12 +116,12 @@ def score_readouts(source: States, splits: RowSplits, W: np.ndarray, wanted) -> 
     return {name: values[:, 0] for name, values in scores.items()}
 
 
-def _apart(splits: RowSplits) -> int:
-    """How many validation intervals do not overlap: rows in any of them, by the longest."""
+def _apart(runs: Runs) -> int:
+    """How many runs do not overlap: rows in any of them, by the longest."""
     covered, end = 0, 0
-    for a, b in sorted(valid[0] for valid in splits.valid):
+    for a, b in sorted(zip(runs.first, runs.first + runs.steps, strict=True)):
         covered, end = covered + max(0, b - max(a, end)), max(b, end)
-    return max(1, round(covered / int(splits.sizes.max())))
+    return max(1, round(covered / runs.longest))
 
 
 def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
@@ -135,19 +135,25 @@ def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
 
 
 def validation_truth(problem: Problem, splits: RowSplits) -> np.ndarray:
-    """True values ``(splits, steps, outputs)`` of the validation rows, NaN where there is none."""
-    rows = _kept(problem, splits).valid_rows
+    """True values ``(runs, steps, outputs)`` of the validation rows, NaN where there is none."""
+    rows = _rows_kept(problem, splits)
     truth = _targets(problem, rows)
     truth[~problem.counts(rows)] = np.nan
     return truth
 
 
-def _kept(problem: Problem, splits: RowSplits) -> RowSplits:
-    """Splits of which outputs are kept: of a series longer than memory, the first steps of each."""
-    most = max(1, KEPT_OUTPUTS // (len(splits) * problem.targets.shape[1]))
-    if not problem.lazy or splits.sizes.max() <= most:
-        return splits
-    return replace(splits, valid=[((a, min(b, a + most)),) for ((a, b),) in splits.valid])
+def _kept(problem: Problem, splits: RowSplits) -> Runs:
+    """Runs of which outputs are kept: of a series longer than memory, the first steps of each."""
+    runs = splits.runs
+    most = max(1, KEPT_OUTPUTS // (len(runs) * problem.targets.shape[1]))
+    return runs if not problem.lazy or runs.longest <= most else runs.cut(most)
+
+
+def _rows_kept(problem: Problem, splits: RowSplits) -> np.ndarray:
+    """Validation rows whose outputs are kept: of every run of a forecast, else of every split."""
+    if problem.task.fed_back or problem.lazy:
+        return _kept(problem, splits).rows
+    return splits.valid_rows
 
 
 def _targets(problem: Problem, rows: np.ndarray) -> np.ndarray:
@@ -182,9 +188,10 @@ def final_readout(
 class ValidationOutputs:
     """What the winner's splits said about their validation rows, in original units.
 
-    ``rows (splits, steps)`` are rows of ``y`` (for a classifier, sequences), -1 past the end of a
-    shorter set; ``truth`` and ``outputs (splits, steps, outputs)`` are NaN there. ``truth`` is NaN
-    in rows without a value, too. Outputs of runs that diverged are not finite.
+    ``rows (splits, steps)``, of forecasts ``(runs, steps)``, are rows of ``y`` (for a classifier,
+    sequences), -1 past the end of a shorter set; ``truth`` and ``outputs (…, steps, outputs)`` are
+    NaN there. ``truth`` is NaN in rows without a value, too. Outputs of runs that diverged are not
+    finite.
     """
 
     rows: np.ndarray
@@ -196,7 +203,7 @@ def validation_outputs(
     source: States, splits: RowSplits, readouts: SplitReadouts
 ) -> ValidationOutputs:
     """Forecasts or predictions of every split for its validation rows, in original units."""
-    problem, rows = source.problem, _kept(source.problem, splits).valid_rows
+    problem, rows = source.problem, _rows_kept(source.problem, splits)
     past, truth = rows >= problem.rows, validation_truth(problem, splits)
     if readouts.outputs is not None:
         outputs = readouts.outputs

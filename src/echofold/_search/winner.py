@@ -98,7 +98,7 @@ class Winners:
         condition = float(self.results[scheme].condition.values[draw, winner.candidate])
         model._install(network(source, readout, model.random_state, condition), problem)
         if readouts.residuals is not None:
-            model.residuals_, model.runs_ = readouts.residuals, readouts.runs
+            model.residuals_, model.runs_ = readouts.residuals, readouts.apart
             if model.log:
                 model.log_residuals_ = readouts.log_residuals
         return model

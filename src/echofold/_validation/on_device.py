@@ -41,7 +41,7 @@ from echofold._validation.score import (
     finish_sums,
     kinds,
     runs_closed_loop,
-    score_residuals,
+    score_outputs,
     summed,
     sums_of_errors,
 )
@@ -81,7 +81,7 @@ def validate_draws(
     few = {name: schemes[name] for name, choice in choices.items() if choice.way == "small_k"}
     pieces = cut(problem.rows, few) if few else Pieces(np.zeros(problem.rows, dtype=int), 1)
     looped = [one for one in schemes.values() if runs_closed_loop(problem, one)]
-    begins = np.unique([row for splits in looped for row in splits.valid_starts]).astype(int)
+    begins = np.unique([row for splits in looped for row in splits.runs.first]).astype(int)
     r, shape = stacked(draws), (len(draws), draws[0].shape[1])
 
     def in_groups(most: int, free: int) -> dict[str, list[Validated]]:
@@ -205,9 +205,7 @@ class _Batch:
             if not closed:
                 done.scores = self._open_loop(only_valid(at, self.splits), residuals)
         if closed:
-            done.starts = _picked(
-                self.begun, np.searchsorted(self.begins, self.splits.valid_starts)
-            )
+            done.starts = _picked(self.begun, np.searchsorted(self.begins, self.splits.runs.first))
             if close:
                 done.scores = self._closed_loop(done)
                 done.starts = None
@@ -232,12 +230,12 @@ class _Batch:
 
     def _closed_loop(self, done: _Found) -> dict[str, np.ndarray]:
         problem, splits, metrics = self.problem, self.splits, self.settings.metrics
-        valid = np.array([runs[0] for runs in splits.valid])
-        needs = kinds(metrics)
-        networks, ridges = done.W.shape[0], done.W.shape[2]
+        runs, needs = splits.runs, kinds(metrics)
+        W = runs.of_splits(done.W)
+        networks, ridges = W.shape[0], W.shape[2]
         candidates = self.r.shape[1]
         draws = networks // candidates
-        most = max(1, ACCELERATOR_COLUMNS // (len(splits) * ridges))
+        most = max(1, ACCELERATOR_COLUMNS // (len(runs) * ridges))
         in_sums = len(needs) == 1 and needs[0] in GROWING
         run = closed_outputs
         if in_sums:
@@ -245,23 +243,21 @@ class _Batch:
         parts = []
         for first, of_draws, of_candidates in network_groups(draws, candidates, most):
             part = some(self.r, of_draws, of_candidates)
-            parts.append((first, run(part, problem, done.W, done.starts, first, valid)))
+            parts.append((first, run(part, problem, W, done.starts, first, runs)))
         if in_sums:
-            total = np.empty((networks, len(splits), ridges))
+            total = np.empty((networks, len(runs), ridges))
             for first, part in parts:
                 total[first : first + len(part)] = part
-            return finish_sums(problem.scored, splits, {needs[0]: total}, metrics)
+            return finish_sums(problem.scored, splits, {needs[0]: runs.added(total)}, metrics)
         scores = {metric.name: np.empty((networks, len(splits), ridges)) for metric in metrics}
-        at, scored = splits.valid_rows, problem.scored
-        targets = scored.targets[np.minimum(at, problem.rows - 1)][:, :, None]
         for first, part in parts:
-            outputs = np.asarray(part)  # (networks, splits, ridge, steps, outputs)
+            outputs = np.asarray(part)  # (networks, runs, ridge, steps, outputs)
             if problem.brought_back:
                 flat = outputs.reshape(-1, *outputs.shape[3:])
-                start = np.tile(np.repeat(valid[:, 0], ridges), len(outputs))
+                start = np.tile(np.repeat(runs.first, ridges), len(outputs))
                 outputs = problem.values(flat, start).reshape(outputs.shape)
             for one, each in enumerate(np.moveaxis(outputs, 3, 2), first):
-                found = score_residuals(scored, splits, at, targets - each, metrics)
+                found = score_outputs(problem.scored, splits, each, metrics)
                 for name, values in found.items():
                     scores[name][one] = values
         return scores

@@ -185,7 +185,7 @@ def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
 
     A single step ahead of a series as it is is the same with and without.
     """
-    return problem.task.fed_back and (int(splits.sizes.max()) > 1 or problem.brought_back)
+    return problem.task.fed_back and (splits.runs.longest > 1 or problem.brought_back)
 
 
 def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics) -> dict:
@@ -196,6 +196,19 @@ def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics)
         if metric.needs == "predictions":
             scores[metric.name] = call_metric(metric, problem, at, residuals)
     return {metric.name: scores[metric.name] for metric in metrics}
+
+
+def score_outputs(problem: Problem, splits: RowSplits, outputs, metrics) -> dict:
+    """The same of ``outputs (runs, steps, ridge, outputs)`` of closed loops, in scaled units."""
+    runs = splits.runs
+    with np.errstate(over="ignore", invalid="ignore"):
+        residuals = problem.targets[np.minimum(runs.rows, problem.rows - 1)][:, :, None] - outputs
+    if runs.single:
+        return score_residuals(problem, splits, runs.rows, residuals, metrics)
+    at = splits.valid_rows  # those of the runs of a split, one run after the other
+    of_splits = np.zeros((*at.shape, *residuals.shape[2:]))
+    of_splits[at < problem.rows] = residuals[runs.rows < problem.rows]
+    return score_residuals(problem, splits, at, of_splits, metrics)
 
 
 def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool = False) -> dict:

@@ -92,11 +92,6 @@ def check_labels(metrics: list[Metric], task: Task) -> None:
 
 def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> None:
     """Raise for a scheme or a metric that makes no sense for the task."""
-    if problem.task.fed_back and not splits.intervals:
-        raise ValueError(
-            f"cv={splits.name} has validation sets that are not one interval each; a forecast runs "
-            "over one. Use a scheme such as KFold, Accumulative or WalkForward."
-        )
     _check_weights(problem, splits)
     if problem.lazy:
         _check_lazy(splits, metrics, problem.task.fed_back)

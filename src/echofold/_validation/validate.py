@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums, flatten
+from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import GivenStates, States
 from echofold._folds.algorithm import Size
 from echofold._folds.choose import Choice, choose_together
@@ -23,6 +23,7 @@ from echofold._validation.score import (
     finish_sums,
     kinds,
     runs_closed_loop,
+    score_outputs,
     score_residuals,
     summed,
 )
@@ -51,7 +52,7 @@ def validate(
     validated = {name: Validated(splits, plan.choices[name]) for name, splits in schemes.items()}
     looped = [one for one in validated.values() if runs_closed_loop(source.problem, one.splits)]
     for one in looped:
-        cast(States, source).watch(one.splits.valid_starts)
+        cast(States, source).watch(one.splits.runs.first)
     with one_blas_thread():
         if plan.way == "states":
             _from_kept(source, plan, validated, settings)
@@ -64,7 +65,7 @@ def validate(
             one.way = plan.way
         before: dict = {}
         for one in looped:
-            one.starts = cast(States, source).begins(one.splits.valid_starts)
+            one.starts = cast(States, source).begins(one.splits.runs.first)
             if close:
                 close_the_loop(cast(States, source), one, settings, before)
     return validated
@@ -162,35 +163,30 @@ def close_the_loop(
     What other schemes ran ``before``, on the same rows from the same training rows, is not run
     again.
     """
-    problem, splits, shape = source.problem, one.splits, one.W.shape[:3]
+    problem, splits = source.problem, one.splits
     needs = kinds(settings.metrics)
     if set(needs) <= set(GROWING) and (len(needs) == 1 or problem.lazy):
         sums = _sums(source, one, settings, {} if before is None else before)
         one.scores = finish_sums(problem.scored, splits, sums, settings.metrics)
         return
-    valid = np.array([runs[0] for runs in splits.valid])
-    runs = flatten(one.W, one.starts, valid)
-    outputs = closed_loop_outputs(source, runs)
-    outputs = np.moveaxis(outputs.reshape(*shape, *outputs.shape[1:]), 3, 2)
-    at = splits.valid_rows
-    scored = problem.scored
-    targets = scored.targets[np.minimum(at, problem.rows - 1)][:, :, None]
-    each = [score_residuals(scored, splits, at, targets - o, settings.metrics) for o in outputs]
+    outputs, scored = closed_loop_outputs(source, one.W, one.starts, splits.runs), problem.scored
+    each = [score_outputs(scored, splits, o, settings.metrics) for o in outputs]
     one.scores = {name: np.stack([scores[name] for scores in each]) for name in each[0]}
 
 
 def _sums(source: States, one: Validated, settings: Settings, before: dict) -> dict:
     """Sums of errors ``(candidates, splits, ridge)`` of every kind; new ones go into ``before``."""
     splits, needs = one.splits, kinds(settings.metrics)
-    names = [(train, valid[0]) for train, valid in zip(splits.train, splits.valid, strict=True)]
+    names = list(zip(splits.train, splits.valid, strict=True))
     new = [place for place, name in enumerate(names) if name not in before]
     if new:
-        valid = np.array([names[place][1] for place in new])
-        some: Any = new if len(new) < len(names) else slice(None)  # all of them without a copy
-        runs = flatten(one.W[:, some], one.starts[:, some], valid)
-        shape = one.W.shape[0], len(new), one.W.shape[2]
+        W, starts, part = one.W, one.starts, splits
+        if len(new) < len(names):
+            part = splits.part(new)
+            W, starts = W[:, new], starts[:, np.isin(splits.runs.split, new)]
         for kind in needs:
-            total = closed_loop_sums(source, runs, summed(source.problem, settings.metrics, kind))
+            sum_ = summed(source.problem, settings.metrics, kind)
+            total = part.runs.added(closed_loop_sums(source, W, starts, part.runs, sum_))
             for at, place in enumerate(new):
-                before.setdefault(names[place], {})[kind] = total.reshape(shape)[:, at]
+                before.setdefault(names[place], {})[kind] = total[:, at]
     return {kind: np.stack([before[name][kind] for name in names], axis=1) for kind in needs}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.rows import Intervals, complement, rows, runs
+from echofold._data.rows import Intervals, complement, intervals_of, rows
 from echofold._folds.splits import RowSplits, resolve_cv
 from echofold.plots._style import BLUE, PALE, VERMILION, axes, legend_above, whole_numbers
 
@@ -105,4 +105,4 @@ def _sampled(intervals: Intervals, n: int) -> Intervals:
     inside = np.zeros(n, dtype=bool)
     inside[rows(intervals)] = True
     seen = inside[(edges[:-1] + edges[1:]) // 2]
-    return tuple((int(edges[a]), int(edges[b])) for a, b in runs(np.flatnonzero(seen)))
+    return tuple((int(edges[a]), int(edges[b])) for a, b in intervals_of(np.flatnonzero(seen)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.rows import Interval, Intervals, runs
+from echofold._data.rows import Interval, Intervals, intervals_of
 from echofold.schemes._places import First, check_places, place
 from echofold.schemes._scheme import Scheme, length_of
 from echofold.schemes._sizes import Gap, Size, check_gap, check_integer, check_size, count_rows
@@ -101,7 +101,7 @@ class KFold(Scheme):
             return super()._sets(n)
         order = np.random.RandomState(self.random_state).permutation(n)
         return [
-            (runs(np.delete(order, np.s_[a:b])), runs(order[a:b]))
+            (intervals_of(np.delete(order, np.s_[a:b])), intervals_of(order[a:b]))
             for a, b in place(self.k, None, None, First("start", 0), n)
         ]
 
