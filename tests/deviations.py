@@ -9,10 +9,9 @@ import precise
 from cases import CHOICES
 from passing import Passing
 
-from echofold._data.problem import Problem
+from echofold._data.problem import REGRESSION, Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
-from echofold._data.tasks import REGRESSION
 from echofold._folds.kept_rows import KeptRows
 from echofold._folds.pieces import cut
 from echofold._folds.splits import RowSplits

@@ -11,7 +11,7 @@ from echofold import EchofoldWarning, ESNForecaster, ESNSearchCV, KFold, load
 from echofold._data.season import detected_season
 from echofold._search.plain import Better, plain_forecasts
 from echofold.cli.forms import suiting
-from echofold.cli.showing.drawn import sparkline
+from echofold.cli.showing.forecast import sparkline
 from echofold.cli.showing.results import held_out
 
 MONTHS = pd.date_range("2005-01-01", periods=200, freq="MS", name="month")

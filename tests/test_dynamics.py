@@ -11,8 +11,7 @@ from sklearn.exceptions import NotFittedError
 from test_reservoirs import Ring
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, dynamics, systems
-from echofold.dynamics._lyapunov import kaplan_yorke
-from echofold.dynamics._tangents import STRETCH, first_directions
+from echofold.dynamics._lyapunov import STRETCH, first_directions, kaplan_yorke
 from echofold.reservoirs import Leaky, Reservoir
 
 WAVE = np.sin(np.arange(400) / 5) + 0.3 * np.sin(np.arange(400) / 3)

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from passing import Passing
 
 from echofold import Accumulative, KFold, LeaveOneOut, Recycle, SingleSplit, WalkForward
-from echofold._data.problem import Problem
+from echofold._data.problem import CLASSIFICATION, REGRESSION, Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
-from echofold._data.tasks import CLASSIFICATION, REGRESSION
 from echofold._folds.algorithm import Size
 from echofold._folds.choose import choose
 from echofold._folds.kept_rows import KeptRows

@@ -33,7 +33,7 @@ from echofold import (
 from echofold._data import lazy, parquet, sources
 from echofold._data.lazy import Lazy
 from echofold._data.scaling import Scaler, spread_of
-from echofold._engine import drive, stretches
+from echofold._engine import drive, lockstep
 from echofold._machine import progress
 from echofold._search import split_readouts
 from echofold._validation import settings
@@ -81,9 +81,9 @@ def short(monkeypatch):
     monkeypatch.setattr(sources, "REMEMBERED", 8 * 4 * BLOCK)
     monkeypatch.setattr(lazy, "AT_ONCE", 8 * MOST)
     monkeypatch.setattr(lazy, "FEW_ROWS", 512)
-    monkeypatch.setattr("echofold.metrics._variation._BLOCK", 300)
+    monkeypatch.setattr("echofold.metrics._errors._BLOCK", 300)
     monkeypatch.setattr(lazy, "BLOCK_ROWS", 333)
-    monkeypatch.setattr(stretches, "ROWS", 256)
+    monkeypatch.setattr(lockstep, "ROWS", 256)
     monkeypatch.setattr(drive, "BLOCK_BYTES", 2**14)
 
 

@@ -29,9 +29,9 @@ from echofold._folds.naive import naive
 from echofold._folds.pieces import cut
 from echofold._folds.splits import resolve_cv
 from echofold._machine import device, where
+from echofold._machine.arrays import pad_rows
 from echofold._machine.device import engine
 from echofold._machine.notices import EchofoldWarning
-from echofold._machine.shapes import pad_rows
 from echofold._machine.where import Work, resolve
 from echofold._search import evaluator
 from echofold._validation import on_device

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, experiments
-from echofold.experiments import _run, _tables, classification, generative, output, published
+from echofold.experiments import _tables, classification, generative, output, published
 
 # Cells that depend on rounding: readouts of next to no ridge that diverge, or nearly do.
 ROUNDING = {
@@ -60,7 +60,7 @@ def test_labor_cells(tmp_path):
 
 @pytest.mark.parametrize("seed, wrong, validation", [(1, 6, 0.4919), (2, 2, 0.4941)])
 def test_classification_draws(vowels, seed, wrong, validation):
-    with _run.expecting_collinear_states():
+    with _tables.expecting_collinear_states():
         rows = {row["final"]: row for row in classification.one_draw(seed, vowels, ["CV"])}
     assert rows["average"]["wrong"] == wrong
     # The folds, and so this error, depend on the order in which the draw shuffles.

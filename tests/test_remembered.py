@@ -10,8 +10,8 @@ import echofold._engine.weights as _weights
 import echofold.reservoirs as _reservoirs
 from echofold import KFold, LeaveOneOut, WalkForward
 from echofold._folds import splits as _splits
-from echofold._machine import remembered as _remembered
-from echofold._machine.remembered import remembered
+from echofold._machine import available as _remembered
+from echofold._machine.available import remembered
 
 
 @pytest.fixture

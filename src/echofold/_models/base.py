@@ -11,11 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.argument_names import NamedParameters
-from echofold._data.arguments import check_integer, check_number, refuse, seed_of
+from echofold._data.arguments import NamedParameters, check_integer, check_number, refuse, seed_of
 from echofold._data.copies import SharesFunctions
-from echofold._data.problem import Problem
-from echofold._data.tasks import Task
+from echofold._data.problem import Problem, Task
 from echofold._engine.kind import Reservoir, Reservoirs, alone
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_room

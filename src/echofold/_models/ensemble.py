@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from echofold._data.tasks import FORECASTING
+from echofold._data.problem import FORECASTING
 from echofold._machine.notices import warn_of
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.forecast import forecast_of, plausible

@@ -9,8 +9,8 @@ import numpy as np
 
 from echofold._data.arguments import check_integer, refuse
 from echofold._data.missing import AS_KNOWN, words_of_table
-from echofold._data.numbers import short
 from echofold._data.tables import read
+from echofold._data.text import short
 from echofold._machine.notices import warn_of
 from echofold._models.intervals import interval
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.given_estimator import series_first
+from echofold._data.arguments import series_first
 from echofold._data.missing import (
     BRIDGED,
     words_of_table,
@@ -18,8 +18,8 @@ from echofold._data.sources import is_long
 from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate, room_for, way_of
+from echofold._machine.arrays import few_lengths
 from echofold._machine.notices import warn_of
-from echofold._machine.shapes import few_lengths
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.documented import documented
 from echofold._models.forecast import forecast_of, words_of_known

@@ -11,7 +11,6 @@ from sklearn.utils.validation import validate_data
 
 from echofold._data.arguments import read_range
 from echofold._data.lazy import Lazy
-from echofold._data.long_series import check_complete, read_long
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -20,20 +19,21 @@ from echofold._data.missing import (
     words_of,
     words_of_table,
 )
-from echofold._data.problem import Problem, regression
+from echofold._data.problem import REGRESSION, Problem, regression
 from echofold._data.scaling import Scaler
 from echofold._data.sources import is_long, loaded
 from echofold._data.tables import (
     Schema,
     Table,
     check_columns,
+    check_complete,
     kind_of,
     read,
+    read_long,
     read_weights,
     require_finite,
     require_some,
 )
-from echofold._data.tasks import REGRESSION
 from echofold._engine.drive import drive_blocks
 from echofold._machine.notices import warn_of
 from echofold._models.base import ESN, whole_or_not_at_all

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from echofold._data.dates import Timeline
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
-from echofold._data.timeline import Timeline
 from echofold._engine.kind import Reservoir
 from echofold._models.stored import named_in_files
 from echofold._persistence.frozen import freeze

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from echofold._data.arguments import check_count
-from echofold._data.given_estimator import check_network
+from echofold._data.arguments import check_count, check_network
 from echofold._folds.choose import check_algorithm
 from echofold._search.finals import FINALS, check_forecasts
 from echofold._search.space import check_space, split_ridge

@@ -18,7 +18,7 @@ from typing import Any
 
 from echofold._machine.files import written_aside
 from echofold._machine.notices import EchofoldWarning
-from echofold._search.fingerprint import hashed
+from echofold._search.descriptions import hashed
 from echofold._search.stored_block import Expected, Misfit, is_whole, pack, unpack
 from echofold._validation.record import Record
 

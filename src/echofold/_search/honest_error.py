@@ -7,10 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.arguments import check_count, check_number
-from echofold._data.given_estimator import check_fit_params, check_network, is_network
+from echofold._data.arguments import (
+    check_count,
+    check_fit_params,
+    check_network,
+    check_number,
+    is_network,
+)
+from echofold._data.problem import Task
 from echofold._data.tables import read
-from echofold._data.tasks import Task
 from echofold._machine.notices import said_once
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._validation.settings import check_metrics

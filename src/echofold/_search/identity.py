@@ -7,7 +7,7 @@ from typing import Any
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
 from echofold._models.stored import named_in_files
-from echofold._search.described import described, described_function
+from echofold._search.descriptions import described, described_function
 from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
 from echofold.metrics import TOGETHER, Scaled

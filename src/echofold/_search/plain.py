@@ -11,7 +11,7 @@ import pandas as pd
 
 from echofold import metrics
 from echofold._data.missing import filled
-from echofold._data.tasks import FORECASTING
+from echofold._data.problem import FORECASTING
 from echofold._models.forecast import Forecast, plausible
 from echofold._models.intervals import interval
 from echofold._search.honest_error import spread_of

@@ -11,10 +11,8 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.argument_names import NamedParameters
-from echofold._data.arguments import seed_of
+from echofold._data.arguments import NamedParameters, check_fit_params, is_network, seed_of
 from echofold._data.copies import SharesFunctions, copied
-from echofold._data.given_estimator import check_fit_params, is_network
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
 from echofold._search import tables

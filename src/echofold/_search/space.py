@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.argument_names import did_you_mean
+from echofold._data.arguments import did_you_mean
 from echofold._folds.ridge import check_ridge
 
 

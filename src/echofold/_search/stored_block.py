@@ -15,8 +15,7 @@ import numpy as np
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
 from echofold._search.blocks import Block
-from echofold._search.described import described
-from echofold._search.fingerprint import fingerprint, hashed
+from echofold._search.descriptions import described, fingerprint, hashed
 from echofold._validation.record import Record
 
 HASH = 64  # characters of the hash that a file begins with

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from echofold._data.lazy import AT_ONCE
-from echofold._data.problem import Problem
+from echofold._data.problem import Problem, Task
 from echofold._data.rows import Intervals
-from echofold._data.tasks import Task
 from echofold._folds.splits import RowSplits, resolve_cv
 from echofold._validation.score import check_values_of
 from echofold.metrics import OF_VALUES, TOGETHER, Metric, resolve

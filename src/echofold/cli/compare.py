@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from echofold import metrics
-from echofold._data.tasks import FORECASTING
-from echofold._machine.pace import Pace, in_time
+from echofold._data.problem import FORECASTING
+from echofold._machine.progress import Pace, in_time
 from echofold._search.finals import mean_ridge
 from echofold._search.honest_error import (
     as_dataset,

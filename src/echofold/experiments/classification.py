@@ -19,7 +19,7 @@ from sklearn.utils import shuffle
 from echofold import ESNClassifier, ESNSearchCV, KFold, SingleSplit, __version__
 from echofold.datasets import SequenceDataset, load_japanese_vowels
 from echofold.experiments import _tables, published
-from echofold.experiments._run import Say, expecting_collinear_states
+from echofold.experiments._tables import Say, expecting_collinear_states
 from echofold.metrics import nrmse
 
 SPACE = {

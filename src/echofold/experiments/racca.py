@@ -37,7 +37,7 @@ from echofold import (
     backtest,
 )
 from echofold.experiments import _tables, published
-from echofold.experiments._run import Say, expecting_collinear_states
+from echofold.experiments._tables import Say, expecting_collinear_states
 from echofold.metrics import horizon
 
 LYAPUNOV_TIME = 111  # rows

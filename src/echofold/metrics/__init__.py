@@ -6,8 +6,18 @@ with an attribute ``higher_is_better = True`` it is maximised.
 
 from __future__ import annotations
 
-from echofold.metrics._accuracy import accuracy
-from echofold.metrics._errors import error_rate, log_mse, mae, mse, nrmse, r2, rmse
+from echofold.metrics._errors import (
+    accuracy,
+    denominators,
+    error_rate,
+    interval_denominators,
+    log_mse,
+    mae,
+    mse,
+    nrmse,
+    r2,
+    rmse,
+)
 from echofold.metrics._horizon import Horizon, Spread, horizon, spread_of
 from echofold.metrics._intervals import crps, interval_score
 from echofold.metrics._metric import (
@@ -22,9 +32,7 @@ from echofold.metrics._metric import (
     costs_of,
     resolve,
 )
-from echofold.metrics._relative import check_not_zero, mape, relative, smape
-from echofold.metrics._scaled import Scaled, mase
-from echofold.metrics._variation import denominators, interval_denominators
+from echofold.metrics._relative import Scaled, check_not_zero, mape, mase, relative, smape
 
 __all__ = [
     "TOGETHER",

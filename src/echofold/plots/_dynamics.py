@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.numbers import short
+from echofold._data.text import short
 from echofold.plots._series import check_output, name_of
 from echofold.plots._style import (
     CYCLE,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.numbers import short
+from echofold._data.text import short
 from echofold.plots._given import scores_of
 from echofold.plots._style import (
     BLUE,

@@ -27,9 +27,9 @@ from echofold.report._drawings import (
     scatter,
     series,
     split_rows,
+    svg,
 )
 from echofold.report._lead import OUTPUTS
-from echofold.report._svg import svg
 from echofold.report._verdict import short_name
 
 HALF, WIDE, NARROW = (4.8, 3.3), (10.4, 3.4), (4.7, 3.1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from echofold._data.timeline import timeline
+from echofold._data.dates import timeline
 from echofold.cli.reading.encode import Encoded, encoded
 from echofold.cli.reading.find_dates import find_dates
 from echofold.cli.reading.gaps import written

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.numbers import figure
+from echofold._data.text import figure
 from echofold.cli.compare import Comparison, winner
 from echofold.cli.defaults import Plan
 from echofold.cli.reading.gaps import written
-from echofold.cli.showing.drawn import shortened, sparkline, table
+from echofold.cli.showing.forecast import shortened, sparkline, table
 
 MOST = 14  # held-out values that are printed; of more, the first and last of them
 
