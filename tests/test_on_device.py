@@ -34,7 +34,7 @@ from echofold._machine.device import engine
 from echofold._machine.notices import EchofoldWarning
 from echofold._machine.where import Work, resolve
 from echofold._search import evaluator
-from echofold._validation import on_device
+from echofold._validation import on_device, settings
 
 RNG = np.random.default_rng(0)
 SERIES = np.sin(np.arange(260) / 5) + 0.1 * RNG.normal(size=260)
@@ -321,7 +321,9 @@ APART = [(np.setdiff1d(np.arange(249), rows), rows) for rows in APART]
 
 
 @pytest.mark.parametrize("options", [{}, {"metric": ["nrmse", "mae"]}, {"prune": True}])
-def test_splits_of_several_forecasts(accelerated, options):
+def test_splits_of_several_forecasts(accelerated, options, monkeypatch):
+    monkeypatch.setattr(settings, "check_one_run", lambda splits: None)
+
     def work():
         model = ESNForecaster(10, random_state=0, washout=10)
         space = {"leak_rate": [0.3, 1.0], "ridge": [1e-6, 1e-2]}
@@ -449,7 +451,7 @@ import numpy as np
 from echofold import ESNForecaster, ESNSearchCV, KFold
 from echofold._machine import device
 from echofold._search import blocks, evaluator
-from echofold._validation import on_device
+from echofold._validation import on_device, settings
 
 for module in (device, evaluator, on_device):
     module.is_accelerator = lambda name: True
