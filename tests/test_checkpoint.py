@@ -200,7 +200,7 @@ def test_the_message_of_an_interrupt(tmp_path, interrupted, n_jobs):
         {"strategy": "halving"},
         {"strategy": "random", "n_iter": 4},
         {"strategy": "optuna", "n_iter": 5},
-        {"individual_ridge": True, "metric": ["rmse", "mae"], "cv": {"a/b": CV, "é": KFold(3)}},
+        {"ridge_per": "split", "metric": ["rmse", "mae"], "cv": {"a/b": CV, "é": KFold(3)}},
         {"prune": True, "task": "forecast"},
     ],
     ids=lambda options: next(iter(options)) + "-" + str(next(iter(options.values()))),
@@ -537,19 +537,10 @@ def test_checkpoints_of_version_0_1_0_go_on(tmp_path, computed):
         searched("regression", checkpoint=tmp_path, **options | {"n_draws": 5})
 
 
-def test_a_description_has_the_names_of_version_0_1_0(tmp_path):
-    searched("regression", checkpoint=tmp_path)
-    search = json.loads((tmp_path / "search.json").read_text())
-    assert set(search) - {"functions"} == {  # another one would refuse checkpoints from then
-        "algorithm", "cv", "data", "estimator", "format", "individual_ridge", "metric", "n_draws",
-        "n_iter", "parameters", "prune", "ridge", "seed", "select", "space", "strategy", "version",
-    }  # fmt: skip
-
-
 def test_a_ridge_for_each_output_goes_on_from_the_same_blocks(tmp_path, computed):
     searched("regression", checkpoint=tmp_path)
     computed.clear()
-    searched("regression", checkpoint=tmp_path, ridge_per_output=True)
+    searched("regression", checkpoint=tmp_path, ridge_per="output")
     assert computed == []
 
 
@@ -673,7 +664,7 @@ def arguments(**options):
         ({"algorithm": "naive"}, r"algorithm \(was 'auto', is 'naive'"),
         ({"n_draws": 2}, r"n_draws \(was 1, is 2"),
         ({"strategy": "halving"}, r"strategy \(was 'grid', is 'halving'"),
-        ({"individual_ridge": True}, r"individual_ridge \(was False, is True"),
+        ({"ridge_per": "split"}, r"ridge_per \(was 'all', is 'split'"),
         ({"random_state": 8}, r"seed \(was 3, is 8"),
         ({"estimator": ESNRegressor(13, random_state=SEED)}, r"\['units'\] \(was '12', is '13'"),
         (

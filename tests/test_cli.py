@@ -155,7 +155,7 @@ def test_a_forecast_its_files_and_its_json_agree(run, daily, tmp_path):
     model = load(out / "model.echofold")
     again = model.forecast(5, level=0.9)
     np.testing.assert_array_equal(again.mean, written["forecast"])
-    np.testing.assert_array_equal(again.upper, written["upper_90"])
+    np.testing.assert_array_equal(again.upper[0.9], written["upper_90"])
     report = (out / "report.html").read_text()
     assert "<h1>daily.csv: visits</h1>" in report and "Forecast of visits for 5 steps" in report
     assert "not measured" not in report

@@ -180,7 +180,7 @@ def test_a_function_says_its_direction():
 @pytest.mark.parametrize("strategy", ["halving", "random", "optuna"])
 @pytest.mark.parametrize("individual", [False, True])
 def test_strategies_climb(strategy, individual):
-    options = {"strategy": strategy, "individual_ridge": individual, "n_draws": 2}
+    options = {"strategy": strategy, "ridge_per": "split" if individual else "all", "n_draws": 2}
     if strategy != "halving":
         options["n_iter"] = 6
     up, down = (searched(metric=metric, **options) for metric in (closeness, "mae"))

@@ -269,7 +269,7 @@ def test_a_search_equals_its_candidates_one_by_one(name, task):
     assert pruned.best_params_ == search.best_params_
     assert pruned.best_score_ == pytest.approx(search.best_score_, rel=1e-9)
     if name in ("noise", "nvar"):
-        assert search.forecast(5, level=0.8).lower.shape == (5,)
+        assert search.forecast(5, level=0.8).lower[0.8].shape == (5,)
         assert np.isfinite(search.finalize("average").forecast(5)).all()
 
 

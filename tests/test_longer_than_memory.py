@@ -268,12 +268,8 @@ def test_searches_of_forecasts(final, tmp_path):
     read = ESNSearchCV(FORECASTER, space, **options).fit(mapped(SERIES, tmp_path), Slices(KNOWN))
     assert read.best_params_ == whole.best_params_
     same(read.results_.nrmse, whole.results_.nrmse, rtol=1e-8)
-    for one, other in zip(
-        read.forecast(10, KNOWN[:10], level=0.8),
-        whole.forecast(10, KNOWN[:10], level=0.8),
-        strict=True,
-    ):
-        same(one, other, rtol=1e-8)
+    found, expected = (one.forecast(10, KNOWN[:10], level=0.8) for one in (read, whole))
+    same(found.to_frame(), expected.to_frame(), rtol=1e-8)
     save(read.best_estimator_, tmp_path / "model.npz")
     same(
         load(tmp_path / "model.npz").forecast(5, KNOWN[:5]), whole.forecast(5, KNOWN[:5]), rtol=1e-8
@@ -283,7 +279,7 @@ def test_searches_of_forecasts(final, tmp_path):
 @pytest.mark.parametrize("final", ["retrain", "average", "best", "weighted"])
 def test_searches_of_regressions(final):
     space = {"leak_rate": [0.4, 1.0], "ridge": RIDGE}
-    options = {"cv": KFold(4), "final": final, "individual_ridge": True}
+    options = {"cv": KFold(4), "final": final, "ridge_per": "split"}
     whole = ESNSearchCV(REGRESSOR, space, **options).fit(INPUTS, OUTPUTS)
     read = ESNSearchCV(REGRESSOR, space, **options).fit(Slices(INPUTS), Slices(OUTPUTS))
     same(read.best_estimator_.readout_, whole.best_estimator_.readout_, rtol=1e-8)

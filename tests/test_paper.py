@@ -207,10 +207,10 @@ def searched(**options):
 
 @pytest.mark.parametrize("final", ["average", "retrain", "best"])
 def test_individual_ridge_can_be_chosen_after_the_search(final):
-    common, individual = searched(), searched(individual_ridge=True)
+    common, individual = searched(), searched(ridge_per="split")
     assert individual.best_score_ < common.best_score_
     for search, other, flag in ((common, individual, True), (individual, common, False)):
-        mine = search.finalize(final, individual_ridge=flag)
+        mine = search.finalize(final, ridge_per="split" if flag else "all")
         theirs = other.finalize(final)
         np.testing.assert_array_equal(mine.readout_, theirs.readout_)
         assert mine.ridge == theirs.ridge
@@ -221,8 +221,8 @@ def test_individual_ridge_needs_the_scores_that_pruning_drops():
     search = ESNSearchCV(
         ESNForecaster(20, random_state=1), {"ridge": [1e-6, 1e-3]}, cv=KFold(5), prune=True
     ).fit(y)
-    with pytest.raises(ValueError, match="individual_ridge=True.*prune=False"):
-        search.finalize("average", individual_ridge=True)
+    with pytest.raises(ValueError, match="ridge_per='split'.*prune=False"):
+        search.finalize("average", ridge_per="split")
 
 
 # --- the whole tables -----------------------------------------------------------------------------

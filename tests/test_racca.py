@@ -113,7 +113,7 @@ def test_one_draw(small):
 
 def by_hand(model, y, start):
     """Lyapunov times until the error exceeds a fifth of the root mean square of the values."""
-    found = backtest(model, y, [start], racca.LONGEST, racca.WASHOUT - 1)
+    found = backtest(model, y, [start], racca.LONGEST, washout=racca.WASHOUT - 1)
     error = np.sqrt(((found.forecast - found.truth) ** 2).mean("output")).values[0]
     wrong = error / np.sqrt((y**2).mean()) > 0.2
     return (wrong.argmax() if wrong.any() else len(wrong)) / L
@@ -189,4 +189,4 @@ def test_no_ridge_takes_sound_arithmetic():
     model.readout_ = np.linalg.solve(X.T @ X, X.T @ Y)
     time = horizon(0.2, normalise="rms", step=1 / L)
     starts = racca.FIRST_TEST + racca.VALID * np.arange(20)
-    assert backtest(model, y, starts, 2 * L, L, metric=time).horizon.mean() < 0.5
+    assert backtest(model, y, starts, 2 * L, washout=L, metric=time).horizon.mean() < 0.5

@@ -119,6 +119,7 @@ ALSO_CALLED = {
     "n_jobs": "jobs workers njobs nthreads nworkers",
     "progress": "verbose verbosity progressbar",
     "select": "selection",
+    "ridge_per": "individualridge ridgeperoutput ridgepersplit ridgeper",
     "k": "nsplits splits folds nfolds",
     "valid": "testsize validation validsize validationsize horizon windowlength fh",
     "min_train": "maxtrainsize trainsize window initialwindow mintrainsize initial",

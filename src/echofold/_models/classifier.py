@@ -138,9 +138,9 @@ class ESNClassifier(ClassifierMixin, ESN):
         W_in=None,
         random_state=None,
         device="auto",
-        states="mean",
         reservoir=None,
         readout="inputs+states",
+        states="mean",
     ):
         super().__init__(
             units,

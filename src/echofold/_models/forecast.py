@@ -21,8 +21,7 @@ BEYOND = 2.0  # times the range of the data, above and below it: further values 
 class Forecast(NamedTuple):
     """A forecast with an interval around each value.
 
-    ``mean``, ``lower`` and ``upper`` are of the kind of ``y``. With several levels ``lower`` and
-    ``upper`` are dicts of them, by level.
+    ``mean`` is of the kind of ``y``; ``lower`` and ``upper`` are dicts of such, by level.
 
     Examples
     --------
@@ -35,8 +34,8 @@ class Forecast(NamedTuple):
     """
 
     mean: Any
-    lower: Any
-    upper: Any
+    lower: dict[float, Any]
+    upper: dict[float, Any]
 
     def to_frame(self):
         """A pandas frame: a row for each step, a column for the forecast and each end.
@@ -46,12 +45,9 @@ class Forecast(NamedTuple):
         import pandas as pd
 
         parts = {"forecast": self.mean}
-        if isinstance(self.lower, dict):
-            for level, low in self.lower.items():
-                percent = f"{100 * level:.10g}"
-                parts |= {f"lower_{percent}": low, f"upper_{percent}": self.upper[level]}
-        else:
-            parts |= {"lower": self.lower, "upper": self.upper}
+        for level, low in self.lower.items():
+            percent = f"{100 * level:.10g}"
+            parts |= {f"lower_{percent}": low, f"upper_{percent}": self.upper[level]}
         frames = {name: _as_frame(part) for name, part in parts.items()}
         outputs = frames["forecast"].columns
         if len(outputs) == 1:
@@ -64,7 +60,7 @@ class Forecast(NamedTuple):
             axis=1,
         )
 
-    def plot(self, y=None, ax=None, history=None, *, output=0):
+    def plot(self, y=None, *, ax=None, history=None, output=0):
         """Draw the forecast with its intervals, after the series ``y`` if it is given.
 
         Parameters
@@ -84,7 +80,7 @@ class Forecast(NamedTuple):
         """
         from echofold import plots
 
-        return plots.forecast(y, self, ax, history, output=output)
+        return plots.forecast(y, self, ax=ax, history=history, output=output)
 
 
 def _as_frame(part: Any):
@@ -120,8 +116,6 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
     for one in levels:
         low, high = _around(model, mean, one)
         lower[one], upper[one] = model._write(low), model._write(high)
-    if np.ndim(level) == 0:
-        return Forecast(model._write(mean), lower[levels[0]], upper[levels[0]])
     return Forecast(model._write(mean), lower, upper)
 
 

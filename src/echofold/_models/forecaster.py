@@ -95,13 +95,13 @@ class ESNForecaster(SeriesESN):
         W_in=None,
         random_state=None,
         device="auto",
+        reservoir=None,
+        readout="inputs+states",
+        output_range=None,
         log=False,
         difference=(),
         season=None,
         harmonics=3,
-        reservoir=None,
-        output_range=None,
-        readout="inputs+states",
     ):
         super().__init__(
             units,

@@ -114,9 +114,9 @@ class ESNRegressor(RegressorMixin, ESN):
         W_in=None,
         random_state=None,
         device="auto",
-        output_range=None,
         reservoir=None,
         readout="inputs+states",
+        output_range=None,
     ):
         super().__init__(
             units,

@@ -28,9 +28,12 @@ from echofold._validation.validate import validate
 
 
 def backtest(
-    model, y, starts, horizon, washout=None, *, X=None, metric="nrmse", refit=False, first=None
+    model, y, starts, horizon, *, X=None, washout=None, metric="nrmse", refit=False, first=None
 ):
-    """Forecast from many starting points of a series, and compare with what came.
+    """Forecast from many starting points with one fitted model, and compare with what came.
+
+    This judges a model that is there; `evaluate` judges a whole search, choices included, by
+    repeating it.
 
     With ``refit=False`` the readout stays as it is, and one pass over the data, or one over the
     washout of all starts side by side, is all there is to do. With ``refit=True`` the readout of

@@ -15,6 +15,8 @@ from echofold._validation.settings import Settings, check_metrics, check_prunabl
 from echofold._validation.verify import check_verifiable
 from echofold.metrics import OF_GROWING_SUMS
 
+RIDGE_PER = ("all", "split", "output")
+
 
 def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
     """Check the arguments that do not depend on data."""
@@ -26,6 +28,7 @@ def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
     budget(search.memory)
     for name, allowed in (
         ("final", FINALS), ("select", ("mean", "draw")), ("strategy", STRATEGIES),
+        ("ridge_per", RIDGE_PER),
     ):  # fmt: skip
         check_one_of(name, getattr(search, name), allowed)
     check_count("n_draws", search.n_draws)
@@ -56,12 +59,10 @@ def check_task(search: Any, problem, schemes, settings: Settings) -> None:
     """Check what ensembles, pruning and halving can do with this task."""
     if FINALS[search.final].several:
         check_forecasts(problem.task)
-    if search.ridge_per_output and (problem.task.fed_back or search.individual_ridge):
-        got = type(search.estimator).__name__
+    if search.ridge_per == "output" and problem.task.fed_back:
         raise ValueError(
-            "ridge_per_output=True needs a regressor or a classifier, whose outputs are apart, "
-            f"and one ridge for all splits; got {got} with "
-            f"individual_ridge={search.individual_ridge!r}. Use ridge_per_output=False."
+            "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "
+            f"{type(search.estimator).__name__}. Use ridge_per='all'."
         )
     if search.verify:
         check_verifiable(problem)
@@ -74,10 +75,10 @@ def check_task(search: Any, problem, schemes, settings: Settings) -> None:
                 f"({OF_GROWING_SUMS}); got {type(search.estimator).__name__} with "
                 f"metric={search.metric!r}. Use prune=False."
             )
-        if search.individual_ridge or search.strategy == "halving":
+        if search.ridge_per == "split" or search.strategy == "halving":
             raise ValueError(
                 "prune=True drops ridge values and needs complete runs, so it goes neither "
-                "with individual_ridge=True nor with strategy='halving'. Use prune=False."
+                "with ridge_per='split' nor with strategy='halving'. Use prune=False."
             )
     if search.strategy == "halving" and len(schemes) > 1:
         raise ValueError(

@@ -31,6 +31,8 @@ LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is compute
 def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
     """Repeat a whole search on growing beginnings of the data and score it on what follows.
 
+    This judges how models are chosen; `backtest` judges one fitted model from many starts.
+
     The validation error of a search's winner is flattered by having been chosen among many. Here
     every choice is made on the beginning alone, so the error on the rest is an honest estimate of
     what the search would do next. Sequences of a classifier have no order in time: they are

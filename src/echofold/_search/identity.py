@@ -15,7 +15,6 @@ from echofold.metrics import TOGETHER, Scaled
 # Parameters of a search that change neither its candidates nor their scores.
 WITHOUT_EFFECT = (
     "final", "memory", "n_jobs", "executor", "checkpoint", "progress", "verify",
-    "ridge_per_output",
 )  # fmt: skip
 DESCRIBED_APART = ("estimator", "space", "cv", "metric", "random_state", "sampler")
 
@@ -36,6 +35,8 @@ def identity_of(
     rest = {
         name: value for name, value in search.get_params(deep=False).items() if name not in left
     }
+    if search.ridge_per == "output":  # which changes the winner alone
+        rest["ridge_per"] = "all"
     if search.sampler is not None:  # blocks know their candidates, so its name is enough
         rest["sampler"] = type(search.sampler).__name__
     return {

@@ -170,7 +170,7 @@ def _judged(
 ) -> list[Better]:
     """Plain forecasts with their errors on the validation intervals, the lowest first."""
     metric = metrics.resolve(metric_name)
-    found = search._winners.outputs(scheme, bool(search.individual_ridge))
+    found = search._winners.outputs(scheme, search.ridge_per == "split")
     spread = spread_of(FORECASTING, [values])
     there, starts = ~np.isnan(found.truth[:, :, 0]), found.rows[:, 0]
     usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start

@@ -105,7 +105,7 @@ def summary(search) -> str:
                 "  every candidate diverges on some split; the winner does so least often, in "
                 f"{winner.diverged} runs"
             )
-    if search.ridge_per_output:
+    if search.ridge_per == "output":
         lines.append(
             f"scores are with one ridge for all outputs; each has its own: {search.best_score_:.4f}"
         )

@@ -107,6 +107,7 @@ def cross_validate(
 def cross_validate_readout(
     states,
     targets,
+    *,
     cv: Any = None,
     ridge: Any = 1e-6,
     metric: Any = "nrmse",

@@ -66,9 +66,9 @@ def continued(index: Any, rows: int, horizon: int) -> tuple[np.ndarray, np.ndarr
 
 def forecasts(
     search: Any,
+    *,
     scheme: str | None = None,
     ax: Any = None,
-    *,
     output: int = 0,
     rows: tuple[int, int] | None = None,
 ) -> Any:
@@ -151,7 +151,7 @@ def outputs_over_series(
 
 
 def forecast(
-    y: Any, forecast: Any, ax: Any = None, history: int | None = None, *, output: int = 0
+    y: Any, forecast: Any, *, ax: Any = None, history: int | None = None, output: int = 0
 ) -> Any:
     """Draw a forecast, with its intervals if it has any, after the series it continues.
 
@@ -243,12 +243,9 @@ def _bands(forecast: Any, output: int, outputs: int):
     """Name, lower and upper ends of each interval, the widest first."""
     if not hasattr(forecast, "lower"):
         return
-    several = isinstance(forecast.lower, dict)
-    lower = forecast.lower if several else {None: forecast.lower}
-    upper = forecast.upper if several else {None: forecast.upper}
-    for level in sorted(lower, reverse=True) if several else lower:
-        ends = (_column(part[level], output, outputs) for part in (lower, upper))
-        yield ("interval" if level is None else f"{100 * level:g} % interval", *ends)
+    for level in sorted(forecast.lower, reverse=True):
+        ends = (_column(one[level], output, outputs) for one in (forecast.lower, forecast.upper))
+        yield (f"{100 * level:g} % interval", *ends)
 
 
 def _column(part: Any, output: int, outputs: int) -> np.ndarray:

@@ -152,7 +152,7 @@ def _selection(search: Any) -> str:
     text = "the mean over splits"
     if search.n_draws > 1:
         text += " and draws" if search.select == "mean" else " in the best draw"
-    return text + (", with a ridge for each split" if search.individual_ridge else "")
+    return text + (", with a ridge for each split" if search.ridge_per == "split" else "")
 
 
 def _values(value: Any) -> str:

@@ -131,7 +131,7 @@ def beside_plain_ones(
 ) -> None:
     """The end of a series, its forecast with intervals, and thin lines of plain forecasts."""
     horizon = len(forecast.mean)
-    plots.forecast(y, forecast, ax, history=max(30, 3 * horizon), output=output)
+    plots.forecast(y, forecast, ax=ax, history=max(30, 3 * horizon), output=output)
     _, ahead = continued(table.index, len(table.values), horizon)
     for (name, values), colour in zip(lines.items(), cycle(THIN), strict=False):
         ax.plot(ahead, values, "--", color=colour, linewidth=0.9, label=plain(name), zorder=1.5)
@@ -170,7 +170,7 @@ def repetitions(evaluation: Any, honest: np.ndarray, ax: Any) -> None:
 
 def scatter(x: Any, y: Any, chosen: Any, across: str, up: str, ax: Any) -> None:
     """Errors of one kind against another."""
-    plots.validation_test(x, y, chosen, ax).set(xlabel=across, ylabel=up)
+    plots.validation_test(x, y, chosen=chosen, ax=ax).set(xlabel=across, ylabel=up)
 
 
 def series(table: Table, output: int, ax: Any) -> None:
@@ -194,4 +194,4 @@ def examples(sequences: list[np.ndarray], labels: np.ndarray, classes: Any, ax: 
 
 def split_rows(splits: Any, unit: str, ax: Any) -> None:
     """Splits of rows, or of sequences."""
-    plots.splits(splits, splits.n, ax).set_xlabel(unit)
+    plots.splits(splits, splits.n, ax=ax).set_xlabel(unit)

@@ -26,6 +26,8 @@ from echofold.report._verdict import (
     verdict_on_values,
 )
 
+OUTPUTS = 3  # outputs drawn and tabulated at most
+
 
 def tables(ahead: Ahead, most: int) -> list[dict[str, Any]]:
     """A table for each of the first outputs: every step, its interval, the plain forecasts."""
@@ -83,8 +85,8 @@ def _parts(ahead: Ahead) -> dict[str, np.ndarray]:
     mean, lower, upper = ahead.forecast
     parts = {"forecast": mean}
     for level in lower:
-        percent = "" if level is None else f"_{100 * level:.10g}"
-        parts |= {f"lower{percent}": lower[level], f"upper{percent}": upper[level]}
+        percent = f"{100 * level:.10g}"
+        parts |= {f"lower_{percent}": lower[level], f"upper_{percent}": upper[level]}
     return {
         name: np.asarray(part, dtype=float).reshape(len(mean), -1) for name, part in parts.items()
     }
@@ -118,9 +120,6 @@ def _head(name: str) -> str:
     end, _, percent = name.partition("_")
     words = {"lower": "low", "upper": "high"}.get(end, end)
     return f"{words} {percent} %" if percent else words
-
-
-OUTPUTS = 3  # outputs drawn and tabulated at most
 
 
 def lead(
