@@ -291,7 +291,9 @@ def assert_same_winner(number: int) -> tuple[int, int]:
     return full.results_.attrs["column_steps"], pruned.results_.attrs["column_steps"]
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize(
+    "number", [pytest.param(one, marks=pytest.mark.slow if one > 5 else []) for one in range(12)]
+)
 def test_pruning_finds_the_same_winner(number):
     assert_same_winner(number)
 
