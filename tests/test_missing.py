@@ -290,7 +290,14 @@ def plain_regression(targets, cv, metric, weights=None, limits=None, penalize_bi
 
 
 @pytest.mark.parametrize(  # what one output has to itself does not hang on the scheme
-    ("scheme", "outputs"), [*((scheme, 2) for scheme in SCHEMES), ("k-fold", 1), ("gaps", 1)]
+    ("scheme", "outputs"),
+    [
+        *((scheme, 2) for scheme in SCHEMES),
+        *(
+            pytest.param(one, 1, marks=[] if one in ("k-fold", "gaps") else pytest.mark.slow)
+            for one in SCHEMES
+        ),
+    ],
 )
 def test_regression_equals_the_plain_loop(scheme, outputs):
     y, cv = TARGETS[:, 0] if outputs == 1 else TARGETS, SCHEMES[scheme]
