@@ -119,12 +119,12 @@ def test_open_loops_without_states_are_refused():
         )
 
 
-@pytest.mark.parametrize("prune", [False, True])
-@pytest.mark.parametrize("more", [[], ["mae"]], ids=["alone", "beside another"])
+@pytest.mark.parametrize(
+    ("prune", "more"),
+    [(False, []), (True, []), (False, ["mae"])],
+    ids=["alone", "pruned", "beside another"],
+)
 def test_on_a_device(accelerated, prune, more):  # noqa: F811
-    if prune and more:
-        return
-
     def work():
         metric = [horizon(0.3), *more]
         return searched(metric=metric, cv=KFold(4), prune=prune, n_draws=2)
@@ -291,7 +291,9 @@ def assert_same_winner(number: int) -> tuple[int, int]:
     return full.results_.attrs["column_steps"], pruned.results_.attrs["column_steps"]
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize(
+    "number", [pytest.param(one, marks=pytest.mark.slow if one > 5 else []) for one in range(12)]
+)
 def test_pruning_finds_the_same_winner(number):
     assert_same_winner(number)
 

@@ -57,7 +57,7 @@ def plain(errors, horizon, level, runs):
 # --- the ends -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.integers(0, 2**31), st.floats(0.01, 0.9999), st.sampled_from([0, 0.3, 0.8]),
     st.integers(1, 40),

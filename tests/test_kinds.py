@@ -254,9 +254,19 @@ def search_of(name, task="forecast", **options):
 
 @pytest.mark.parametrize(
     ("name", "task"),
-    [(name, "forecast") for name in SEARCHED]
-    + [(name, "regression") for name in ("noise", "deep", "nvar", "foreign")]
-    + [(name, "classification") for name in ("noise", "nvar", "custom")],
+    [
+        *((name, "forecast") for name in SEARCHED),
+        *((name, "regression") for name in ("deep", "foreign")),
+        *((name, "classification") for name in ("noise", "nvar")),
+        *(
+            pytest.param(name, task, marks=pytest.mark.slow)
+            for name, task in (
+                ("noise", "regression"),
+                ("nvar", "regression"),
+                ("custom", "classification"),
+            )
+        ),
+    ],
 )
 def test_a_search_equals_its_candidates_one_by_one(name, task):
     data = TASKS[task][1]
@@ -265,9 +275,10 @@ def test_a_search_equals_its_candidates_one_by_one(name, task):
     np.testing.assert_allclose(search.results_.nrmse.values, expected, rtol=1e-7)
     if task != "forecast":
         return
-    pruned = search_of(name, prune=True).fit(*data)
-    assert pruned.best_params_ == search.best_params_
-    assert pruned.best_score_ == pytest.approx(search.best_score_, rel=1e-9)
+    if name not in ("topologies", "edge"):  # to which loops are what they are to a leaky network
+        pruned = search_of(name, prune=True).fit(*data)
+        assert pruned.best_params_ == search.best_params_
+        assert pruned.best_score_ == pytest.approx(search.best_score_, rel=1e-9)
     if name in ("noise", "nvar"):
         assert search.forecast(5, level=0.8).lower[0.8].shape == (5,)
         assert np.isfinite(search.finalize("average").forecast(5)).all()

@@ -72,8 +72,15 @@ def test_there_is_one_factorisation_for_any_number_of_splits(task, options, solv
     assert sum(solved) == 4  # which the count would not miss
 
 
-@pytest.mark.parametrize("algorithm", ["small_k", "large_k"])
-@pytest.mark.parametrize("task", ["forecast", "regression"])
+@pytest.mark.parametrize(
+    ("task", "algorithm"),
+    [
+        ("forecast", "small_k"),
+        ("regression", "large_k"),
+        pytest.param("forecast", "large_k", marks=pytest.mark.slow),
+        pytest.param("regression", "small_k", marks=pytest.mark.slow),
+    ],
+)
 def test_there_is_one_on_a_device(task, algorithm, solved, monkeypatch):
     for module in (on_device, evaluator):
         monkeypatch.setattr(module, "is_accelerator", lambda device: True)

@@ -64,7 +64,7 @@ def test_drawn_weights_are_bounded_by_their_size(monkeypatch):
 def test_the_size_of_splits_is_that_of_all_they_may_hold(scheme):
     gc.collect()
     tracemalloc.start()
-    splits = _splits._of_any(scheme, 3000, None, None)
+    splits = _splits._of_any(scheme, 1500, None, None)
     tables = (splits.valid_rows, splits.left_out_rows, splits.walk, splits.sizes, splits.left_out)
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()

@@ -453,7 +453,7 @@ def test_names_from_the_data_are_text_and_nothing_else(tmp_path):
     assert {html.escape(names[0], quote=False), html.escape(names[1], quote=False)} <= set(drawn)
 
 
-STRANGE = ["\ud800x", "a\x00b\x1b[2J", "\ufffe\uffff", r"$\frac{$", "_hidden", "n" * 5000]
+STRANGE = ["\ud800x\ufffe\uffff a\x00b\x1b[2J", r"_$\frac{$", "n" * 5000]
 
 
 @pytest.mark.parametrize("name", STRANGE, ids=lambda name: repr(name)[:20])
@@ -495,7 +495,7 @@ def broken(search, value, pruned=False):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_scores_that_are_not_finite_are_counted(forecaster, tmp_path, value):
+def test_scores_that_are_not_finite_are_counted(forecaster, tmp_path, value, undrawn):
     found = page(broken(forecaster, value), tmp_path)
     assert "15 of 72" in found.text  # five candidates, one of four splits, three ridges
     search = broken(forecaster, value)
