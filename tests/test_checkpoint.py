@@ -496,47 +496,6 @@ def test_a_directory_in_the_place_of_a_block(tmp_path, computed):
     assert len(computed) == 1
 
 
-# --- checkpoints of version 0.1.0 -----------------------------------------------------------------
-
-
-def as_before(path):
-    """Bring a checkpoint into the form of version 0.1.0."""
-    file = path / "search.json"
-    search = json.loads(file.read_text())
-    del search["functions"]
-    file.write_text(json.dumps({**search, "format": 1, "version": "0.1.0"}, indent=1))
-    for name in blocks(path):
-        meta, arrays = unpacked(path / name)
-        del meta["belongs"]
-        (path / name).write_bytes(packed(meta, arrays))
-
-
-def test_checkpoints_of_version_0_1_0_go_on(tmp_path, computed):
-    options = {"n_draws": 4, "metric": ["rmse", "mae"], "cv": {"a": CV, "b": KFold(3)}}
-    plain = searched("regression", checkpoint=tmp_path, **options)
-    as_before(tmp_path)
-    described = (tmp_path / "search.json").read_bytes()
-    first, *_, last = blocks(tmp_path)
-    (tmp_path / last).unlink()
-    meta, arrays = unpacked(tmp_path / first)  # of another shape, and in the place of a block
-    (tmp_path / first).write_bytes(packed(meta, arrays | {"score0": arrays["score0"][:, :2]}))
-    computed.clear()
-    with pytest.warns(EchofoldWarning, match=f"{first} holds scores of other schemes, metrics or"):
-        identical(searched("regression", checkpoint=tmp_path, **options), plain)
-    assert [draws for (draws,) in computed] == [0, 3]
-    computed.clear()
-    identical(searched("regression", checkpoint=tmp_path, **options), plain)
-    assert computed == []
-    assert (tmp_path / "search.json").read_bytes() == described
-    bound = [("belongs" in unpacked(tmp_path / name)[0]) for name in blocks(tmp_path)]
-    assert bound == [True, False, False, True]
-    (tmp_path / first).write_bytes((tmp_path / last).read_bytes())
-    with pytest.warns(EchofoldWarning, match="is block 3 of this search under another name"):
-        identical(searched("regression", checkpoint=tmp_path, **options), plain)
-    with pytest.raises(ValueError, match=r"different are: n_draws \(was 4, is 5\)"):
-        searched("regression", checkpoint=tmp_path, **options | {"n_draws": 5})
-
-
 def test_a_ridge_for_each_output_goes_on_from_the_same_blocks(tmp_path, computed):
     searched("regression", checkpoint=tmp_path)
     computed.clear()
@@ -548,18 +507,6 @@ def test_the_season_of_a_metric_is_noticed(tmp_path, computed):
     searched("regression", metric="mase", checkpoint=tmp_path)
     with pytest.raises(ValueError, match=r"different are: functions\['mase'\]"):
         searched("regression", metric=mase(12), checkpoint=tmp_path)
-
-
-def test_functions_of_which_version_0_1_0_kept_the_name_are_refused(tmp_path, computed):
-    def mine(y_true, y_pred):
-        return float(np.abs(y_true - y_pred).max())
-
-    searched("regression", metric=["rmse", mine], checkpoint=tmp_path)
-    as_before(tmp_path)
-    computed.clear()
-    with pytest.raises(ValueError, match=r"begun by echofold 0\.1\.0, which kept only.*'mine' st"):
-        searched("regression", metric=["rmse", mine], checkpoint=tmp_path)
-    assert computed == []
 
 
 def test_another_version_goes_on(tmp_path, computed, monkeypatch):

@@ -60,9 +60,6 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     _shapes_the_problem: ClassVar[tuple[str, ...]] = ("washout", "scale")  # parameters of `_read`
     _openings: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
-    # Parameters that came after version 0.1. Left at these defaults, they are not named in files
-    # and checkpoints, which are then those of before.
-    _added: ClassVar[dict[str, Any]] = {"reservoir": None, "readout": "inputs+states"}
 
     reservoir_: Reservoir
     X_scaler_: Any

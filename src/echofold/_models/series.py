@@ -66,10 +66,10 @@ class SeriesESN(ESN):
     steps_: int
 
     _task = FORECASTING
-    _own = {"log": False, "difference": (), "season": None, "harmonics": 3, "output_range": None}
-    _shapes_the_problem = ("washout", "scale", *_own)
+    _shapes_the_problem = (
+        "washout", "scale", "log", "difference", "season", "harmonics", "output_range",
+    )  # fmt: skip
     _openings = ("washout", "difference")
-    _added = {**ESN._added, **_own}
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),

@@ -23,7 +23,6 @@ from echofold._engine.kind import KINDS
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
-from echofold._models.stored import named_in_files
 from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
 from echofold._persistence.checks import count, floats, optional
 from echofold._persistence.contents import (
@@ -111,7 +110,6 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     params = estimator.get_params(deep=False)
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
-    params = named_in_files(estimator._added, params)
     fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
     return {
         "params": encode_parts(params, name, members),
@@ -216,9 +214,7 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> A
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
     cls = _class(name)
-    names = cls._get_param_names()
-    params = cls._added | params
-    check_params(params, names)
+    check_params(params, cls._get_param_names())
     params = {name: _made(value) for name, value in params.items()}
     cls._check_values(params)
     kind = reservoir_of(params)
@@ -251,7 +247,7 @@ def _made(value: Any) -> Any:
     if value.kind == "Reservoir":
         parts = {name: _made(part) for name, part in value.parts.items()}
         kind = KINDS[parts.pop(CLASS)]
-        return kind(**(kind._added | parts))
+        return kind(**parts)
     return {"Schema": Schema, "Scaler": Scaler}[value.kind](**value.parts)
 
 

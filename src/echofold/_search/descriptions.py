@@ -36,7 +36,6 @@ import numpy as np
 
 from echofold._data.lazy import Lazy, Values
 from echofold._engine.kind import Reservoir
-from echofold._models.stored import named_in_files
 
 
 def fingerprint(*arrays: Values | None) -> str:
@@ -327,7 +326,7 @@ def described(value: Any, argument: str = "value") -> Any:
 
 def _described_kind(value: Reservoir, argument: str) -> list[Any]:
     """A reservoir by its class and its parameters."""
-    kind, params = type(value), named_in_files(value._added, value.get_params(deep=False))
+    kind, params = type(value), value.get_params(deep=False)
     code = None if kind.__module__.startswith("echofold.") else described_function(kind, argument)
     words = {
         name: (_described_object if name in kind.objects else described)(one, argument)

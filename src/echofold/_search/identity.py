@@ -6,7 +6,6 @@ from typing import Any
 
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
-from echofold._models.stored import named_in_files
 from echofold._search.descriptions import described, described_function
 from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
@@ -43,9 +42,7 @@ def identity_of(
         "version": __version__,
         "estimator": type(search.estimator).__name__,
         "parameters": {
-            name: described(value, name)
-            for name, value in named_in_files(search.estimator._added, own).items()
-            if name != "random_state"
+            name: described(value, name) for name, value in own.items() if name != "random_state"
         },
         "space": [
             {name: described(values, f"space[{name!r}]") for name, values in one.items()}

@@ -110,7 +110,6 @@ class Leaky(Reservoir):
     parameters = ("leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "noise")
     compiled_in = ("activation",)
     stored = {"W_in_": ("units", "1 + inputs"), "W_": ("units", "units"), "leak_rate_": ()}
-    _added = {"activation": "tanh", "noise": 0.0, "topology": "uniform", "jump": 5}
 
     def __init__(
         self,
@@ -312,8 +311,11 @@ def _finite(value) -> bool:
     return data.dtype.kind in "iuf" and bool(np.isfinite(data).all())
 
 
-# Parameters that estimators take by themselves. What came later belongs to the kind alone.
-FLAT = [name for name in Leaky._get_param_names() if name not in Leaky._added]
+# Parameters that estimators take by themselves; others belong to the kind alone.
+FLAT = (
+    "units", "leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "connectivity",
+    "W", "W_in",
+)  # fmt: skip
 
 
 def reservoir_of(params: dict[str, Any]) -> Reservoir:
