@@ -17,7 +17,7 @@ from echofold._folds.pieces import cut
 from echofold._folds.splits import RowSplits
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
-from echofold.metrics import resolve
+from echofold.metrics._metric import resolve
 
 WAYS = ("pieces", "fold", "frugal")
 FEW, MANY = 10, 100  # roundings: what the plain definition in doubles needs, and what is beyond it

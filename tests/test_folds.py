@@ -23,7 +23,7 @@ from echofold._folds.splits import resolve_cv
 from echofold._validation.score import score_residuals
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
-from echofold.metrics import resolve
+from echofold.metrics._metric import resolve
 
 METRICS = [resolve(name) for name in ("mse", "nrmse", "mae")]
 LEAVING = {name: CHOICES[name] for name in CHOICES if name != "large_k by walking"}

@@ -20,7 +20,8 @@ from echofold import (
     metrics,
     plots,
 )
-from echofold.metrics import horizon, log_mse, resolve
+from echofold.metrics import horizon, log_mse
+from echofold.metrics._metric import resolve
 
 PAIR = np.stack([SERIES, 3 * np.roll(SERIES, 4) + 20], axis=1)
 

@@ -36,9 +36,9 @@ from echofold import (
     LeaveOneOut,
     WalkForward,
     __version__,
-    metrics,
 )
 from echofold.experiments._tables import EXACT
+from echofold.metrics._metric import resolve
 from echofold.report import About, write_report
 from echofold.report._verdict import _compared, verdict_on_values
 
@@ -299,9 +299,9 @@ def test_the_verdict_is_what_was_measured(pages, forecaster):
     ],
 )  # fmt: skip
 def test_errors_are_compared_in_words(own, other, words):
-    assert _compared(own, other, metrics.resolve("rmse")) == words
+    assert _compared(own, other, resolve("rmse")) == words
     kind = {True: "better than", False: "no better than"}[own < other]
-    assert _compared(own, other, metrics.resolve("log_mse")) == kind  # a share means nothing
+    assert _compared(own, other, resolve("log_mse")) == kind  # a share means nothing
 
 
 def test_a_forecast_that_is_worse_than_a_plain_one_says_so(forecaster, tmp_path, undrawn):

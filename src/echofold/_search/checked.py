@@ -13,7 +13,7 @@ from echofold._search.strategies import STRATEGIES
 from echofold._validation.memory import budget
 from echofold._validation.settings import Settings, check_metrics, check_prunable
 from echofold._validation.verify import check_verifiable
-from echofold.metrics import OF_GROWING_SUMS
+from echofold.metrics._metric import OF_GROWING_SUMS
 
 RIDGE_PER = ("all", "split", "output")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold.metrics import costs_of
+from echofold.metrics._metric import costs_of
 
 
 def frame(dataset, candidates: list[dict[str, Any]]):

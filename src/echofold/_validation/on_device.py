@@ -45,7 +45,7 @@ from echofold._validation.score import (
     sums_of_errors,
 )
 from echofold._validation.settings import Settings
-from echofold.metrics import GROWING
+from echofold.metrics._metric import GROWING
 
 
 def suits(device: str, problem: Problem, columns: int, settings: Settings) -> bool:

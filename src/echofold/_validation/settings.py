@@ -12,7 +12,7 @@ from echofold._data.problem import Problem, Task
 from echofold._data.rows import Intervals
 from echofold._folds.splits import RowSplits, resolve_cv
 from echofold._validation.score import check_values_of
-from echofold.metrics import OF_VALUES, TOGETHER, Metric, resolve
+from echofold.metrics._metric import OF_VALUES, TOGETHER, Metric, resolve
 from echofold.schemes._scheme import Scheme
 
 

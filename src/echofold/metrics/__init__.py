@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from echofold.metrics._errors import (
     accuracy,
-    denominators,
     error_rate,
-    interval_denominators,
     log_mse,
     mae,
     mse,
@@ -18,42 +16,15 @@ from echofold.metrics._errors import (
     r2,
     rmse,
 )
-from echofold.metrics._horizon import Horizon, Spread, horizon, spread_of
+from echofold.metrics._horizon import horizon
 from echofold.metrics._intervals import crps, interval_score
-from echofold.metrics._metric import (
-    GROWING,
-    OF_ERRORS,
-    OF_GROWING_SUMS,
-    OF_VALUES,
-    RELATIVE,
-    TOGETHER,
-    WITHOUT_UNIT,
-    Metric,
-    costs_of,
-    resolve,
-)
-from echofold.metrics._relative import Scaled, check_not_zero, mape, mase, relative, smape
+from echofold.metrics._relative import mape, mase, smape
 
 __all__ = [
-    "TOGETHER",
-    "GROWING",
-    "OF_ERRORS",
-    "OF_GROWING_SUMS",
-    "OF_VALUES",
-    "RELATIVE",
-    "WITHOUT_UNIT",
-    "Horizon",
-    "Metric",
-    "Scaled",
-    "Spread",
     "accuracy",
-    "check_not_zero",
-    "costs_of",
     "crps",
-    "denominators",
     "error_rate",
     "horizon",
-    "interval_denominators",
     "interval_score",
     "log_mse",
     "mae",
@@ -62,9 +33,6 @@ __all__ = [
     "mse",
     "nrmse",
     "r2",
-    "relative",
-    "resolve",
     "rmse",
     "smape",
-    "spread_of",
 ]

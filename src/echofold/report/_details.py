@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from echofold import __version__, metrics
+from echofold import __version__
 from echofold._data.text import in_words, short
 from echofold._folds.tolerances import COLLINEAR
 from echofold._models.ensemble import TRIMMED, is_ensemble
 from echofold._search.finals import FINALS
 from echofold._validation.dataset import describe_trouble
+from echofold.metrics._metric import RELATIVE
 from echofold.report._code import code_of
 from echofold.report._data import described
 
@@ -227,7 +228,7 @@ def _warnings(search: Any) -> list[str]:
     score, first = search.best_score_, next(iter(search._results.values()))
     if not np.isfinite(score):
         notes.append("No candidate has a finite score: the winner is the first of them.")
-    elif first.attrs["metric"] in metrics.RELATIVE and score >= 1:
+    elif first.attrs["metric"] in RELATIVE and score >= 1:
         name = first.attrs["metric"].upper()
         notes.append(
             f"An {name} of {in_words(score)} is no better than guessing the mean of each "

@@ -11,7 +11,7 @@ import pandas as pd
 from echofold._data.text import figure, in_words, label
 from echofold.cli.reading.quote import shown
 from echofold.cli.showing.output import Output
-from echofold.metrics import WITHOUT_UNIT
+from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
 
 BLOCKS = "▁▂▃▄▅▆▇█"
