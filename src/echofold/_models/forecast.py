@@ -109,7 +109,7 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
     mean = model._forecast(int(horizon), X)
     warn_of(words_of_known(X))
     if warn:
-        _warn_if_implausible(mean, getattr(model, "range_", None))
+        _warn_if_implausible(mean, getattr(model, "range_", None), model.residuals_ is not None)
     if levels is None:
         return model._write(mean)
     lower, upper = {}, {}
@@ -159,16 +159,18 @@ def _around(model: Any, mean: np.ndarray, level: float) -> tuple[np.ndarray, np.
     return ends if limits is None else (np.clip(ends[0], *limits), np.clip(ends[1], *limits))
 
 
-def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None) -> None:
-    """Warn of a forecast that runs away from its data."""
+def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None, searched: bool) -> None:
+    """Warn of a forecast that runs away from its data; a search has tried other networks."""
     if span is None or plausible(mean, span).all():
         return
     step, output = np.argwhere(~plausible(mean, span))[0]
     low, high = (short(float(end[output])) for end in span)
+    remedy = "Search ridge, spectral_radius and difference with ESNSearchCV, use a larger ridge"
+    if searched:
+        remedy = "Search larger values of ridge and values of difference, use final='ensemble'"
     words = (
         f"the forecast reaches {short(float(mean[step, output]))} at step {step + 1}, far outside "
         f"of the data, which lie between {low} and {high}: the network is not stable on its own "
-        "output. Search ridge, spectral_radius and difference with ESNSearchCV, use a larger "
-        "ridge, or set output_range."
+        f"output. {remedy}, or set output_range."
     )
     warn_of((words,))

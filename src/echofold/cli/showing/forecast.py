@@ -143,7 +143,8 @@ def _explain(content: dict[str, Any], metric: str, output: Output) -> None:
     """Say what the table means."""
     own = content["metric"] in WITHOUT_UNIT
     units = "" if own else f", in the units of {shown(content['column'])}"
-    output.explain(f"Errors are {metric} over {content['horizon']} steps{units}.")
+    steps = "1 step" if content["horizon"] == 1 else f"{content['horizon']} steps"
+    output.explain(f"Errors are {metric} over {steps}{units}.")
     if not content["origins"]:
         return
     output.explain(
