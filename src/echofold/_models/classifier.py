@@ -8,7 +8,7 @@ together. The choices here are measured in ``benchmarks/states.py``.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
@@ -162,7 +162,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         self.states = states
 
     @whole_or_not_at_all
-    def fit(self, sequences, y):
+    def fit(self, sequences: Any, y: Any) -> Self:
         """Train on labelled sequences.
 
         Parameters
@@ -180,7 +180,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         """
         return self._fit(self._read(sequences, y))
 
-    def decision_function(self, sequences):
+    def decision_function(self, sequences: Any) -> np.ndarray:
         """Outputs of the readout, one for each class; the largest decides.
 
         Parameters
@@ -196,7 +196,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         outputs = self._outputs(sequences)
         return outputs[:, 1] - outputs[:, 0] if len(self.classes_) == 2 else outputs
 
-    def predict(self, sequences):
+    def predict(self, sequences: Any) -> np.ndarray:
         """Predict the label of each sequence.
 
         Parameters
@@ -211,7 +211,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         best = self._outputs(sequences).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_proba(self, sequences):
+    def predict_proba(self, sequences: Any) -> np.ndarray:
         """Probabilities of the classes, the largest for the one that `predict` gives.
 
         Parameters

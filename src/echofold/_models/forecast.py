@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,14 @@ from echofold._data.text import short
 from echofold._machine.notices import warn_of
 from echofold._models.intervals import interval
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 EDGE = 1e-9  # of levels: closer to 0 or 1 the quantiles are rounding
 BEYOND = 2.0  # times the range of the data, above and below it: further values are not plausible
+
+
+Level = float | Sequence[float]  # coverage of intervals
 
 
 class Forecast(NamedTuple):
@@ -37,7 +44,7 @@ class Forecast(NamedTuple):
     lower: dict[float, Any]
     upper: dict[float, Any]
 
-    def to_frame(self):
+    def to_frame(self) -> pd.DataFrame:
         """A pandas frame: a row for each step, a column for the forecast and each end.
 
         With several outputs, the first level of the columns is the output.

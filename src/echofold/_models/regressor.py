@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -139,7 +139,7 @@ class ESNRegressor(RegressorMixin, ESN):
         self.output_range = output_range
 
     @whole_or_not_at_all
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on a series of inputs and outputs.
 
         Parameters
@@ -161,7 +161,7 @@ class ESNRegressor(RegressorMixin, ESN):
         """
         return self._fit(self._read(X, y, sample_weight))
 
-    def predict(self, X, start="zero"):
+    def predict(self, X: Any, start: str = "zero") -> np.ndarray:
         """Predict the outputs of a series of inputs.
 
         Parameters
@@ -203,7 +203,7 @@ class ESNRegressor(RegressorMixin, ESN):
             predicted = np.clip(predicted, *self.output_range_)
         return predicted[:, 0] if self.y_schema_.flat else predicted
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R² of the predictions, over rows that have a value.
 
         Parameters

@@ -13,7 +13,7 @@ from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from reprlib import repr as short
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,6 +39,7 @@ from echofold._persistence.frozen import thaw
 from echofold.reservoirs import reservoir_of
 
 FORMAT = 1
+Kind = TypeVar("Kind")
 ABOUT = "echofold.json"
 
 
@@ -117,7 +118,15 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     }
 
 
-def load(path: str | os.PathLike) -> Any:
+@overload
+def load(path: str | os.PathLike) -> Any: ...
+
+
+@overload
+def load(path: str | os.PathLike, kind: type[Kind]) -> Kind: ...
+
+
+def load(path, kind=None):
     """Load an estimator saved with `save`.
 
     Nothing in the file is executed, and all it says is checked before it is used, so a file from
@@ -128,6 +137,8 @@ def load(path: str | os.PathLike) -> Any:
     ----------
     path : path
         A file written by `save`.
+    kind : class, optional
+        The class that it must be of, as `ESNForecaster`; type checkers then know it.
 
     Returns
     -------
@@ -138,6 +149,8 @@ def load(path: str | os.PathLike) -> Any:
     ------
     ValueError
         If the file was not written by `save`, is damaged, or does not fit together.
+    TypeError
+        If it holds an estimator of another ``kind``.
     OSError
         If it cannot be opened.
     """
@@ -156,9 +169,15 @@ def load(path: str | os.PathLike) -> Any:
             "Load it with the version that saved it, or upgrade echofold."
         )
     try:
-        return _restore(about, members)
+        estimator = _restore(about, members)
     except Exception as error:  # as above
         raise _refusal(path, "its contents do not fit together", error) from error
+    if kind is not None and not isinstance(estimator, kind):
+        raise TypeError(
+            f"{path} holds an {type(estimator).__name__}, expected an {kind.__name__}. Give "
+            "another file, or leave kind out."
+        )
+    return estimator
 
 
 def _restore(about: Any, members: dict[str, Any]) -> Any:

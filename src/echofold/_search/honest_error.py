@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,22 @@ from echofold.metrics._horizon import spread_of as spread_of_rows
 from echofold.metrics._metric import Metric
 from echofold.metrics._relative import check_not_zero
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 Pair = tuple[np.ndarray, np.ndarray]
 LEAST = 20  # rows that the shortest beginning must have
 LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is computed from
 
 
-def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
+def evaluate(
+    search: Any,
+    *data: Any,
+    origins: int = 5,
+    horizon: int | None = None,
+    level: float = 0.9,
+    **fit_params: Any,
+) -> xr.Dataset:
     """Repeat a whole search on growing beginnings of the data and score it on what follows.
 
     This judges how models are chosen; `backtest` judges one fitted model from many starts.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
@@ -15,6 +17,7 @@ from echofold._data.arguments import NamedParameters, check_fit_params, is_netwo
 from echofold._data.copies import SharesFunctions, copied
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
+from echofold._models.forecast import Forecast, Level
 from echofold._search import tables
 from echofold._search.checked import RIDGE_PER, check_arguments, check_one_of, check_task
 from echofold._search.checkpoint import Checkpoint
@@ -38,6 +41,11 @@ from echofold._validation.settings import (
     Settings,
     describe_data,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import xarray as xr
 
 
 class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
@@ -139,6 +147,15 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     (3,)
     """
 
+    best_params_: dict[str, Any]
+    best_score_: float
+    best_index_: int
+    best_estimator_: Any
+    candidates_: list[dict[str, Any]]
+    results_: Any  # a Dataset, or one for each scheme of a dict
+    evaluation_: xr.Dataset | None
+    seed_: int
+
     def __init__(
         self,
         estimator,
@@ -207,7 +224,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         return tags
 
     @whole_or_not_at_all
-    def fit(self, *data, groups=None, **fit_params):
+    def fit(self, *data: Any, groups: Any = None, **fit_params: Any) -> Self:
         """Search, select and make the final model.
 
         Parameters
@@ -370,13 +387,13 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """The name of a scheme of this search, the first by default."""
         return named(self._results, name)
 
-    def to_frame(self, scheme=None):
+    def to_frame(self, scheme: str | None = None) -> pd.DataFrame:
         """Results as a pandas DataFrame: a row for every candidate and ridge, best first."""
         check_is_fitted(self, "results_")
         return tables.frame(self._results[self._scheme(scheme)], self.candidates_)
 
     @property
-    def cv_results_(self):
+    def cv_results_(self) -> dict[str, Any]:
         """Results of the first scheme in scikit-learn's form (scores negated: higher is better)."""
         check_is_fitted(self, "results_")
         return tables.scikit_learn_form(next(iter(self._results.values())), self.candidates_)
@@ -386,18 +403,24 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         check_is_fitted(self, "results_")
         return tables.summary(self)
 
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
+
     def forecast(self, horizon, X=None, level=None):
         """Forecast with ``best_estimator_``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.forecast(horizon, X=X, level=level)
 
-    def predict(self, X, **options):
+    def predict(self, X: Any, **options: Any) -> np.ndarray:
         """Predict with ``best_estimator_``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X, **options)
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
-    def predict_proba(self, sequences):
+    def predict_proba(self, sequences: Any) -> np.ndarray:
         """Probabilities of ``best_estimator_``, a classifier."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(sequences)
@@ -407,17 +430,17 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """The labels of ``best_estimator_``, a classifier, sorted."""
         return self.best_estimator_.classes_
 
-    def decision_function(self, sequences):
+    def decision_function(self, sequences: Any) -> np.ndarray:
         """Outputs of ``best_estimator_``, a classifier."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.decision_function(sequences)
 
-    def score(self, X, y):
+    def score(self, X: Any, y: Any) -> float:
         """Score of ``best_estimator_``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.score(X, y)
 
-    def report(self, path, about=None):
+    def report(self, path: str | os.PathLike, about: Any = None) -> Path:
         """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
         check_is_fitted(self, "results_")
         from echofold.report import write_report
