@@ -20,6 +20,8 @@ from echofold import (
     WalkForward,
     evaluate,
 )
+from echofold._search import evaluator
+from echofold._validation import on_device
 
 # A card is shared with the processes that tests start.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -76,6 +78,17 @@ def pytest_terminal_summary(terminalreporter):
             f"{most['relative']:.2g} of a number; {worst['beyond']:.3g} roundings where that is "
             f"not minute. Largest: {worst['at']}"
         )
+
+
+@pytest.fixture
+def accelerated(monkeypatch):
+    """Let the processor be taken for an accelerator, or not."""
+
+    def switch(on: bool) -> None:
+        for module in (on_device, evaluator):
+            monkeypatch.setattr(module, "is_accelerator", lambda device: on)
+
+    return switch
 
 
 @pytest.fixture(scope="session", autouse=True)

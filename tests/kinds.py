@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from echofold.reservoirs import NVAR, Custom, Deep, EdgeOfStability, Foreign, Leaky
+from echofold.reservoirs import NVAR, Custom, Deep, EdgeOfStability, Foreign, Leaky, Reservoir
 
 
 class Plain(NamedTuple):
@@ -252,3 +252,55 @@ SEARCHED = {  # a kind, and values of its parameters: each goes through all of t
     ),
     "foreign": (Foreign(Bucket(0.1)), {"node": [Bucket(0.2), Counter(0.7)]}),
 }  # fmt: skip
+
+
+class Ring(Reservoir):
+    """Units in a ring, each driven by its neighbour; the readout also sees their squares."""
+
+    parameters = ("strength", "input_scaling")
+    compiled_in = ("activation", "squares")
+    stored = {"V_": ("size", "inputs"), "ring_": (), "gains_": ("inputs",)}
+
+    def __init__(self, units=10, strength=0.8, input_scaling=1.0, activation="tanh", squares=True):
+        self.units = units
+        self.strength = strength
+        self.input_scaling = input_scaling
+        self.activation = activation
+        self.squares = squares
+
+    def size(self, inputs):
+        return self.units
+
+    def check(self):
+        if not 0 <= self.strength < 2:
+            raise ValueError(f"strength={self.strength!r} is not allowed: it must be in [0, 2).")
+
+    def draw(self, inputs, seed):
+        return {"V": np.random.RandomState(seed).rand(self.units, inputs) - 0.5}
+
+    def columns(self, weights, kinds, inputs):
+        return {
+            "strength": np.array([float(kind.strength) for kind in kinds]),
+            "gains": np.array([np.full(inputs, float(kind.input_scaling)) for kind in kinds]).T,
+        }
+
+    def step(self, weights, columns, x, u):
+        driven = weights["V"] @ (columns["gains"] * u)
+        around = jnp.concatenate([x[-1:], x[:-1]])
+        return {"tanh": jnp.tanh, "sine": jnp.sin}[self.activation](
+            driven + columns["strength"] * around
+        )
+
+    def look(self, x, u):
+        return jnp.concatenate([x, x[::2] ** 2]) if self.squares else x
+
+    def looks(self, inputs):
+        return self.units + (-(-self.units // 2) if self.squares else 0)
+
+    def trained(self, weights, columns):
+        gains, strength = columns["gains"][:, 0], columns["strength"][0]
+        return {"V_": weights["V"], "ring_": float(strength), "gains_": np.array(gains)}
+
+    def restored(self, stored):
+        columns = {"strength": np.array([stored["ring_"]]), "gains": stored["gains_"][:, None]}
+        return {"V": stored["V_"]}, columns

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import kinds
 import numpy as np
 import pytest
-from test_on_device import equal_the_definition, only_one_fold, rank_in_doubt
+from devices import equal_the_definition, only_one_fold, rank_in_doubt
 
 from echofold import (
     Accumulative,

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from kinds import Ring
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from test_reservoirs import Ring
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, dynamics, systems
 from echofold.dynamics._lyapunov import STRETCH, first_directions, kaplan_yorke

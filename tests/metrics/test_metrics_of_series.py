@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from devices import on_both
 from searches import GRID, INPUTS, OUTPUTS, SEED, SERIES, searched
 from sklearn.metrics import mean_absolute_percentage_error, r2_score
-from test_on_device import accelerated, on_both  # noqa: F401
 
 from echofold import (
     Accumulative,
@@ -162,7 +162,7 @@ def test_pruning_is_exact(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_on_a_device(accelerated, name):  # noqa: F811
+def test_on_a_device(accelerated, name):
     model = ESNForecaster(12, random_state=SEED)
     search = ESNSearchCV(model, GRID, cv=Accumulative(3, min_train=60), metric=name)
     host, device = on_both(accelerated, lambda: search.fit(LEVEL).results_[name].values)

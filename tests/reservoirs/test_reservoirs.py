@@ -1,69 +1,18 @@
-"""A second kind of reservoir, all of it in this file, goes wherever the paper's goes."""
+"""A second kind of reservoir, all of it in one class, goes wherever the paper's goes."""
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import reference
+from kinds import Ring
 from model_files import archive, array, members_of
 from scipy.sparse import csr_array
 from searches import INPUTS, LABELS, OUTPUTS, SEQUENCES, SERIES, identical, one_by_one
 from sklearn.base import clone
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor, ESNSearchCV, KFold, load, save
-from echofold.reservoirs import Leaky, Reservoir
+from echofold.reservoirs import Leaky
 
 RIDGE = [1e-6, 1e-2]
-ACTIVATIONS = {"tanh": jnp.tanh, "sine": jnp.sin}
-
-
-class Ring(Reservoir):
-    """Units in a ring, each driven by its neighbour; the readout also sees their squares."""
-
-    parameters = ("strength", "input_scaling")
-    compiled_in = ("activation", "squares")
-    stored = {"V_": ("size", "inputs"), "ring_": (), "gains_": ("inputs",)}
-
-    def __init__(self, units=10, strength=0.8, input_scaling=1.0, activation="tanh", squares=True):
-        self.units = units
-        self.strength = strength
-        self.input_scaling = input_scaling
-        self.activation = activation
-        self.squares = squares
-
-    def size(self, inputs):
-        return self.units
-
-    def check(self):
-        if not 0 <= self.strength < 2:
-            raise ValueError(f"strength={self.strength!r} is not allowed: it must be in [0, 2).")
-
-    def draw(self, inputs, seed):
-        return {"V": np.random.RandomState(seed).rand(self.units, inputs) - 0.5}
-
-    def columns(self, weights, kinds, inputs):
-        return {
-            "strength": np.array([float(kind.strength) for kind in kinds]),
-            "gains": np.array([np.full(inputs, float(kind.input_scaling)) for kind in kinds]).T,
-        }
-
-    def step(self, weights, columns, x, u):
-        driven = weights["V"] @ (columns["gains"] * u)
-        around = jnp.concatenate([x[-1:], x[:-1]])
-        return ACTIVATIONS[self.activation](driven + columns["strength"] * around)
-
-    def look(self, x, u):
-        return jnp.concatenate([x, x[::2] ** 2]) if self.squares else x
-
-    def looks(self, inputs):
-        return self.units + (-(-self.units // 2) if self.squares else 0)
-
-    def trained(self, weights, columns):
-        gains, strength = columns["gains"][:, 0], columns["strength"][0]
-        return {"V_": weights["V"], "ring_": float(strength), "gains_": np.array(gains)}
-
-    def restored(self, stored):
-        columns = {"strength": np.array([stored["ring_"]]), "gains": stored["gains_"][:, None]}
-        return {"V": stored["V_"]}, columns
 
 
 TASKS = {
@@ -205,7 +154,7 @@ def test_files_that_do_not_fit_are_refused(tmp_path):
     about = members["echofold.json"]
     refused("V_ .*shape", **{"V_.npy": array(np.ones((3, 1)))})
     refused("finite", **{"gains_.npy": array([np.nan])})
-    unknown = about.replace(b"test_reservoirs.Ring", b"test_reservoirs.Rong")
+    unknown = about.replace(b"kinds.Ring", b"kinds.Rong")
     refused("Rong.*import what defines it first", **{"echofold.json": unknown})
     missing = about.replace(b'"strength": 0.7', b'"strangth": 0.7')
     refused("a Reservoir of class", **{"echofold.json": missing})

@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from cases import same_scores
+from devices import on_both
 from searches import GRID, INPUTS, OUTPUTS, SEED, SERIES, one_by_one, searched
-from test_on_device import accelerated, on_both  # noqa: F401
 
 from echofold import (
     Accumulative,
@@ -125,7 +125,7 @@ def test_open_loops_without_states_are_refused():
     [(False, []), (True, []), (False, ["mae"])],
     ids=["alone", "pruned", "beside another"],
 )
-def test_on_a_device(accelerated, prune, more):  # noqa: F811
+def test_on_a_device(accelerated, prune, more):
     def work():
         metric = [horizon(0.3), *more]
         return searched(metric=metric, cv=KFold(4), prune=prune, n_draws=2)

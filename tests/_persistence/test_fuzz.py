@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parent / "fuzz_models.py"
+PROGRAM = Path(__file__).parents[1] / "fuzz_models.py"
 
 
 def outcome(first, count, folder):

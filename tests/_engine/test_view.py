@@ -205,11 +205,6 @@ def test_a_function_cannot_be_saved(tmp_path):
         save(model, tmp_path / "kept.echofold")
 
 
-def test_the_default_is_not_named_in_files(tmp_path):
-    save(fitted("forecast", "inputs+states")[0], tmp_path / "kept.echofold")
-    assert b'"readout"' not in members_of(tmp_path / "kept.echofold")["echofold.json"]
-
-
 def test_a_checkpoint_belongs_to_its_views(tmp_path):
     def run(view):
         space = {"readout": ["states", view], "ridge": RIDGE}

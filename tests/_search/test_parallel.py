@@ -134,7 +134,7 @@ with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as e
 identical(one, two)
 identical(one, searched("regression"))
 """
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path},
         capture_output=True, text=True, timeout=300,

@@ -42,7 +42,7 @@ def summary(search):
 
 
 def start(program, *arguments, prefix=()):
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     return subprocess.Popen(
         [*prefix, sys.executable, "-c", SEARCH + program, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": path},

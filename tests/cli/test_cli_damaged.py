@@ -90,7 +90,7 @@ def test_fifty_damaged_files(tmp_path):
     assert 5 < fine < 45  # damage that breaks nothing, or everything, would test little
 
 
-# ECHOFOLD_FUZZ=100000 pytest -m fuzz tests/test_cli_damaged.py -n auto
+# ECHOFOLD_FUZZ=100000 pytest -m fuzz tests/cli/test_cli_damaged.py -n auto
 COUNT = int(os.environ.get("ECHOFOLD_FUZZ", "10000"))
 
 

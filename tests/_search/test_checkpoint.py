@@ -71,7 +71,7 @@ print("finished")
 
 
 def start(path, moment, at=0):
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([here, *sys.path])}
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(path), moment, str(at)],
