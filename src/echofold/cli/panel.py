@@ -13,12 +13,9 @@ import click
 import pandas as pd
 
 from echofold._data.numbers import figure
-from echofold._data.text import guarded
+from echofold._data.text import guarded, listed, shown
 from echofold._machine.files import write_atomically
-from echofold.cli.reading.panel import parts_of
-from echofold.cli.reading.quote import listed, shown
-from echofold.cli.reading.series import LEAST
-from echofold.cli.reading.table import read_table
+from echofold.cli.reading import LEAST, parts_of, read_table
 from echofold.cli.showing.drawn import table as drawn
 from echofold.cli.showing.output import Output, plain
 

@@ -1,21 +1,23 @@
-"""Where in a text its table is: comments, titles, units and notes around it are blanked.
+"""Where in a text its table is, and what of it is header and rows.
 
-Lines are blanked, not removed, so that those left keep their numbers.
+Comments, titles, units and notes around it are blanked, not removed, so that the lines that are
+left keep their numbers.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from echofold.cli.reading.header import DATE, counts_across, shape
-from echofold.cli.reading.numbers import MISSING, is_value
-from echofold.cli.reading.quantities import MONEY, dressed
-from echofold.cli.reading.quote import shown
-from echofold.cli.reading.separators import LINE, SAMPLE, aligned, cells_of, separator_of
+import numpy as np
+import pandas as pd
+
+from echofold._data.text import Note, shown
+from echofold.cli.reading.lines import LINE, SAMPLE, aligned, cells_of, separator_of
+from echofold.cli.reading.numbers import MISSING, MONEY, dressed, is_value
 
 TAIL = 20_000  # characters at the end in which notes are looked for
 SEP = re.compile(r'\s*"?sep=([;,|\t])"?[ \t]*(?=[\r\n])', re.IGNORECASE)
@@ -28,6 +30,23 @@ UNITS = {*MONEY, *"""
     t€ liters index units pcs pieces count number persons people hpa pa kpa bar m/s km/h mph ppm v a
     hz yyyy yyyy-mm-dd dd.mm.yyyy mm/dd/yyyy dd/mm/yyyy date - –
 """.split()}  # noqa: SIM905  # fmt: skip
+DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\b.*")
+YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
+PARTS = re.compile(r"\d[-/]")  # of a date: a number has no such marks after a digit
+MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+TIME = re.compile(
+    rf"{YEAR.pattern}([-./ ]?[QMW]?\d{{1,2}})?|({MONTHS})[a-z]*[ .-]?(\d\d|{YEAR.pattern})", re.I
+)
+DIGIT = re.compile(r"\d")
+TOTAL = re.compile(
+    r"(grand |sub-?|overall )?(total|sum|average|avg|mean)\b.{0,40}"
+    r"|(summe|gesamt|insgesamt|durchschnitt|mittelwert|mittel|somme|moyenne|totale?|totaal|suma|media"
+    r"|promedio|somma|gemiddelde|итого|всего|合計|合计)\b.{0,40}"
+    r"|(min|max|minimum|maximum|std|stdev|st\.? ?dev|sd|median|count|n|var|variance)[.:]?",
+    re.IGNORECASE,
+)
+QUARTILE = re.compile(r"\d{1,2}(\.\d)?\s?%")  # between a minimum and a maximum
+MOST_TOTALS = 12  # rows at the end, such as a sum, a mean and shares of them
 
 
 @dataclass
@@ -56,7 +75,7 @@ class Line:
         return whole[self.start : self.end].strip()
 
 
-def layout(text: str, note: Callable[[str], None]) -> Layout:
+def layout(text: str, note: Note) -> Layout:
     """Find the table in a text, and say what of the text is left out."""
     forced = SEP.match(text)
     separator = None
@@ -118,7 +137,7 @@ def _comments(text: str) -> list[tuple[int, int]]:
     return [span for span in spans if span not in rows]
 
 
-def _say_comments(text: str, spans: list[tuple[int, int]], note: Callable[[str], None]) -> str:
+def _say_comments(text: str, spans: list[tuple[int, int]], note: Note) -> str:
     """Say which lines are comments; the last of those before the table."""
     if not spans:
         return ""
@@ -205,7 +224,7 @@ def _above(
     width: int,
     separator: str | None,
     named: str,
-    note: Callable[[str], None],
+    note: Note,
 ) -> list[tuple[int, int, str]]:
     """Blank titles above the header and units below it, and complete the header."""
     above = lines[:data]
@@ -270,7 +289,7 @@ def _is_unit(cell: str) -> bool:
 
 
 def _below(
-    text: str, table: list[Line], width: int, separator: str | None, note: Callable[[str], None]
+    text: str, table: list[Line], width: int, separator: str | None, note: Note
 ) -> list[tuple[int, int, str]]:
     """Blank notes below the table."""
     shapes = {shape(line.cells[0]) for line in table if _is_data(line, width)}
@@ -300,3 +319,129 @@ def _is_note(line: Line, width: int, shapes: set[str]) -> bool:
     if width == 1:
         return bool(re.search(r"[ :]", first))
     return len(line.filled) == 1 or len(line.cells) != width
+
+
+def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a row holds names, given some of the rows below it."""
+    if all(dressed(cell) or is_value(cell) or (cell and _is_missing(cell)) for cell in first):
+        return False
+    columns = [
+        (cell, [row[i] for row in below if not _is_missing(row[i])]) for i, cell in enumerate(first)
+    ]
+    if any(DATE.fullmatch(cell) and any(map(DATE.fullmatch, under)) for cell, under in columns):
+        return False
+    if any(_is_word(cell) and any(map(is_value, under)) for cell, under in columns):
+        return True
+    if counts_across(first) or _one_year(columns) or not below:
+        return True
+    if any(_is_number(cell) and any(map(_is_number, under)) for cell, under in columns):
+        return False
+    alike = [shape(cell) == shape(under[0]) for cell, under in columns if under and cell]
+    return not (alike and all(alike) and any(map(DIGIT.search, first)))
+
+
+def counts_across(cells: Sequence[str]) -> bool:
+    """Whether cells beside words are years or other whole numbers that count up, as names do."""
+    whole = [int(cell[:9]) for cell in cells if cell.isdecimal()]
+    if len(whole) < 2 or not any(_is_word(cell) for cell in cells):
+        return False
+    by_one = all(b - a == 1 for a, b in zip(whole, whole[1:], strict=False))
+    years = all(YEAR.fullmatch(cell) for cell in cells if cell.isdecimal())
+    up = all(b > a for a, b in zip(whole, whole[1:], strict=False))
+    return (years and up) or (by_one and len(whole) > 2)
+
+
+def times_across(names: Sequence[str]) -> list[str]:
+    """Names that are years or dates, if most are, for the time runs from left to right."""
+    times = [name for name in names if TIME.fullmatch(name) or DATE.fullmatch(name)]
+    return times if len(times) >= max(5, len(names) / 2) else []
+
+
+def shape(cell: str) -> str:
+    """A cell with letters and digits alike, to tell a date from a remark."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", cell[:100]))
+
+
+def _one_year(columns: Sequence[tuple[str, list[str]]]) -> bool:
+    """Whether a year stands above other numbers and beside words, as a name."""
+    years = [under for cell, under in columns if YEAR.fullmatch(cell)]
+    words = sum(_is_word(cell) for cell, _ in columns)
+    if len(years) != 1 or words != len(columns) - 1:
+        return False
+    return not any(map(YEAR.fullmatch, years[0]))
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell is a number, plain or dressed, and no date."""
+    return dressed(cell) or (is_value(cell) and not DATE.fullmatch(cell) and not PARTS.search(cell))
+
+
+def _is_word(cell: str) -> bool:
+    """Whether a cell is text without digits, and not a mark of a missing value."""
+    return not _is_missing(cell) and not DIGIT.search(cell)
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.lower() in MISSING
+
+
+def without_extra_rows(frame: pd.DataFrame, name: str, note: Note) -> pd.DataFrame:
+    """A table without rows that are no part of the series; says which."""
+    again = np.full(len(frame), frame.shape[1] > 1 and len(frame) > 0)
+    blank = again.copy()
+    for one in frame.columns if again.any() else ():
+        column = frame[one]
+        if not blank.any() and not again.any():
+            break
+        again &= (column == one).to_numpy(dtype=bool)
+        blank &= (column == "").to_numpy(dtype=bool)
+    if frame.shape[1] == 1:
+        again = (frame.iloc[:, 0] == frame.columns[0]).to_numpy(dtype=bool)
+    for gone, what in ((blank, "nothing"), (again, "the names of the columns again")):
+        if gone.any():
+            rows = "1 row holds" if gone.sum() == 1 else f"{gone.sum()} rows hold"
+            left = "is" if gone.sum() == 1 else "are"
+            note(
+                f"{name}: {rows} {what}, the first in row {gone.argmax() + 1}, and {left} left out."
+            )
+    frame = frame[~(again | blank)]
+    return frame.iloc[: len(frame) - _totals(frame, name, note)]
+
+
+def _totals(frame: pd.DataFrame, name: str, note: Note) -> int:
+    """How many of the last rows are totals of those above; says them."""
+    tail = frame.iloc[-MOST_TOTALS - 1 :]
+    count = 0
+    for row in reversed(range(len(tail))):
+        cells = [str(cell).strip() for cell in tail.iloc[row, :100]]
+        filled = [cell for cell in cells if cell]
+        quartile = count and frame.shape[1] > 1 and filled and QUARTILE.fullmatch(filled[0])
+        if not quartile and not _is_total(filled):
+            break
+        count += 1
+    if not count or count == len(tail) or _are_ids(frame, count):
+        return 0
+    word = shown(next(str(cell) for cell in frame.iloc[-count] if str(cell).strip()))
+    if count == 1:
+        note(f"{name}: the last row, {word}, is left out.")
+    else:
+        note(f"{name}: the last {count} rows, from {word} on, are left out.")
+    return count
+
+
+def _are_ids(frame: pd.DataFrame, count: int) -> bool:
+    """Whether words of the last rows begin earlier ones too, as names of series do."""
+    above = frame.iloc[:-count]
+    for row in range(len(frame) - count, len(frame)):
+        cells = frame.iloc[row, :100].tolist()
+        place = next(i for i, cell in enumerate(cells) if str(cell).strip())
+        if (above.iloc[:, place] == cells[place]).any():
+            return True
+    return False
+
+
+def _is_total(cells: list[str]) -> bool:
+    """Whether a row begins with such a word, and has no date."""
+    if not cells or not TOTAL.fullmatch(cells[0]):
+        return False
+    return not any(is_value(cell) and re.search(r"\d[-/]\d", cell) for cell in cells[1:])

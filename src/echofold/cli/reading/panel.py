@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import unguarded
-from echofold.cli.reading.each import each_cell
-from echofold.cli.reading.find_dates import whole
-from echofold.cli.reading.quote import listed, shown
+from echofold._data.text import Note, listed, shown, unguarded
+from echofold.cli.reading.calendar import YEARS, like_dates
+from echofold.cli.reading.dates import parse
+from echofold.cli.reading.numbers import each_cell, whole
 from echofold.cli.reading.table import Table
 
 NAMES = {
@@ -24,8 +24,8 @@ LEAST_ROWS = 3  # of a series on average
 EVEN = 0.7  # share of steps of a series that are alike
 DOUBLED = 0.3  # share of rows whose date others have too, where ids alternate
 JUMP = 10  # usual steps, from which on dates jump
-YEARS = 1500, 2300
 COUNT = {2: "two", 3: "three"}
+MOST_COLUMNS = 50
 
 
 def ids_of(table: Table, name: str, option: str = "--id") -> pd.Series:
@@ -179,3 +179,64 @@ def _even(steps: np.ndarray, codes: np.ndarray) -> bool:
     pairs, counts = np.unique(np.column_stack([codes, steps]), axis=0, return_counts=True)
     most = pd.Series(counts).groupby(pairs[:, 0]).max().sum()
     return bool(most >= EVEN * len(steps))
+
+
+def say_turns(
+    table: Table,
+    dates: pd.Series | np.ndarray | None,
+    others: Sequence[str],
+    note: Note,
+) -> None:
+    """Say which column may tell several series apart, though no date is there twice."""
+    if dates is None or not pd.Index(dates).is_unique:
+        return
+    order = np.argsort(pd.Index(dates).to_numpy(), kind="stable")
+    times = pd.Index(dates)[order]
+    for name in table.frame.columns.drop(list(others), errors="ignore")[:MOST_COLUMNS]:
+        values, wrong = table.numbers(name)
+        text = len(wrong) == len(values)
+        if not text and (len(wrong) or not _numbered(values)):
+            continue
+        codes, known = pd.factorize(ids_of(table, name).to_numpy()[order])
+        if not 2 <= len(known) <= len(codes) / LEAST_ROWS:
+            continue
+        if (codes == np.arange(len(codes)) % len(known)).all():
+            how = "that take turns"
+        elif text and np.count_nonzero(np.diff(codes)) == len(known) - 1:
+            how = "in blocks one after the other"
+        else:
+            continue
+        if _of_calendar(name, codes, times):
+            continue
+        if text and parse(pd.Series(known, name=name), None, lambda _: None).notna().any():
+            continue  # days on which a part of the file was written
+        note(
+            f"{shown(name)} has {len(known)} values {how}: if they are of different series, use "
+            f"--id {name if name.isidentifier() else shown(name)}."
+        )
+        return
+
+
+def _numbered(values: np.ndarray) -> bool:
+    """Whether numbers are those of a few things: 0 or 1, and on by one."""
+    known = np.unique(values)
+    return known[0] in (0, 1) and bool((np.diff(known) == 1).all())
+
+
+def _of_calendar(name: str, codes: np.ndarray, times: pd.Index) -> bool:
+    """Whether values follow from the dates: one for each weekday, or for hours in a row."""
+    if name.lower() in CALENDAR or like_dates(name, whole=True):
+        return True
+    if not isinstance(times, pd.DatetimeIndex):
+        return False
+    whole = [times.year, times.year * 12 + times.month, times.normalize().asi8]
+    parts = [times.day_of_week, times.hour, times.month, times.minute, times.day]
+    for part in (*parts, *whole):
+        _, places = np.unique(part, return_inverse=True)
+        pairs = np.unique(np.column_stack([places, codes]), axis=0)
+        if len(pairs) == len(codes) or len(pairs) > places.max() + 1:
+            continue  # each row has its own, or one part of a date has several values
+        changes = np.count_nonzero(pairs[:, 1] != np.roll(pairs[:, 1], 1))
+        if changes <= codes.max() + 1:
+            return True
+    return False

@@ -7,19 +7,34 @@ import io
 import re
 import stat
 import sys
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from echofold.cli.reading.cells import check_names, decode, split
-from echofold.cli.reading.each import each_cell as each_cell
-from echofold.cli.reading.numbers import number
-from echofold.cli.reading.quantities import Undressed, cut, undress
-from echofold.cli.reading.quote import listed, one_line, shown
-from echofold.cli.reading.signs import Sign, all_signs, signs_of
+from echofold._data.text import Note, listed, one_line, shown, unguarded
+from echofold.cli.reading.layout import is_header, layout, without_extra_rows
+from echofold.cli.reading.lines import (
+    blank_lines,
+    check_short,
+    decode,
+    filled_lines,
+    refuse_long,
+    straight,
+)
+from echofold.cli.reading.numbers import (
+    Sign,
+    Undressed,
+    all_signs,
+    cut,
+    each_cell,
+    number,
+    signs_of,
+    undress,
+)
 
 OTHER_KINDS = {
     "HTML or XML": re.compile(
@@ -27,6 +42,9 @@ OTHER_KINDS = {
     ),
     "JSON": re.compile(r'\s*(\{\s*("|\})|\[\s*[\[{]|\[\s*"[^"]*"\s*,\s*\n)'),
 }
+WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
+QUOTED = re.compile(r'"[^"]*"')
+EMPTY = 400_000  # cells that short lines may leave empty, which take some sixty bytes each
 
 
 @dataclass
@@ -85,6 +103,19 @@ class Table:
         """One cell as text."""
         return next(each_cell(self.frame[name].iloc[row : row + 1]))
 
+    def place(self, name: str, row: int) -> str:
+        """One cell as the file has it, with its row."""
+        return f"{shown(self.frame[name].iloc[row])} in row {row + 1}"
+
+    def clash(self, name: str) -> str:
+        """What to say of a column with two units; empty if it has none."""
+        if name not in self.remarks or not self.remarks[name].clash:
+            return ""
+        return (
+            f"column {shown(name)} of {self.name} holds {self.remarks[name].clash}, which are not "
+            "in one unit; write all cells alike."
+        )
+
     def repeated(self) -> np.ndarray:
         """Which rows repeat an earlier one cell by cell."""
         try:
@@ -92,7 +123,7 @@ class Table:
         except TypeError:  # lists in the cells of a Parquet file
             return np.zeros(len(self.frame), dtype=bool)
 
-    def say(self, name: str, note: Callable[[str], None]) -> None:
+    def say(self, name: str, note: Note) -> None:
         """Say how cells of a column that is used were read."""
         values = self.numbers(name)[0]
         if name in self.decimal and self.decimal[name].words and not np.isnan(values).all():
@@ -102,7 +133,7 @@ class Table:
                 note(f"{words} (column {shown(name)}).")
 
 
-def read_table(file: str, decimal: str | None, note: Callable[[str], None]) -> Table:
+def read_table(file: str, decimal: str | None, note: Note) -> Table:
     """Read a CSV or Parquet file; ``-`` is standard input."""
     name = "standard input" if file == "-" else Path(file).name
     content = _content(file)
@@ -178,3 +209,110 @@ def _parquet(content: bytes, name: str) -> pd.DataFrame:
     if frame.empty:
         raise ValueError(f"{name} has columns {listed(frame)}, but no rows.")
     return frame
+
+
+def split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
+    """Named columns of text, and the separator between them."""
+
+    def say(words: str) -> None:
+        note(f"{name}: {words}")
+
+    found = layout(straight(text, say), say)
+    text, separator = found.text, found.separator
+    if separator is not None and separator not in text:
+        separator = None
+    if not text.strip():
+        raise ValueError(
+            f"{name} holds no table beside what was left out; give a header and a column of "
+            "numbers."
+        )
+    if separator is None:
+        # Objects first: NumPy would make all lines as wide as the longest.
+        lines = np.array([line.strip().strip('"') for line in filled_lines(text)], dtype=object)
+        frame = pd.DataFrame({0: lines}, dtype="str")
+    else:
+        _check_width(text, separator, name)
+        frame = _parsed(text, separator, name)
+        check_short(frame, text, separator, name, note)
+    first = [str(cell).strip() for cell in frame.iloc[0]]
+    below = [[str(cell).strip() for cell in row] for row in frame.iloc[1:6].to_numpy()]
+    if not is_header(first, below):
+        names = [f"column{i}" for i in range(1, len(first) + 1)]
+        note(f"{name} has no header; its columns are called {listed(names)}.")
+    else:
+        first = [" ".join(unguarded(cell).replace("\ufeff", " ").split()) for cell in first]
+        names = [cell or f"column{i}" for i, cell in enumerate(first, 1)]
+        frame = frame.iloc[1:]
+    frame.columns = names
+    check_names(frame, name)
+    nameless = [one for one, cell in zip(names, first, strict=True) if not cell]
+    frame = without_extra_rows(frame.drop(columns=_empty(frame, nameless)), name, note)
+    if separator is None:
+        frame = _with_blank_lines(frame, blank_lines(text), say)
+    return frame.reset_index(drop=True), separator
+
+
+def _with_blank_lines(frame: pd.DataFrame, blank: np.ndarray, say: Note) -> pd.DataFrame:
+    """One column with an empty cell for each of the ``blank`` lines between those that it has.
+
+    Where lines are spaced, as many more blank ones are needed for a cell.
+    """
+    between = np.where(np.diff(frame.index) == 1, blank[frame.index[1:]], 0)
+    usual = int(np.median(between)) if len(between) else 0
+    empty = np.maximum(between - usual, 0) // (usual + 1)
+    if empty.any():
+        lines = "1 blank line" if empty.sum() == 1 else f"{empty.sum():,} blank lines"
+        say(f"{lines} between values: taken as missing; remove what is none.")
+    places = np.arange(len(frame)) + np.concatenate([[0], np.cumsum(empty)])
+    return frame.set_axis(places).reindex(np.arange(len(frame) + empty.sum()), fill_value="")
+
+
+def _empty(frame: pd.DataFrame, nameless: list[str]) -> list[str]:
+    """Columns without a name that hold nothing, as of separators at the end of every line."""
+    return [one for one in nameless if not any(each_cell(frame[one]))]
+
+
+def check_names(frame: pd.DataFrame, name: str) -> None:
+    """Raise for two columns of one name."""
+    doubled = [one for one, count in Counter(frame.columns).items() if count > 1]
+    if doubled:
+        raise ValueError(f"{name} has two columns named {shown(doubled[0])}; rename one of them.")
+
+
+def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
+    """Cells between separators."""
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            header=None,
+            dtype=str,
+            na_filter=False,
+            skipinitialspace=True,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        if "EOF inside string" in one_line(error):
+            where = "a quotation mark is opened and never closed"
+            raise ValueError(f"{name} is not an even table: {where}; close it.") from None
+        refuse_long(text, separator, name)
+        raise ValueError(f"{name} is not an even table: {one_line(error)}.") from None
+    return frame.fillna("")
+
+
+def _check_width(text: str, separator: str, name: str) -> None:
+    """Raise for a file that would take much more memory as a table than as text."""
+    lines = (QUOTED.sub("", line) for line in islice(filled_lines(text), 2))
+    wide = max(line.count(separator) for line in lines) + 1
+    if wide > WIDEST:
+        raise ValueError(
+            f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
+            "dates and of the numbers to forecast."
+        )
+    most = max(EMPTY, len(text))  # an even table has a character for each cell
+    if wide * (text.count("\n") + text.count("\r")) > most:
+        count = sum(1 for _ in filled_lines(text))
+        if wide * count > most:
+            raise ValueError(
+                f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
+                f"its {count:,} lines have few. Keep the columns that are filled."
+            )

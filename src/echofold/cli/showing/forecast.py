@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.numbers import figure, in_words
-from echofold.cli.reading.quote import shown
+from echofold._data.text import shown
 from echofold.cli.showing.drawn import shortened, sparkline, table
 from echofold.cli.showing.output import Output
 from echofold.metrics import WITHOUT_UNIT

@@ -1,17 +1,20 @@
-"""What separates the cells of a text."""
+"""From bytes to lines and cells: encodings, quotation marks, separators, uneven lines."""
 
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 
-from echofold.cli.reading.quantities import plain_value
+from echofold._data.text import Note, shown
+from echofold.cli.reading.numbers import plain_value
 
 SEPARATORS = (";", "\t", ",", "|")
 SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
@@ -21,6 +24,45 @@ LINE = re.compile(r"""(?:[^\r\n"]++|(?<![^;,\t|\r\n])"[^"]*+(?:""[^"]*+)*+"|")++
 BREAK = re.compile(r"\r\n?|\n")
 OTHER_QUOTES = {pair[0]: pair for pair in ("''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")}
 ALIKE = 0.5  # share of lines, more than which a separator must cut alike
+HABIT = 0.05  # share of short lines from which a file is taken to leave out empty cells at the end
+DECIMALS = re.compile(r"\d,\d")
+
+
+def decode(content: bytes, name: str, note: Note) -> str:
+    """Bytes to text: UTF-8 with or without a mark, UTF-16 with one, or Latin-1."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return _checked(_utf_16(content, name), name)
+    if b"\0" in content[:4096]:
+        raise ValueError(f"{name} is not a text file; give a CSV or Parquet file.")
+    try:
+        return _checked(content.decode("utf-8-sig"), name)
+    except UnicodeDecodeError:
+        note(f"{name} is not UTF-8; its letters are read as Western European (Latin-1).")
+    try:
+        return _checked(content.decode("cp1252"), name)  # Latin-1 with the euro sign, of Windows
+    except UnicodeDecodeError:
+        return _checked(content.decode("latin-1"), name)
+
+
+def _utf_16(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-16")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name} begins like UTF-16 text, but is damaged at byte {error.start + 1} "
+            f"({error.reason}); save it again, best as UTF-8."
+        ) from None
+
+
+def _checked(text: str, name: str) -> str:
+    """Text without the sign of its end; an error for zeros, which readers of CSV take for one."""
+    if "\x1a" in text[-4:]:
+        text = text.rstrip("\x1a\r\n")
+    place = text.find("\0")
+    if place >= 0:
+        line = text.count("\n", 0, place) + 1
+        raise ValueError(f"{name} is damaged: line {line} holds a zero byte; remove it.")
+    return text
 
 
 def cells_of(line: str, separator: str | None) -> list[str]:
@@ -79,7 +121,7 @@ def _share(counts: list[int]) -> float:
     return count / len(counts) if width > 1 else 0.0
 
 
-def aligned(text: str, note: Callable[[str], None]) -> tuple[str, str | None]:
+def aligned(text: str, note: Note) -> tuple[str, str | None]:
     """Columns that stand under each other, between spaces; as it is if there are none."""
     sample = [line.strip() for line in islice(filled_lines(text), 50)]
     if len(sample) < 3 or all(_is_number(line) for line in sample[1:]):
@@ -114,7 +156,7 @@ def blank_lines(text: str) -> np.ndarray:
     return np.array(counts, dtype=int)
 
 
-def straight(text: str, note: Callable[[str], None]) -> str:
+def straight(text: str, note: Note) -> str:
     r"""Text with usual quotation marks, if those around the cells of its first line are others.
 
     Examples
@@ -132,3 +174,72 @@ def straight(text: str, note: Callable[[str], None]) -> str:
         return text
     note(f"{marks[0]} and {marks[1]} around cells are read as quotation marks.")
     return re.sub(rf"(?<![^;,\t|\r\n]){start}|{end}(?![^;,\t|\r\n])", '"', text)
+
+
+def _counted(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not blank, each with the number of the line that it ends in."""
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    try:
+        for row in reader:
+            if len(row) > 1 or (row and row[0].strip()):
+                yield reader.line_num, row
+    except csv.Error:  # a cell of more than csv's limit: the table is read, only not looked at
+        return
+
+
+def refuse_long(text: str, separator: str, name: str) -> None:
+    """Raise for the first line that has more cells than the first."""
+    expected = None
+    for line, row in _counted(text, separator):
+        expected = expected or len(row)
+        if len(row) <= expected:
+            continue
+        remedy = f"quote cells that contain {shown(separator)}"
+        if separator == "," and _halves(row, expected):
+            remedy = (
+                "if its comma is a decimal sign, quote such cells or separate cells by semicolons"
+            )
+        if line < 30 and expected == 1:
+            remedy = "remove the lines above the header, and " + remedy
+        raise ValueError(
+            f"{name} is not an even table: line {line} has {len(row)} fields, too many where the "
+            f"first line has {expected}: {_line(row, separator)}; {remedy}."
+        ) from None
+
+
+def _halves(row: list[str], expected: int) -> bool:
+    """Whether neighbouring cells are digits, as the two parts of a number with a decimal comma."""
+    digits = [bool(re.fullmatch(r"\s*[+-]?\d+\s*", cell[:50])) for cell in row]
+    return any(a and b for a, b in zip(digits, digits[1:], strict=False)) and len(row) > expected
+
+
+def check_short(frame: pd.DataFrame, text: str, separator: str, name: str, note: Note) -> None:
+    """Raise for a line with fewer cells than the others, unless many leave out empty ones."""
+    width = frame.shape[1]
+    if width == 1 or not (frame[width - 1] == "").any():
+        return
+    first, count = None, 0
+    for line, row in _counted(text, separator):
+        if len(row) < width:
+            first = first or (line, row)
+            count += 1
+    if first is None:
+        return
+    line, row = first
+    fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+    if count > max(1, HABIT * len(frame)):
+        note(
+            f"{name}: {count} lines, the first line {line}, have fewer than {width} fields; the "
+            "others are taken to be empty."
+        )
+        return
+    others = f", and so have {count - 1} other lines" if count > 1 else ""
+    raise ValueError(
+        f"{name} is not an even table: line {line} has {fields}, too few where {width} are "
+        f"expected{others}: {_line(row, separator)}; complete it, or remove it."
+    )
+
+
+def _line(row: list[str], separator: str) -> str:
+    """A line as messages show it."""
+    return shown(separator.join(row[:50]))
