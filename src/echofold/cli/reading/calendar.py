@@ -139,6 +139,11 @@ def role(name: str, wanted: str) -> bool:
     return re.sub(r"[\W\d_]", "", plain(name)) in OF_ROLE[wanted]
 
 
+def named(names: Sequence[str], *wanted: str) -> str | None:
+    """The first column that is named for one of these parts of dates."""
+    return next((name for name in names if any(role(name, one) for one in wanted)), None)
+
+
 def like_dates(name: str, whole: bool = False) -> bool:
     """Whether a word of a name speaks of dates, or, if ``whole``, each.
 

@@ -21,6 +21,9 @@ from echofold.cli.reading.calendar import (
     usual,
     weeks,
 )
+from echofold.cli.reading.calendar import (
+    named as named_for,
+)
 from echofold.cli.reading.dates import brief, time_of_day
 from echofold.cli.reading.spacing import Spacing, by_period, rounded, spacing
 from echofold.cli.reading.table import Table
@@ -51,14 +54,16 @@ class Counted(NamedTuple):
     meaning: str
 
 
-def counted(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Counted | None:
+def counted(
+    values: np.ndarray, column: pd.Series, named: bool, first: bool, least: float = MOSTLY
+) -> Counted | None:
     """Dates of numbers, NaT where one is missing; None if they are rather something else.
 
     ``named`` says that the column has a name like a date, ``first`` that it is the first.
     """
     there = ~np.isnan(values)
     known = values[there]
-    if len(known) < 2 or len(known) < MOSTLY * len(values):
+    if len(known) < 2 or len(known) < least * len(values):
         return None
     rises = _once(known) and (named or _monotonic(known))
     ways = (_digits, _months, _years, _fractions, _epoch, _serial)
@@ -233,9 +238,9 @@ def _steady(values: np.ndarray, step: float = 1) -> bool:
 
 def from_parts(table: Table, names: Sequence[str]) -> tuple[list[str], pd.DatetimeIndex] | None:
     """The columns that make dates together, and these; None if there are none."""
-    columns = {wanted: _named(names, wanted) for wanted in ("year", *FINER, "hour", "minute")}
+    columns = {wanted: named_for(names, wanted) for wanted in ("year", *FINER, "hour", "minute")}
     year = columns["year"]
-    period = _named(names, "period")
+    period = named_for(names, "period")
     if year and period and not any(columns[one] for one in FINER):
         return _periods(table, year, period)
     finer = next((one for one in FINER if columns[one]), None)
@@ -286,7 +291,7 @@ def with_time(
     days = pd.DatetimeIndex(dates)
     if days.is_unique or days.hasnans or (days != days.normalize()).any():
         return None
-    for name in (_named(names, "time"), _named(names, "hour")):
+    for name in (named_for(names, "time"), named_for(names, "hour")):
         if name is None:
             continue
         told = np.array([_begin(cell) for cell in brief(table.frame[name])])
@@ -315,11 +320,6 @@ def _clock(table: Table, name: str) -> np.ndarray | None:
         numbers = numbers // 100  # seconds are left out
     fine = (numbers // 100 <= 24) & (numbers % 100 < 60) & (numbers.max() > 100)
     return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
-
-
-def _named(names: Sequence[str], wanted: str) -> str | None:
-    """The first column with a role."""
-    return next((name for name in names if role(name, wanted)), None)
 
 
 def _whole_years(table: Table, name: str) -> np.ndarray | None:

@@ -8,6 +8,7 @@ import re
 import stat
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -67,6 +68,10 @@ class Table:
                 hint = f"did you mean {shown(lower[near[0]])}?"
             raise ValueError(f"{self.name} has no column {shown(name)} (option {option}): {hint}")
         return self.frame[name]
+
+    def columns(self, but: Sequence[str] = ()) -> list[str]:
+        """Names of the columns but some."""
+        return [name for name in self.frame.columns if name not in but]
 
     def numbers(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Values of a column, NaN where missing, and the positions that hold something else."""
