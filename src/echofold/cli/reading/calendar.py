@@ -160,15 +160,16 @@ def like_dates(name: str, whole: bool = False) -> bool:
 
 
 def made(
-    year: np.ndarray, month: np.ndarray, day: np.ndarray, time: np.ndarray | int = 0
+    year: np.ndarray,
+    month: np.ndarray | int = 1,
+    day: np.ndarray | int = 1,
+    time: np.ndarray | int = 0,
 ) -> pd.DatetimeIndex:
     """Dates of numbers, NaT where there is no such day; ``time`` is microseconds of a day.
 
     Examples
     --------
-    >>> made(np.array([2021, 2021]), np.array([2, 2]), np.array([28, 30])).strftime(
-    ...     "%d %b"
-    ... ).tolist()
+    >>> made(np.array([2021, 2021]), 2, np.array([28, 30])).strftime("%d %b").tolist()
     ['28 Feb', nan]
     """
     fine = (year >= YEARS[0]) & (year <= YEARS[1]) & (month >= 1) & (month <= 12)
@@ -248,7 +249,7 @@ def by_letter(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
         year = centuries(year)
     if usual_kind == 7:
         return weeks(year, number) + pd.to_timedelta(days, unit="D"), short
-    return made(year, (number - 1) * usual_kind + 1, np.ones_like(year)), short
+    return made(year, (number - 1) * usual_kind + 1), short
 
 
 def weeks(year: np.ndarray, number: np.ndarray) -> pd.DatetimeIndex:

@@ -25,7 +25,7 @@ from echofold.cli.reading.calendar import (
     without_zone,
 )
 from echofold.cli.reading.numbers import each_cell
-from echofold.cli.reading.spacing import Spacing, by_period, grid, rounded, spacing
+from echofold.cli.reading.spacing import Spacing, grid, nearest
 
 MOSTLY = 0.9  # share of cells that must be of a form
 SAMPLE = 100
@@ -204,11 +204,10 @@ def in_order(apart: Apart, order: str) -> tuple[pd.DatetimeIndex, bool]:
     if short and order in ("y", "ym"):  # 21-Jan is a day without a year
         return pd.DatetimeIndex([pd.NaT] * len(fits)), short
     fits &= (written == (2 if short else 4)) & (year >= 0)
-    month = np.ones_like(year)
+    month = day = np.ones_like(year)
     if "m" in place:
         month = np.abs(apart.numbers[:, place["m"]])
         fits &= apart.digits[:, place["m"]] <= 2
-    day = np.ones_like(year)
     if "d" in place:
         day = apart.numbers[:, place["d"]]
         fits &= (day > 0) & (apart.digits[:, place["d"]] <= 2)
@@ -373,14 +372,11 @@ def _judged(reading: Reading, rank: int) -> tuple[Fit, Spacing | None]:
     dates = known.unique().sort_values()
     if len(dates) < 3:  # two days, in many rows, are near each other
         return Fit(unread, 2, odd, (dates.max() - dates.min()).days, back, 0, rank), None
-    moved = None
-    if (every := spacing(dates)) is None:
-        moved = by_period(dates) or rounded(dates)
-        dates, every = moved or (dates, None)
+    moved, every = nearest(dates)
     if every is None:
         return Fit(unread, 2, odd, 0, back, 0, rank), None
-    gaps, inside = len(grid(dates, every.freq)) - len(dates), int((known.day != 1).sum())
-    return Fit(unread, 1 if moved else 0, odd, gaps, back, inside, rank), every
+    gaps, inside = len(grid(moved, every.freq)) - len(moved), int((known.day != 1).sum())
+    return Fit(unread, int(moved is not dates), odd, gaps, back, inside, rank), every
 
 
 def _said(

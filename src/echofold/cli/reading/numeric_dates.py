@@ -16,16 +16,14 @@ from echofold.cli.reading.calendar import (
     centuries,
     local_midnights,
     made,
+    named,
     plain,
     role,
     usual,
     weeks,
 )
-from echofold.cli.reading.calendar import (
-    named as named_for,
-)
 from echofold.cli.reading.dates import brief, time_of_day
-from echofold.cli.reading.spacing import Spacing, by_period, rounded, spacing
+from echofold.cli.reading.spacing import Spacing, nearest
 from echofold.cli.reading.table import Table
 
 EPOCHS = (  # their name, how many are in a second, and the largest that is read
@@ -44,7 +42,7 @@ PERIOD = re.compile(r"([MQSA])(\d\d)")
 MONTHS = {"M": 1, "Q": 3, "S": 6, "A": 12}
 SPAN = re.compile(r"\s*(?:-|–|to)\s*\d.*$")  # from 00:00 to 01:00
 ENDING = re.compile(r"HE\s?(\d\d?)", re.IGNORECASE)  # the hour that ends then
-FINER = ("month", "quarter", "week", "day")
+FINER = ("month", "quarter", "week", "day", "period")
 
 
 class Counted(NamedTuple):
@@ -55,20 +53,20 @@ class Counted(NamedTuple):
 
 
 def counted(
-    values: np.ndarray, column: pd.Series, named: bool, first: bool, least: float = MOSTLY
+    values: np.ndarray, column: pd.Series, likely: bool, first: bool, least: float = MOSTLY
 ) -> Counted | None:
     """Dates of numbers, NaT where one is missing; None if they are rather something else.
 
-    ``named`` says that the column has a name like a date, ``first`` that it is the first.
+    ``likely`` says that the column has a name like a date, ``first`` that it is the first.
     """
     there = ~np.isnan(values)
     known = values[there]
     if len(known) < 2 or len(known) < least * len(values):
         return None
-    rises = _once(known) and (named or _monotonic(known))
+    rises = _once(known) and (likely or _monotonic(known))
     ways = (_digits, _months, _years, _fractions, _epoch, _serial)
     for way in ways if rises else ways[:2]:
-        for found in way(known, column[there], named, first):
+        for found in way(known, column[there], likely, first):
             every = pd.Series(found.dates, np.flatnonzero(there)).reindex(range(len(values)))
             return Counted(pd.DatetimeIndex(every), found.meaning)
     return None
@@ -77,14 +75,13 @@ def counted(
 Ways = Iterator[Counted]
 
 
-def _years(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Ways:
     """Whole years, with few left out."""
-    if (named or first) and _between(values, *YEARS) and _whole(values) and _steady(values):
-        one = np.ones(len(values), int)
-        yield Counted(made(values.astype(int), one, one), "" if named else "years")
+    if (likely or first) and _between(values, *YEARS) and _whole(values) and _steady(values):
+        yield Counted(made(values.astype(int)), "" if likely else "years")
 
 
-def _digits(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+def _digits(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Ways:
     """Days such as 20240131, also with hours, minutes and seconds."""
     if not _whole(values):
         return
@@ -99,7 +96,7 @@ def _digits(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> 
                 yield Counted(dates, "")
 
 
-def _months(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+def _months(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Ways:
     """Months such as 194901, 1949.01 or 01.1949."""
     if _whole(values):
         if _between(values, YEARS[0] * 100, YEARS[1] * 100):
@@ -141,10 +138,10 @@ def _monthly(year: np.ndarray, month: np.ndarray, meaning: str) -> Ways:
     fine = (month >= 1) & (month <= 12) & (year >= YEARS[0]) & (year <= YEARS[1])
     counts = year * 12.0 + month
     if fine.all() and _once(counts) and any(_steady(counts, step) for step in (1, 3)):
-        yield Counted(made(year, month, np.ones_like(year)), meaning)
+        yield Counted(made(year, month), meaning)
 
 
-def _fractions(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+def _fractions(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Ways:
     """Years with fractions, as R counts months and quarters."""
     if not _between(values, *YEARS):
         return
@@ -152,13 +149,12 @@ def _fractions(values: np.ndarray, column: pd.Series, named: bool, first: bool) 
         counts = values * parts - middle
         whole = np.rint(counts).astype(int)
         if (np.abs(counts - whole) <= near).all() and _steady(whole.astype(float)):
-            month = whole % parts * (12 // parts) + 1
-            dates = made(whole // parts, month, np.ones_like(whole))
+            dates = made(whole // parts, whole % parts * (12 // parts) + 1)
             period = "quarters" if parts == 4 else "months"
             yield Counted(dates, f"years with fractions for {period}")
 
 
-def _epoch(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+def _epoch(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Ways:
     """Seconds since 1970, or finer."""
     largest = np.max(np.abs(values))
     for name, ticks, most in EPOCHS:
@@ -166,8 +162,8 @@ def _epoch(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> W
             continue
         seconds = values / ticks
         # Whole minutes, or a name: else a number counts something.
-        clear = named or not (values % (60 * ticks)).any()
-        likely = _between(seconds, -2.3e9 if named else EARLIEST, 4.2e9)
+        clear = likely or not (values % (60 * ticks)).any()
+        likely = _between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
         if likely and clear and np.max(np.abs(seconds)) > EARLIEST:
             dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
             days = local_midnights(dates)
@@ -178,9 +174,9 @@ def _epoch(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> W
         return
 
 
-def _serial(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> Ways:
+def _serial(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Ways:
     """Days since the end of 1899, with or without a time of day."""
-    if not (named or first) or not _between(values, *SERIALS):
+    if not (likely or first) or not _between(values, *SERIALS):
         return
     micros = values * DAY
     for unit, near in ((60, 5), (1, 1)):  # of a fraction with few decimals
@@ -193,17 +189,14 @@ def _serial(values: np.ndarray, column: pd.Series, named: bool, first: bool) -> 
     # Numbers with a constant step of one, or of none that a calendar has, count something else.
     # Without a name only the unequal lengths of months tell enough.
     months = every is not None and every.freq[0] in "MQY"
-    if every is not None and every.seasons is not None and (named or months):
+    if every is not None and every.seasons is not None and (likely or months):
         yield Counted(dates, "days of Excel, since the end of 1899")
 
 
 def even(dates: pd.DatetimeIndex) -> Spacing | None:
     """The spacing of dates in any order, as they are or moved to the start of their periods."""
     known = dates.dropna().unique().sort_values()
-    if len(known) < 3:
-        return None
-    moved = None if (found := spacing(known)) else by_period(known) or rounded(known)
-    return moved[1] if moved else found
+    return nearest(known)[1] if len(known) > 2 else None
 
 
 def _stamps(start: np.datetime64, micros: np.ndarray) -> pd.DatetimeIndex:
@@ -238,50 +231,31 @@ def _steady(values: np.ndarray, step: float = 1) -> bool:
 
 def from_parts(table: Table, names: Sequence[str]) -> tuple[list[str], pd.DatetimeIndex] | None:
     """The columns that make dates together, and these; None if there are none."""
-    columns = {wanted: named_for(names, wanted) for wanted in ("year", *FINER, "hour", "minute")}
-    year = columns["year"]
-    period = named_for(names, "period")
-    if year and period and not any(columns[one] for one in FINER):
-        return _periods(table, year, period)
-    finer = next((one for one in FINER if columns[one]), None)
-    if year is None or finer is None:
+    year = named(names, "year")
+    columns = {part: named(names, part) for part in (*FINER, "hour", "minute")}
+    finer = next((part for part in FINER if columns[part]), None)
+    years = _whole_years(table, year) if year and finer else None
+    if year is None or finer is None or years is None:
         return None
-    years = _whole_years(table, year)
-    number = {one: _numbers(table, name, one) for one, name in columns.items() if name}
-    if years is None or (number[finer] < 1).any():
+    number = {part: _numbers(table, name, part) for part, name in columns.items() if name}
+    if (number[finer] < 1).any():
         return None
-    one = np.ones_like(years)
     used = [year, columns[finer]]
     if finer == "week":
         dates = weeks(years, number["week"])
     elif finer == "quarter":
-        dates = made(years, number["quarter"] * 3 - 2, one)
+        dates = made(years, number["quarter"] * 3 - 2)
     elif finer == "day":
-        dates = made(years, one, one, (number["day"].clip(max=366) - 1) * DAY)
+        dates = made(years, time=(number["day"].clip(max=366) - 1) * DAY)
     else:
-        day = number.get("day", one)
-        dates = made(years, number["month"], day)
-        used += [columns["day"]] if "day" in number else []
+        dates = made(years, number[finer], number.get("day", 1))
+        used.append(columns["day"])
     for finest, size, most in (("hour", HOUR, 24), ("minute", MINUTE, 59)):
         there = number.get(finest, np.array([-1]))
-        if not dates.is_unique and ((there >= 0) & (there <= most)).all():
+        if finer != "period" and not dates.is_unique and _between(there, 0, most):
             dates = usual(dates + pd.to_timedelta(there * size, unit="us"))
             used.append(columns[finest])
     return None if dates.isna().any() else ([name for name in used if name], dates)
-
-
-def _periods(table: Table, year: str, period: str) -> tuple[list[str], pd.DatetimeIndex] | None:
-    """Dates of years and periods such as M01, Q01, S01 or A01."""
-    years, matches = (
-        _whole_years(table, year),
-        [PERIOD.fullmatch(c) for c in brief(table.frame[period])],
-    )
-    if years is None or not all(matches):
-        return None
-    found = [(MONTHS[match[1]], int(match[2])) for match in matches if match]
-    month = np.array([months * (number - 1) + 1 for months, number in found])
-    dates = made(years, month, np.ones_like(years))
-    return None if dates.isna().any() else ([year, period], dates)
 
 
 def with_time(
@@ -291,7 +265,7 @@ def with_time(
     days = pd.DatetimeIndex(dates)
     if days.is_unique or days.hasnans or (days != days.normalize()).any():
         return None
-    for name in (named_for(names, "time"), named_for(names, "hour")):
+    for name in (named(names, "time"), named(names, "hour")):
         if name is None:
             continue
         told = np.array([_begin(cell) for cell in brief(table.frame[name])])
@@ -311,7 +285,7 @@ def _begin(cell: str) -> int:
 def _clock(table: Table, name: str) -> np.ndarray | None:
     """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
     values, wrong = table.numbers(name)
-    if len(wrong) or not ((values >= 0) & (values <= 240_000) & (values % 1 == 0)).all():
+    if len(wrong) or not (_between(values, 0, 240_000) and _whole(values)):
         return None
     numbers = values.astype(np.int64)
     if numbers.max() <= 24:
@@ -323,23 +297,28 @@ def _clock(table: Table, name: str) -> np.ndarray | None:
 
 
 def _whole_years(table: Table, name: str) -> np.ndarray | None:
+    """Years of a column, also of two digits; None if a cell is none."""
     values, wrong = table.numbers(name)
-    if len(wrong) or np.isnan(values).any() or (values % 1).any():
+    if len(wrong) or not _whole(values):
         return None
-    if ((values >= 0) & (values < 100)).all():
+    if _between(values, 0, 99):
         return centuries(values.astype(int))
-    fine = ((values >= YEARS[0]) & (values <= YEARS[1])).all()
-    return values.astype(int) if fine else None
+    return values.astype(int) if _between(values, *YEARS) else None
 
 
-def _numbers(table: Table, name: str, wanted: str) -> np.ndarray:
-    """Numbers of months, weeks and so on, also by name; -1 where a cell has none."""
+def _numbers(table: Table, name: str, part: str) -> np.ndarray:
+    """Numbers of months, weeks and so on, also by name; below 1 where a cell has none.
+
+    Periods such as M01, Q01, S01 or A01 are numbers of the month that they begin with.
+    """
     found = []
     for cell in brief(table.frame[name]):
         text = plain(cell).strip().rstrip(".")
-        match = NUMBERED.fullmatch(text)
-        if match:
+        if part == "period":
+            match = PERIOD.fullmatch(cell)
+            found.append(MONTHS[match[1]] * (int(match[2]) - 1) + 1 if match else -1)
+        elif match := NUMBERED.fullmatch(text):
             found.append(int(match[1]))
         else:
-            found.append(MONTH.get(text, -1) if wanted == "month" else -1)
+            found.append(MONTH.get(text, -1) if part == "month" else -1)
     return np.array(found)

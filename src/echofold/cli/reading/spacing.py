@@ -125,6 +125,12 @@ def rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
     return None if found is None else (moved, found)
 
 
+def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
+    """Sorted dates and their spacing: as they are, or moved to where they are evenly spaced."""
+    every = spacing(dates)
+    return (dates, every) if every else by_period(dates) or rounded(dates) or (dates, None)
+
+
 def usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
     """The step in whole seconds, minutes, hours or one day that is near the median step."""
     median = _median_seconds(dates)
