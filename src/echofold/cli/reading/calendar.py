@@ -66,6 +66,7 @@ WEAK = {"q", "data", "an", "he", "mo", "mon", "start", "begin", "from", "von", "
 LIKE = set.union(*OF_ROLE.values(), set(OTHER.split())) - WEAK
 WORD = re.compile(r"[A-ZÀ-Þ]?[a-zß-ÿ]+|[A-ZÀ-Þ]+")
 YEARS = 1500, 2300
+Whole = np.ndarray | int
 DAY = 86_400_000_000  # microseconds
 UNIT = pd.date_range("2000", periods=1).unit  # what pandas gives to dates of its own
 LETTER = r"(q|t|qtr|quarter|quartal|trim|trimestre|kwartaal|m|w|kw|wk|week|s|sem|h)"
@@ -89,7 +90,7 @@ ZONE = re.compile(
     r"JST|KST|A[EC][SD]T|AWST|NZ[SD]T|SAST)\)?$"
 )
 MOST_OFFSETS = 4  # offsets of one file: more are rather the ends of ranges such as 10:00-11:00
-SAMPLE = 100  # cells by which zones are ruled out: all of them take a while
+SAMPLE = 100  # cells by which ways to read a column are ruled out: all of them take a while
 HOUR, MINUTE = 3_600_000_000, 60_000_000  # microseconds
 
 
@@ -118,8 +119,6 @@ def _beginnings() -> dict[str, int]:
 
 
 MONTH = _beginnings()
-
-
 WEEKDAY = {
     name[:length]
     for names in DAYS
@@ -159,12 +158,7 @@ def like_dates(name: str, whole: bool = False) -> bool:
     return bool(plain(name) in LIKE or (found and (not whole or words - {plain(name)} <= LIKE)))
 
 
-def made(
-    year: np.ndarray,
-    month: np.ndarray | int = 1,
-    day: np.ndarray | int = 1,
-    time: np.ndarray | int = 0,
-) -> pd.DatetimeIndex:
+def made(year: np.ndarray, month: Whole = 1, day: Whole = 1, time: Whole = 0) -> pd.DatetimeIndex:
     """Dates of numbers, NaT where there is no such day; ``time`` is microseconds of a day.
 
     Examples
@@ -225,9 +219,7 @@ def _today() -> datetime.date:
 
 def by_letter(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
     """First days of the periods, NaT where a cell is none; whether years have two digits."""
-    year, number = np.full(len(cells), -1), np.zeros(len(cells), int)
-    kind = np.zeros(len(cells), int)
-    digits, days = np.zeros(len(cells), int), np.zeros(len(cells), int)
+    year, number, kind, digits, days = np.zeros((5, len(cells)), int)
     halves = True
     for row, cell in enumerate(cells):
         text = plain(cell) if len(cell) <= 20 else ""
@@ -268,12 +260,17 @@ def _monday_of_first(year: np.ndarray) -> np.ndarray:
     return fourth - ((fourth.astype(int) + 3) % 7).astype("timedelta64[D]")  # day 0: a Thursday
 
 
+def sampled(cells: Sequence[str]) -> list[str]:
+    """Some of the cells of a column, from its first to its last."""
+    places = np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)
+    return [cells[place] for place in places]
+
+
 def without_zone(
     cells: Sequence[str], name: str, note: Note
 ) -> tuple[list[str], np.ndarray | None]:
     """Cells without their zones, and the minutes that these are ahead of UTC where all tell so."""
-    places = np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)
-    sample = [cells[place] for place in places if TIMED.search(cells[place])]
+    sample = [cell for cell in sampled(cells) if TIMED.search(cell)]
     if not any(ZONE.search(cell) or OFFSET.search(cell) for cell in sample):
         return list(cells), None
     if sum(bool(ZONE.search(cell)) for cell in cells) > len(cells) / 2:
@@ -283,23 +280,23 @@ def without_zone(
     found = [OFFSET.search(cell) if TIMED.search(cell) else None for cell in cells]
     if sum(match is not None for match in found) <= len(cells) / 2:
         return list(cells), None
-    ahead = np.array([_minutes(match) if match else 0 for match in found])
-    pairs = zip(cells, found, strict=True)
-    cells = [cell[: match.start()] if match else cell for cell, match in pairs]
+    ahead = np.zeros(len(cells), int)
+    cells = list(cells)
+    for row, match in enumerate(found):
+        if match:
+            cells[row] = cells[row][: match.start()]
+            minutes = int(match[2] or 0) * 60 + int(match[3] or 0)
+            ahead[row] = -minutes if match[1] == "-" else minutes
     if len(np.unique(ahead)) > MOST_OFFSETS:
         note(f"ranges of hours in {shown(name)} are read as their first.")
         return cells, None
     return cells, ahead
 
 
-def _minutes(match: re.Match[str]) -> int:
-    sign, hours, minutes = match.groups()
-    return (-1 if sign == "-" else 1) * (int(hours or 0) * 60 + int(minutes or 0))
-
-
 def placed(local: pd.DatetimeIndex, ahead: np.ndarray, name: str, note: Note) -> pd.DatetimeIndex:
     """Dates of local times: as they stand if they are days or longer apart, else in UTC."""
-    if ahead.any() and _one_time(local):
+    times = local.dropna() - local.dropna().normalize()
+    if ahead.any() and times.nunique() == 1:  # days, weeks or longer apart
         note(f"times in {shown(name)} are local: offsets from UTC are left out.")
         return local
     universal = local - pd.to_timedelta(ahead, unit="min").as_unit(local.unit)
@@ -309,12 +306,6 @@ def placed(local: pd.DatetimeIndex, ahead: np.ndarray, name: str, note: Note) ->
         return days
     note(f"times in {shown(name)} are {'converted to' if ahead.any() else 'in'} UTC.")
     return universal
-
-
-def _one_time(dates: pd.DatetimeIndex) -> bool:
-    """Whether all dates have one time of day, so that they are days, weeks or longer apart."""
-    known = dates.dropna()
-    return len(known) > 0 and len(np.unique(known - known.normalize())) == 1
 
 
 def local_midnights(dates: pd.DatetimeIndex) -> pd.DatetimeIndex | None:

@@ -262,7 +262,7 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
 
 def _likely(table: Table, columns: list[str]) -> str | None:
     """The first column that seems to hold dates, by its name or its place."""
-    text = [name for name in columns if len(table.numbers(name)[1]) > NO_DATE * len(table.frame)]
+    text = {name for name in columns if len(table.numbers(name)[1]) > NO_DATE * len(table.frame)}
     # A column of numbers that is alone is forecast, whatever its name.
     alone = len(columns) == len(table.frame.columns) == len(text) + 1
     for name in columns:

@@ -22,13 +22,13 @@ from echofold.cli.reading.calendar import (
     placed,
     plain,
     plausible,
+    sampled,
     without_zone,
 )
 from echofold.cli.reading.numbers import each_cell
 from echofold.cli.reading.spacing import Spacing, grid, nearest
 
 MOSTLY = 0.9  # share of cells that must be of a form
-SAMPLE = 100
 ISO_DAY, POINTS = r"\d{4}-\d\d-\d\d", r"\d{1,2}\.\d{1,2}\.\d{4}"
 # A pattern, what is kept of it, and what is said.
 FORMS = (
@@ -61,7 +61,7 @@ TIME = re.compile(
     r"(?:(?:[:h](\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)\s*([ap])?\.?m?\.?|\s*([ap])\.?m\.?)"
     r"\s*(?:z|utc|gmt|uhr|h)?$"
 )
-ORDERS = {3: ("dmy", "mdy", "ymd"), 2: ("my", "ym"), 1: ("y",)}
+ORDERS = ((), ("y",), ("my", "ym"), ("dmy", "mdy", "ymd"))  # by how many numbers there are
 WORDS = {
     "dmy": "with the day first", "mdy": "with the month first", "ymd": "with the year first",
     "my": "as month and year", "ym": "as year and month", "y": "as years",
@@ -71,19 +71,16 @@ DIGIT = re.compile(r"\d")
 NO_DATE = 0.1  # share of cells that may be something else in a column of dates
 HALF = 0.5  # the same in one that was meant to be, of which the first such cell is named
 LONGEST = 100  # characters of a date
-SAMPLE = 100  # cells by which ways to read a column are ruled out: all of them take a while
 
 
 def rewritten(cells: list[str], name: str, note: Note) -> list[str]:
     """Cells in a form that is read, as they are if they have none of these forms."""
-    places = np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)
-    sample = [cells[place] for place in places]
+    sample = sampled(cells)
     if _follow(sample) and _follow(cells):
         note(f"pairs of years in {shown(name)} are read as the first of them.")
         return [match[1] if (match := TWO_YEARS.fullmatch(cell)) else cell for cell in cells]
     for pattern, kept, said in PATTERNS:
-        matches = [pattern.fullmatch(cell) for cell in sample]
-        if np.mean([match is not None for match in matches]) >= MOSTLY:
+        if np.mean([pattern.fullmatch(cell) is not None for cell in sample]) >= MOSTLY:
             if said:
                 note(said.format(shown(name)))
             return [pattern.sub(kept, cell) if pattern.fullmatch(cell) else cell for cell in cells]
@@ -92,10 +89,8 @@ def rewritten(cells: list[str], name: str, note: Note) -> list[str]:
 
 def _follow(cells: list[str]) -> bool:
     """Whether cells are a year and the next, such as 1980/81; by chance one of twelve months is."""
-    matches = [TWO_YEARS.fullmatch(cell) for cell in cells]
-    pairs = [(int(match[1]), match[2]) for match in matches if match]
-    next_year = [f"{year + 1}".endswith(later) for year, later in pairs]
-    return sum(next_year) >= MOSTLY * len(cells)
+    pairs = [match for cell in cells if (match := TWO_YEARS.fullmatch(cell))]
+    return sum(f"{int(one[1]) + 1}".endswith(one[2]) for one in pairs) >= MOSTLY * len(cells)
 
 
 class Apart(NamedTuple):
@@ -137,20 +132,14 @@ def _pieces(cell: str) -> tuple[tuple[int, ...], int]:
         pieces = _without_words(pieces)
     if len(pieces) == 1 and re.fullmatch(r"\d{8}", pieces[0]):  # 20240131, before a time
         pieces = [pieces[0][:4], pieces[0][4:6], pieces[0][6:]]
-    if not 1 <= len(pieces) <= 3 or (not letters and _is_number(cell, pieces)):
+    # Rather a price, such as 12.50 or 1,234.
+    price = "," in cell or ("." in cell and len(pieces) == 2 and max(map(len, pieces)) < 4)
+    if not 1 <= len(pieces) <= 3 or (price and not letters):
         return (0,) * 7, 0
-    named = [not piece.isdecimal() for piece in pieces]
-    numbers = [
-        -MONTH[one] if name else int(one[:5]) for one, name in zip(pieces, named, strict=True)
-    ]
-    digits = [0 if name else len(one) for one, name in zip(pieces, named, strict=True)]
+    numbers = [int(one[:5]) if one.isdecimal() else -MONTH[one] for one in pieces]
+    digits = [len(one) if one.isdecimal() else 0 for one in pieces]
     none = [0] * (3 - len(pieces))
     return (*numbers, *none, *digits, *none, len(pieces)), time
-
-
-def _is_number(cell: str, pieces: list[str]) -> bool:
-    """Whether a cell without letters is rather a price such as 12.50 or 1,234."""
-    return "," in cell or ("." in cell and len(pieces) == 2 and max(map(len, pieces)) < 4)
 
 
 @lru_cache(4096)
@@ -180,19 +169,10 @@ def _without_words(pieces: list[str]) -> list[str]:
     words = [place for place, piece in enumerate(pieces) if not piece.isdecimal()]
     if words and (len(words) > 1 or len(pieces) - len(words) == 3):
         # French and Spanish cut March and Tuesday alike: of two words the other is the month.
-        spare = [place for place in words if pieces[place] in WEEKDAY][:1]
-        words = [place for place in words if place not in spare]
-        kept = [piece for place, piece in enumerate(pieces) if place not in spare]
-    else:
-        kept = pieces
-    months = all(pieces[place] in MONTH for place in words)
-    return kept if months and len(words) <= 1 else []
-
-
-def orders(apart: Apart) -> list[str]:
-    """Orders that may be tried for these cells."""
-    count = int(np.bincount(apart.counts, minlength=4).argmax())
-    return list(ORDERS.get(count, ()))
+        for spare in [place for place in words if pieces[place] in WEEKDAY][:1]:
+            del pieces[spare]
+    months = [piece for piece in pieces if not piece.isdecimal()]
+    return pieces if len(months) <= 1 and all(piece in MONTH for piece in months) else []
 
 
 def in_order(apart: Apart, order: str) -> tuple[pd.DatetimeIndex, bool]:
@@ -303,7 +283,7 @@ def _this_century(dates: pd.DatetimeIndex, name: str, note: Note) -> pd.Datetime
 def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
     """Read cells in the way that makes most of them dates, in the best order."""
     nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
-    sample = [cells[i] for i in np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)]
+    sample = sampled(cells)
     if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
         return nothing
     if _iso(sample).isna().mean() <= most:
@@ -314,7 +294,8 @@ def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeI
             _say_century(dates, name, note)
         return dates
     apart = take_apart(sample)
-    tried = [one for one in orders(apart) if _enough(in_order(apart, one)[0], most)]
+    count = int(np.bincount(apart.counts, minlength=4).argmax())
+    tried = [order for order in ORDERS[count] if in_order(apart, order)[0].isna().mean() <= most]
     if not tried:
         return nothing
     apart = take_apart(cells)
@@ -325,10 +306,6 @@ def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeI
     if best.short:
         _say_century(best.dates, name, note)
     return best.dates
-
-
-def _enough(dates: pd.DatetimeIndex, most: float) -> bool:
-    return bool(dates.isna().mean() <= most)
 
 
 def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
@@ -345,7 +322,7 @@ def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
 
 def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> Reading | None:
     """The reading that is meant, said where others would do; None if it is too unlikely."""
-    points = np.mean(["." in cell for cell in cells[:SAMPLE]]) > 0.5
+    points = np.mean(["." in cell for cell in cells[:100]]) > 0.5
     first = "dmy" if points else "mdy"  # who writes points has the day first
     weak = readings[0].order == "y" or (readings[0].short and len(readings[0].order) == 2)
     if len(readings) == 1 and not weak:
@@ -354,12 +331,16 @@ def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> R
     fit, every, best = min(judged, key=lambda each: each[0])
     if weak and fit.uneven == 2:
         return None  # 10/12 may be anything, 1850 too
-    rivals = [one for other, _, one in judged if other.unread == fit.unread and not other.odd]
-    for one in rivals:
+    for other, _, one in judged:
         differ = np.flatnonzero((best.dates != one.dates) & best.dates.notna())
-        if one is not best and len(differ):
-            even = all(other.uneven > fit.uneven for other, _, each in judged if each is one)
-            note(_said(best, one, cells, name, int(differ[-1]), every if even else None))
+        if one is not best and len(differ) and other.unread == fit.unread and not other.odd:
+            row, even = int(differ[-1]), other.uneven > fit.uneven
+            why = f", because they are {every.words} then" if every and even else ""
+            note(
+                f"dates in {shown(name)} are read {WORDS[best.order]}{why}: {shown(cells[row])} is "
+                f"{best.dates[row].day} {best.dates[row]:%B %Y}, and could be read "
+                f"{WORDS[one.order]} too; see --date-format."
+            )
             break
     return best
 
@@ -377,19 +358,6 @@ def _judged(reading: Reading, rank: int) -> tuple[Fit, Spacing | None]:
         return Fit(unread, 2, odd, 0, back, 0, rank), None
     gaps, inside = len(grid(moved, every.freq)) - len(moved), int((known.day != 1).sum())
     return Fit(unread, int(moved is not dates), odd, gaps, back, inside, rank), every
-
-
-def _said(
-    best: Reading, other: Reading, cells: list[str], name: str, row: int, every: Spacing | None
-) -> str:
-    """What is said of dates that could be read in another order."""
-    date = best.dates[row]
-    why = f", because they are {every.words} then" if every else ""
-    return (
-        f"dates in {shown(name)} are read {WORDS[best.order]}{why}: {shown(cells[row])} is "
-        f"{date.day} {date:%B %Y}, and could be read {WORDS[other.order]} too; see "
-        "--date-format."
-    )
 
 
 def _say_century(dates: pd.DatetimeIndex, name: str, note: Note) -> None:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pandas as pd
@@ -50,14 +50,6 @@ MOST_TOTALS = 12  # rows at the end, such as a sum, a mean and shares of them
 
 
 @dataclass
-class Layout:
-    """The text of a table with blank lines around it, and the separator of its cells."""
-
-    text: str
-    separator: str | None
-
-
-@dataclass
 class Line:
     """A line of a text: where it is, and its cells."""
 
@@ -75,8 +67,8 @@ class Line:
         return whole[self.start : self.end].strip()
 
 
-def layout(text: str, note: Note) -> Layout:
-    """Find the table in a text, and say what of the text is left out."""
+def layout(text: str, note: Note) -> tuple[str, str | None]:
+    """The text of a table with blank lines around it, and its separator; says what is left out."""
     forced = SEP.match(text)
     separator = None
     if forced:
@@ -97,10 +89,10 @@ def layout(text: str, note: Note) -> Layout:
     width = widths.most_common(1)[0][0] if widths else 1
     data = _first_row(lines, width)
     if data is None:
-        return Layout(text, separator)
+        return text, separator
     edits = _above(text, lines, data, width, separator, named, note)
     edits += _below(text, lines[data:], width, separator, note)
-    return Layout(_edited(text, edits), separator)
+    return _edited(text, edits), separator
 
 
 def lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
@@ -345,10 +337,9 @@ def counts_across(cells: Sequence[str]) -> bool:
     whole = [int(cell[:9]) for cell in cells if cell.isdecimal()]
     if len(whole) < 2 or not any(_is_word(cell) for cell in cells):
         return False
-    by_one = all(b - a == 1 for a, b in zip(whole, whole[1:], strict=False))
+    steps = {after - before for before, after in pairwise(whole)}
     years = all(YEAR.fullmatch(cell) for cell in cells if cell.isdecimal())
-    up = all(b > a for a, b in zip(whole, whole[1:], strict=False))
-    return (years and up) or (by_one and len(whole) > 2)
+    return (years and min(steps) > 0) or (steps == {1} and len(whole) > 2)
 
 
 def times_across(names: Sequence[str]) -> list[str]:
@@ -387,22 +378,19 @@ def _is_missing(cell: str) -> bool:
 
 def without_extra_rows(frame: pd.DataFrame, name: str, note: Note) -> pd.DataFrame:
     """A table without rows that are no part of the series; says which."""
-    again = np.full(len(frame), frame.shape[1] > 1 and len(frame) > 0)
-    blank = again.copy()
-    for one in frame.columns if again.any() else ():
-        column = frame[one]
+    again = np.full(len(frame), frame.shape[1] > 0)
+    blank = np.full(len(frame), frame.shape[1] > 1)
+    for one in frame.columns:
+        again &= (frame[one] == one).to_numpy(dtype=bool)
+        blank &= (frame[one] == "").to_numpy(dtype=bool)
         if not blank.any() and not again.any():
             break
-        again &= (column == one).to_numpy(dtype=bool)
-        blank &= (column == "").to_numpy(dtype=bool)
-    if frame.shape[1] == 1:
-        again = (frame.iloc[:, 0] == frame.columns[0]).to_numpy(dtype=bool)
     for gone, what in ((blank, "nothing"), (again, "the names of the columns again")):
         if gone.any():
-            rows = "1 row holds" if gone.sum() == 1 else f"{gone.sum()} rows hold"
-            left = "is" if gone.sum() == 1 else "are"
+            several = f"{gone.sum()} rows hold", "are"
+            rows, are = ("1 row holds", "is") if gone.sum() == 1 else several
             note(
-                f"{name}: {rows} {what}, the first in row {gone.argmax() + 1}, and {left} left out."
+                f"{name}: {rows} {what}, the first in row {gone.argmax() + 1}, and {are} left out."
             )
     frame = frame[~(again | blank)]
     return frame.iloc[: len(frame) - _totals(frame, name, note)]
@@ -422,10 +410,8 @@ def _totals(frame: pd.DataFrame, name: str, note: Note) -> int:
     if not count or count == len(tail) or _are_ids(frame, count):
         return 0
     word = shown(next(str(cell) for cell in frame.iloc[-count] if str(cell).strip()))
-    if count == 1:
-        note(f"{name}: the last row, {word}, is left out.")
-    else:
-        note(f"{name}: the last {count} rows, from {word} on, are left out.")
+    several = f"{count} rows, from {word} on, are"
+    note(f"{name}: the last {f'row, {word}, is' if count == 1 else several} left out.")
     return count
 
 

@@ -8,12 +8,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, shown
+from echofold._data.text import Note, one_line, shown
 from echofold.cli.reading.numbers import plain_value
 
 SEPARATORS = (";", "\t", ",", "|")
@@ -24,41 +24,36 @@ LINE = re.compile(r"""(?:[^\r\n"]++|(?<![^;,\t|\r\n])"[^"]*+(?:""[^"]*+)*+"|")++
 BREAK = re.compile(r"\r\n?|\n")
 OTHER_QUOTES = {pair[0]: pair for pair in ("''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")}
 ALIKE = 0.5  # share of lines, more than which a separator must cut alike
+WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
+QUOTED = re.compile(r'"[^"]*"')
+EMPTY = 400_000  # cells that short lines may leave empty, which take some sixty bytes each
 HABIT = 0.05  # share of short lines from which a file is taken to leave out empty cells at the end
-DECIMALS = re.compile(r"\d,\d")
 
 
 def decode(content: bytes, name: str, note: Note) -> str:
     """Bytes to text: UTF-8 with or without a mark, UTF-16 with one, or Latin-1."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return _checked(_utf_16(content, name), name)
-    if b"\0" in content[:4096]:
+        try:
+            text = content.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{name} begins like UTF-16 text, but is damaged at byte {error.start + 1} "
+                f"({error.reason}); save it again, best as UTF-8."
+            ) from None
+    elif b"\0" in content[:4096]:
         raise ValueError(f"{name} is not a text file; give a CSV or Parquet file.")
-    try:
-        return _checked(content.decode("utf-8-sig"), name)
-    except UnicodeDecodeError:
-        note(f"{name} is not UTF-8; its letters are read as Western European (Latin-1).")
-    try:
-        return _checked(content.decode("cp1252"), name)  # Latin-1 with the euro sign, of Windows
-    except UnicodeDecodeError:
-        return _checked(content.decode("latin-1"), name)
-
-
-def _utf_16(content: bytes, name: str) -> str:
-    try:
-        return content.decode("utf-16")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{name} begins like UTF-16 text, but is damaged at byte {error.start + 1} "
-            f"({error.reason}); save it again, best as UTF-8."
-        ) from None
-
-
-def _checked(text: str, name: str) -> str:
-    """Text without the sign of its end; an error for zeros, which readers of CSV take for one."""
-    if "\x1a" in text[-4:]:
+    else:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            note(f"{name} is not UTF-8; its letters are read as Western European (Latin-1).")
+            try:
+                text = content.decode("cp1252")  # Latin-1 with the euro sign, of Windows
+            except UnicodeDecodeError:
+                text = content.decode("latin-1")
+    if "\x1a" in text[-4:]:  # the sign of its end
         text = text.rstrip("\x1a\r\n")
-    place = text.find("\0")
+    place = text.find("\0")  # which readers of CSV take for the end
     if place >= 0:
         line = text.count("\n", 0, place) + 1
         raise ValueError(f"{name} is damaged: line {line} holds a zero byte; remove it.")
@@ -187,7 +182,7 @@ def _counted(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         return
 
 
-def refuse_long(text: str, separator: str, name: str) -> None:
+def _refuse_long(text: str, separator: str, name: str) -> None:
     """Raise for the first line that has more cells than the first."""
     expected = None
     for line, row in _counted(text, separator):
@@ -195,7 +190,8 @@ def refuse_long(text: str, separator: str, name: str) -> None:
         if len(row) <= expected:
             continue
         remedy = f"quote cells that contain {shown(separator)}"
-        if separator == "," and _halves(row, expected):
+        digits = [bool(re.fullmatch(r"\s*[+-]?\d+\s*", cell[:50])) for cell in row]
+        if separator == "," and any(map(all, pairwise(digits))):
             remedy = (
                 "if its comma is a decimal sign, quote such cells or separate cells by semicolons"
             )
@@ -203,29 +199,20 @@ def refuse_long(text: str, separator: str, name: str) -> None:
             remedy = "remove the lines above the header, and " + remedy
         raise ValueError(
             f"{name} is not an even table: line {line} has {len(row)} fields, too many where the "
-            f"first line has {expected}: {_line(row, separator)}; {remedy}."
+            f"first line has {expected}: {shown(separator.join(row[:50]))}; {remedy}."
         ) from None
 
 
-def _halves(row: list[str], expected: int) -> bool:
-    """Whether neighbouring cells are digits, as the two parts of a number with a decimal comma."""
-    digits = [bool(re.fullmatch(r"\s*[+-]?\d+\s*", cell[:50])) for cell in row]
-    return any(a and b for a, b in zip(digits, digits[1:], strict=False)) and len(row) > expected
-
-
-def check_short(frame: pd.DataFrame, text: str, separator: str, name: str, note: Note) -> None:
+def _check_short(frame: pd.DataFrame, text: str, separator: str, name: str, note: Note) -> None:
     """Raise for a line with fewer cells than the others, unless many leave out empty ones."""
     width = frame.shape[1]
     if width == 1 or not (frame[width - 1] == "").any():
         return
-    first, count = None, 0
-    for line, row in _counted(text, separator):
-        if len(row) < width:
-            first = first or (line, row)
-            count += 1
-    if first is None:
+    short = (one for one in _counted(text, separator) if len(one[1]) < width)
+    line, row = next(short, (0, []))
+    if not line:
         return
-    line, row = first
+    count = 1 + sum(1 for _ in short)
     fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
     if count > max(1, HABIT * len(frame)):
         note(
@@ -236,10 +223,48 @@ def check_short(frame: pd.DataFrame, text: str, separator: str, name: str, note:
     others = f", and so have {count - 1} other lines" if count > 1 else ""
     raise ValueError(
         f"{name} is not an even table: line {line} has {fields}, too few where {width} are "
-        f"expected{others}: {_line(row, separator)}; complete it, or remove it."
+        f"expected{others}: {shown(separator.join(row[:50]))}; complete it, or remove it."
     )
 
 
-def _line(row: list[str], separator: str) -> str:
-    """A line as messages show it."""
-    return shown(separator.join(row[:50]))
+def parsed(text: str, separator: str, name: str, note: Note) -> pd.DataFrame:
+    """Cells between separators, or the error that names an uneven line."""
+    _check_width(text, separator, name)
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            header=None,
+            dtype=str,
+            na_filter=False,
+            skipinitialspace=True,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        if "EOF inside string" in one_line(error):
+            where = "a quotation mark is opened and never closed"
+            raise ValueError(f"{name} is not an even table: {where}; close it.") from None
+        _refuse_long(text, separator, name)
+        raise ValueError(f"{name} is not an even table: {one_line(error)}.") from None
+    frame = frame.fillna("")
+    _check_short(frame, text, separator, name, note)
+    return frame
+
+
+def _check_width(text: str, separator: str, name: str) -> None:
+    """Raise for a file that would take much more memory as a table than as text."""
+    lines = (QUOTED.sub("", line) for line in islice(filled_lines(text), 2))
+    wide = max(line.count(separator) for line in lines) + 1
+    if wide > WIDEST:
+        raise ValueError(
+            f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
+            "dates and of the numbers to forecast."
+        )
+    most = max(EMPTY, len(text))  # an even table has a character for each cell
+    count = text.count("\n") + text.count("\r")
+    if wide * count > most:
+        count = sum(1 for _ in filled_lines(text))
+    if wide * count > most:
+        raise ValueError(
+            f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
+            f"its {count:,} lines have few. Keep the columns that are filled."
+        )

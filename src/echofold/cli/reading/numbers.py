@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -161,16 +161,11 @@ def cut(cell: str) -> Dressed | None:
     if after[:1] == "-" and not negative and after[1:].strip().lower() in {"", "%", *MONEY}:
         after, negative = after[1:], True
     before, after = before.strip().lower(), after.strip()
-    if before and before not in MONEY:
-        return None
-    if before and after:
-        return None
     known = after.lower() in MONEY or (UNIT.fullmatch(after) and after.lower() not in NO_UNIT)
-    if after and not known:
+    if (before and (after or before not in MONEY)) or (after and not known):
         return None
-    if after == "k":
-        after = "K"
-    return Dressed(bare, negative, before or (after if after in CAPITALS else after.lower()), marks)
+    after = "K" if after == "k" else after if after in CAPITALS else after.lower()
+    return Dressed(bare, negative, before or after, marks)
 
 
 def _without_marks(text: str) -> tuple[str, str]:
@@ -227,30 +222,34 @@ def undress(cells: pd.Series, plain: tuple[int, str] | None, decimal: str) -> Un
         both = [named[name] for name in [*units, ""] if name in named] + [plain or (0, "")]
         read.clash = " and ".join(f"{shown(cell)} in row {row + 1}" for row, cell in both[:2])
         return read
-    examples: dict[str, tuple[str, float]] = {}
+    unit_words = "in per cent" if usual == "%" else f"without {shown(usual)}"
+    words = unit_words, "without the mark of a footnote", "as a negative number"
+    said: dict[str, str] = {}
     for place, cell in enumerate(each_cell(cells)):
         one, value = cut(cell), plain_value(cell, decimal)
         if one is None or not math.isfinite(value):
             continue
         read.values[place] = value
         unit, marks = ("", one.around) if one.around in flags else (one.around, one.marks)
-        kinds = {"unit": unit, "marks": marks, "sign": one.negative and cell[0] != "-"}
-        for kind in (kind for kind, there in kinds.items() if there and kind not in examples):
-            examples[kind] = cell, value
-    read.notes = [_words(kind, usual, *example) for kind, example in examples.items()]
+        there = unit, marks, one.negative and cell[0] != "-"
+        for how in (how for how, so in zip(words, there, strict=True) if so and how not in said):
+            said[how] = f"{shown(cell)} is read as {value:.12g}, {how}, and so are cells like it"
+    read.notes = list(said.values())
     return read
 
 
-def _words(kind: str, unit: str, cell: str, value: float) -> str:
-    """What is to be said about cells like one of them."""
-    what = {
-        "unit": f"without {shown(unit)}",
-        "marks": "without the mark of a footnote",
-        "sign": "as a negative number",
-    }[kind]
-    if (kind, unit) == ("unit", "%"):
-        what = "in per cent"
-    return f"{shown(cell)} is read as {value:.12g}, {what}, and so are cells like it"
+def values_of(column: pd.Series, decimal: str) -> tuple[np.ndarray, Undressed | None]:
+    """Values of a column of text, infinite where a cell is none, and of those in dress."""
+    values = np.fromiter((number(cell, decimal) for cell in each_cell(column)), float, len(column))
+    odd = np.flatnonzero(np.isinf(values))
+    # Of most texts none of the first cells is a number in dress.
+    if len(odd) and not any(map(cut, each_cell(column.iloc[odd[:20]]))):
+        return values, None
+    bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
+    plain = next(zip(bare.tolist(), each_cell(column.iloc[bare]), strict=True), None)
+    read = undress(column.iloc[odd], plain, decimal)
+    values[odd] = read.values
+    return values, read
 
 
 class Sign(NamedTuple):
@@ -271,22 +270,13 @@ class Shown(NamedTuple):
     large: bool = False  # whether there are whole numbers of more digits
 
 
-def all_signs(names: Iterable[str], decimal: str) -> dict[str, Sign]:
-    """One sign for all columns, as an option says."""
-    return {name: Sign(decimal) for name in names}
-
-
-def signs_of(
-    names: Iterable[str],
-    cells: Callable[[str], Iterator[str]],
-    separator: str | None,
-) -> dict[str, Sign]:
-    """The sign of each column by its name."""
-    seen = {name: look(cells(name)) for name in names}
+def signs_of(frame: pd.DataFrame, separator: str | None) -> dict[str, Sign]:
+    """The sign of each column of text by its name."""
+    seen = {name: look(each_cell(frame[name])) for name in frame}
     found = {}
     for name, one in seen.items():
         unclear = (one.comma or one.point) and not one.proof and one.small and not one.large
-        grouped = _grouped(cells(name)) if unclear else None
+        grouped = _grouped(each_cell(frame[name])) if unclear else None
         found[name] = _sign(one, grouped, separator, seen)
     return found
 
@@ -381,17 +371,16 @@ def _sign(
 
     ``grouped`` tells if whole numbers beside unclear cells make these thousands, None without any.
     """
-    if one.proof == "," and "," not in one.cell:
-        return Sign(",", f"points are read as of thousands, as in {shown(one.cell)}; see --decimal")
     if one.proof == ",":
-        return Sign(
-            ",", f"commas are read as decimal signs, as in {shown(one.cell)}; see --decimal"
-        )
+        what = "commas are read as decimal signs"
+        what = what if "," in one.cell else "points are read as of thousands"
+        return Sign(",", f"{what}, as in {shown(one.cell)}; see --decimal")
     if one.proof or not (one.comma or one.point) or (one.large and not one.comma):
         return Sign()
     mark, name, other = (",", "comma", ".") if one.comma else (".", "point", ",")
     # What is between commas and has one itself stands in quotes, and is rather English.
-    elsewhere = _of_others(seen, mark) or (other if mark == "," == separator else mark)
+    proofs = [column.proof for column in seen.values() if mark in column.cell]
+    elsewhere = next(iter(proofs), "") or (other if mark == "," == separator else mark)
     thousands = grouped or elsewhere == other
     words = ["a decimal sign", "of thousands"]
     closer = f", which fits whole numbers such as {shown(one.small)} better"
@@ -401,8 +390,3 @@ def _sign(
         f"{closer * (grouped == thousands)}; if it is {words[not thousands]}, give --decimal "
         f"{mark if thousands else other}",
     )
-
-
-def _of_others(seen: Mapping[str, Shown], mark: str) -> str:
-    """The decimal sign that a comma or a point in another column proves; empty if none does."""
-    return next((one.proof for one in seen.values() if mark in one.cell), "")

@@ -63,7 +63,8 @@ def counted(
     known = values[there]
     if len(known) < 2 or len(known) < least * len(values):
         return None
-    rises = _once(known) and (likely or _monotonic(known))
+    steps = np.diff(known)
+    rises = _once(known) and (likely or (steps >= 0).all() or (steps <= 0).all())
     ways = (_digits, _months, _years, _fractions, _epoch, _serial)
     for way in ways if rises else ways[:2]:
         for found in way(known, column[there], likely, first):
@@ -210,12 +211,6 @@ def _between(values: np.ndarray, low: float, high: float) -> bool:
 
 def _whole(values: np.ndarray) -> bool:
     return not (values % 1).any()
-
-
-def _monotonic(values: np.ndarray) -> bool:
-    """Whether numbers only rise, or only fall."""
-    steps = np.diff(values)
-    return bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _once(values: np.ndarray) -> bool:

@@ -76,7 +76,8 @@ def refuse_panel(table: Table, dates: pd.Series | np.ndarray | None, others: Seq
         columns = _candidates(table, others)
         several = [names for count in (2, 3) for names in combinations(columns[:6], count)]
         for names in [*((one,) for one in columns), *several]:
-            codes, known = pd.factorize(_together(table, names))
+            rows = zip(*(ids_of(table, one) for one in names), strict=True)
+            codes, known = pd.factorize(np.array([" / ".join(ids) for ids in rows], dtype=object))
             if 2 <= len(known) <= len(codes) / LEAST_ROWS and _tells_apart(names, codes, times):
                 raise ValueError(_words(table.name, names, list(known)))
 
@@ -90,14 +91,6 @@ def _one_after_the_other(times: np.ndarray) -> bool:
     return bool((steps * usual > 0).all() and (np.abs(steps) < JUMP * abs(usual)).all())
 
 
-def _together(table: Table, names: Sequence[str]) -> pd.Series:
-    """Ids from one column, or from several."""
-    ids = ids_of(table, names[0])
-    for name in names[1:]:
-        ids = ids + " / " + ids_of(table, name)
-    return ids
-
-
 def _words(source: str, names: Sequence[str], known: list[str]) -> str:
     """What is told about a panel."""
     several = f"{listed(known[:3])}{', …' if len(known) > 3 else ''}"
@@ -107,17 +100,14 @@ def _words(source: str, names: Sequence[str], known: list[str]) -> str:
             f"{shown(names[-1])} together ({several}): join these {COUNT[len(names)]} into one "
             "column, and name it with --id; or add the series up with --duplicates sum."
         )
-    name = names[0]
-    return (
-        f"{source} holds {len(known)} series, told apart by {shown(name)} ({several}): forecast "
-        f"one with --id {_quoted(name)} --only {_quoted(known[0])}, or all with --id "
-        f"{_quoted(name)}."
+    name, first = (  # for a shell
+        one if one.replace("_", "").replace("-", "").isalnum() else shown(one)
+        for one in (names[0], known[0])
     )
-
-
-def _quoted(text: str) -> str:
-    """A value for a shell."""
-    return text if text.replace("_", "").replace("-", "").isalnum() else shown(text)
+    return (
+        f"{source} holds {len(known)} series, told apart by {shown(names[0])} ({several}): "
+        f"forecast one with --id {name} --only {first}, or all with --id {name}."
+    )
 
 
 def _times(
@@ -130,11 +120,10 @@ def _times(
             return [values.asi8]
         return [] if not whole(values.to_numpy()) else [values.to_numpy().astype(np.int64)]
     found = []
-    for name in table.frame.columns.drop(list(others), errors="ignore")[:50]:
+    for name in table.columns(others)[:MOST_COLUMNS]:
         values, wrong = table.numbers(name)
-        if len(wrong) or len(values) < 2 or not whole(values):
-            continue
-        if values.min() >= YEARS[0] and values.max() <= YEARS[1]:
+        years = len(values) > 1 and values.min() >= YEARS[0] and values.max() <= YEARS[1]
+        if years and not len(wrong) and whole(values):
             found.append(values.astype(np.int64))
     return found
 
@@ -142,7 +131,7 @@ def _times(
 def _candidates(table: Table, others: Sequence[str]) -> list[str]:
     """Columns that may hold ids: of names or of whole numbers; those called so first."""
     text, count = [], []
-    for name in table.frame.columns.drop(list(others), errors="ignore")[:50]:
+    for name in table.columns(others)[:MOST_COLUMNS]:
         values, wrong = table.numbers(name)
         if len(wrong) == len(values):
             text.append(name)
@@ -182,20 +171,18 @@ def _even(steps: np.ndarray, codes: np.ndarray) -> bool:
 
 
 def say_turns(
-    table: Table,
-    dates: pd.Series | np.ndarray | None,
-    others: Sequence[str],
-    note: Note,
+    table: Table, dates: pd.Series | np.ndarray | None, others: Sequence[str], note: Note
 ) -> None:
     """Say which column may tell several series apart, though no date is there twice."""
     if dates is None or not pd.Index(dates).is_unique:
         return
     order = np.argsort(pd.Index(dates).to_numpy(), kind="stable")
     times = pd.Index(dates)[order]
-    for name in table.frame.columns.drop(list(others), errors="ignore")[:MOST_COLUMNS]:
+    for name in table.columns(others)[:MOST_COLUMNS]:
         values, wrong = table.numbers(name)
-        text = len(wrong) == len(values)
-        if not text and (len(wrong) or not _numbered(values)):
+        text, steps = len(wrong) == len(values), np.diff(np.unique(values))
+        # Numbers of a few things are 0 or 1, and go on by one.
+        if not text and (len(wrong) or values.min() not in (0, 1) or (steps != 1).any()):
             continue
         codes, known = pd.factorize(ids_of(table, name).to_numpy()[order])
         if not 2 <= len(known) <= len(codes) / LEAST_ROWS:
@@ -215,12 +202,6 @@ def say_turns(
             f"--id {name if name.isidentifier() else shown(name)}."
         )
         return
-
-
-def _numbered(values: np.ndarray) -> bool:
-    """Whether numbers are those of a few things: 0 or 1, and on by one."""
-    known = np.unique(values)
-    return known[0] in (0, 1) and bool((np.diff(known) == 1).all())
 
 
 def _of_calendar(name: str, codes: np.ndarray, times: pd.Index) -> bool:

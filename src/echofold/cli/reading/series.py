@@ -153,7 +153,7 @@ def read_series(
     if dates is not None:
         frame.index = pd.Index(dates, name=dates_in)
         other = partial(another, table, [*known, column])
-        frame, every = evenly(frame, table.name, duplicates, table.repeated, other, note)
+        frame, every = evenly(frame, table, duplicates, other, note)
     kept = _without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
     _enough(kept.count(), kept.count(), column, table.name)
     _check_spread(float(kept.max() - kept.min()), column, table.name)

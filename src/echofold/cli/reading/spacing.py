@@ -10,6 +10,7 @@ import pandas as pd
 
 from echofold._data.text import Note, shown
 from echofold.cli.reading.numbers import whole
+from echofold.cli.reading.table import Table
 
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 DAY = pd.Timedelta(days=1)
@@ -138,16 +139,6 @@ def usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
     return pd.Timedelta(seconds=near) if abs(near - median) <= 0.1 * near else None
 
 
-def advice(dates: pd.DatetimeIndex) -> str:
-    """What rows of uneven dates should be brought to."""
-    step, seconds = usual_step(dates), _median_seconds(dates)
-    if step is not None:
-        return f"one row for each {_lasting(step)}"
-    sizes = {"minute": 60, "hour": 3600, "day": SECONDS, "week": 7 * SECONDS}
-    sizes |= {"month": 30 * SECONDS, "quarter": 91 * SECONDS, "year": 365 * SECONDS}
-    return f"one row for each {min(sizes, key=lambda one: abs(np.log(sizes[one] / seconds)))}"
-
-
 def describe(freq: str) -> Spacing:
     """Words and seasons of a pandas frequency."""
     offset = pd.tseries.frequencies.to_offset(freq)
@@ -268,26 +259,21 @@ def written(index: pd.Index) -> list[str]:
 
 
 def evenly(
-    known: pd.DataFrame,
-    source: str,
-    how: str | None,
-    again: Callable[[], np.ndarray],
-    other: Callable[[], str | None],
-    note: Note,
+    known: pd.DataFrame, table: Table, how: str | None, other: Callable[[], str | None], note: Note
 ) -> tuple[pd.DataFrame, Spacing | None]:
-    """Rows in time order with one for each step, empty where the file has none, or the error.
+    """Rows in time order with one for each step, empty where the table has none, or the error.
 
-    Column 0 of ``known`` holds values, 1 the numbers of rows in the file, others inputs. ``how``
-    says what is taken of several rows for one date. ``again`` tells by the numbers of rows, less
-    one, which repeat an earlier one cell by cell; ``other`` names another column that may hold
+    Column 0 of ``known`` holds values, 1 the numbers of rows in the table, others inputs. ``how``
+    says what is taken of several rows for one date; ``other`` names another column that may hold
     dates.
     """
+    source = table.name
     if not known.index.is_monotonic_increasing:
         note(f"the rows of {source} are not in time order; they were sorted by date.")
         known = known.iloc[known.index.argsort(kind="stable")]
     several = known.index.has_duplicates
     if several:
-        known = _one_for_each(known, source, how, again, other, note)
+        known = _one_for_each(known, table, how, other, note)
     if len(known) < 2:
         raise ValueError(
             f"{source} has {written(known.index)[0]} in {shown(known.index.name)} and no other "
@@ -311,14 +297,10 @@ def evenly(
 
 
 def _one_for_each(
-    known: pd.DataFrame,
-    source: str,
-    how: str | None,
-    again: Callable[[], np.ndarray],
-    other: Callable[[], str | None],
-    note: Note,
+    known: pd.DataFrame, table: Table, how: str | None, other: Callable[[], str | None], note: Note
 ) -> pd.DataFrame:
     """One of several rows for a date: as asked for, without copies, or where clocks go back."""
+    source = table.name
     doubled = known.index.duplicated(keep=False)
     if how is not None:
         count = int(known.index[doubled].nunique())
@@ -326,7 +308,7 @@ def _one_for_each(
         taken = {"mean": "their mean is", "sum": "their sum is"}.get(how, f"the {how} is")
         note(f"{dates} several rows in {source}; {taken} taken (--duplicates).")
         return _joined(known, how)
-    copies = again()[known[1].to_numpy(dtype=int) - 1] & doubled
+    copies = table.repeated()[known[1].to_numpy(dtype=int) - 1] & doubled
     if copies.any():
         first, count = int(known[1].to_numpy()[copies][0]), copies.sum()
         rows = "1 row repeats another" if count == 1 else f"{count} rows repeat others"
@@ -400,9 +382,13 @@ def _moved(dates: pd.DatetimeIndex, source: str, note: Note) -> tuple[pd.Datetim
         if found := ways[words](dates):
             note(f"dates are {words} {found[1].words}.")
             return found[0].rename(dates.name), found[1]
+    sizes = {"minute": 60, "hour": 3600, "day": SECONDS, "week": 7 * SECONDS}
+    sizes |= {"month": 30 * SECONDS, "quarter": 91 * SECONDS, "year": 365 * SECONDS}
+    near = min(sizes, key=lambda one: abs(np.log(sizes[one] / _median_seconds(dates))))
     raise ValueError(
-        f"the dates in {shown(dates.name)} of {source} are not evenly spaced: bring them to "
-        f"{advice(dates)} first, or take rows as evenly spaced with --date none."
+        f"the dates in {shown(dates.name)} of {source} are not evenly spaced: bring them to one "
+        f"row for each {_lasting(step) if step else near} first, or take rows as evenly spaced "
+        "with --date none."
     )
 
 

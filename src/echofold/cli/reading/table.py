@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,24 +17,8 @@ import pandas as pd
 
 from echofold._data.text import Note, listed, one_line, shown, unguarded
 from echofold.cli.reading.layout import is_header, layout, without_extra_rows
-from echofold.cli.reading.lines import (
-    blank_lines,
-    check_short,
-    decode,
-    filled_lines,
-    refuse_long,
-    straight,
-)
-from echofold.cli.reading.numbers import (
-    Sign,
-    Undressed,
-    all_signs,
-    cut,
-    each_cell,
-    number,
-    signs_of,
-    undress,
-)
+from echofold.cli.reading.lines import blank_lines, decode, filled_lines, parsed, straight
+from echofold.cli.reading.numbers import Sign, Undressed, each_cell, signs_of, values_of
 
 OTHER_KINDS = {
     "HTML or XML": re.compile(
@@ -43,9 +26,6 @@ OTHER_KINDS = {
     ),
     "JSON": re.compile(r'\s*(\{\s*("|\})|\[\s*[\[{]|\[\s*"[^"]*"\s*,\s*\n)'),
 }
-WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
-QUOTED = re.compile(r'"[^"]*"')
-EMPTY = 400_000  # cells that short lines may leave empty, which take some sixty bytes each
 
 
 @dataclass
@@ -63,9 +43,8 @@ class Table:
         if name not in self.frame.columns:
             lower = {str(c).lower(): c for c in self.frame.columns}
             near = difflib.get_close_matches(name.lower(), lower, 1)
-            hint = f"it has {listed(self.frame)}."
-            if near:
-                hint = f"did you mean {shown(lower[near[0]])}?"
+            have = f"it has {listed(self.frame)}."
+            hint = f"did you mean {shown(lower[near[0]])}?" if near else have
             raise ValueError(f"{self.name} has no column {shown(name)} (option {option}): {hint}")
         return self.frame[name]
 
@@ -88,25 +67,10 @@ class Table:
             return np.full(len(column), np.inf)
         if pd.api.types.is_numeric_dtype(column.dtype):
             return column.to_numpy(dtype=float, na_value=np.nan)
-        decimal = self.decimal.get(name, Sign()).decimal
-        parsed = (number(cell, decimal) for cell in each_cell(column))
-        values = np.fromiter(parsed, dtype=float, count=len(column))
-        odd = np.flatnonzero(np.isinf(values))
-        if len(odd) and not self._may_be_dressed(column, odd):
-            return values
-        bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
-        plain = (int(bare[0]), self.cell(name, int(bare[0]))) if len(bare) else None
-        self.remarks[name] = undress(column.iloc[odd], plain, decimal)
-        values[odd] = self.remarks[name].values
+        values, dressed = values_of(column, self.decimal.get(name, Sign()).decimal)
+        if dressed is not None:
+            self.remarks[name] = dressed
         return values
-
-    def _may_be_dressed(self, column: pd.Series, odd: np.ndarray) -> bool:
-        """Whether some of the first odd cells are numbers in dress: of most texts none is."""
-        return any(cut(cell) is not None for cell in each_cell(column.iloc[odd[:20]]))
-
-    def cell(self, name: str, row: int) -> str:
-        """One cell as text."""
-        return next(each_cell(self.frame[name].iloc[row : row + 1]))
 
     def place(self, name: str, row: int) -> str:
         """One cell as the file has it, with its row."""
@@ -152,7 +116,9 @@ def read_table(file: str, decimal: str | None, note: Note) -> Table:
     del content
     if not text.strip():
         raise ValueError(f"{name} is empty; give a file with a header and a column of numbers.")
-    _refuse_other(text, name)
+    for kind, form in OTHER_KINDS.items():
+        if form.match(text):
+            raise ValueError(f"{name} is {kind}, not a table of cells; save the table as CSV.")
     frame, separator = split(text, name, note)
     # A comma between separators that are commas stands in quotes.
     signs = "." in text or ("," in text and (separator != "," or '"' in text))
@@ -160,17 +126,8 @@ def read_table(file: str, decimal: str | None, note: Note) -> Table:
     if not len(frame):
         raise ValueError(f"{name} has a header, {listed(frame)}, but no rows.")
     if decimal is not None:
-        return Table(name, frame, all_signs(frame.columns, decimal))
-    if not signs:
-        return Table(name, frame)
-    return Table(name, frame, signs_of(frame.columns, lambda one: each_cell(frame[one]), separator))
-
-
-def _refuse_other(text: str, name: str) -> None:
-    """Raise for text that is plainly of another kind than a table of cells."""
-    for kind, form in OTHER_KINDS.items():
-        if form.match(text):
-            raise ValueError(f"{name} is {kind}, not a table of cells; save the table as CSV.")
+        return Table(name, frame, dict.fromkeys(frame.columns, Sign(decimal)))
+    return Table(name, frame, signs_of(frame, separator) if signs else {})
 
 
 def _content(file: str) -> bytes:
@@ -222,8 +179,7 @@ def split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
     def say(words: str) -> None:
         note(f"{name}: {words}")
 
-    found = layout(straight(text, say), say)
-    text, separator = found.text, found.separator
+    text, separator = layout(straight(text, say), say)
     if separator is not None and separator not in text:
         separator = None
     if not text.strip():
@@ -236,9 +192,7 @@ def split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
         lines = np.array([line.strip().strip('"') for line in filled_lines(text)], dtype=object)
         frame = pd.DataFrame({0: lines}, dtype="str")
     else:
-        _check_width(text, separator, name)
-        frame = _parsed(text, separator, name)
-        check_short(frame, text, separator, name, note)
+        frame = parsed(text, separator, name, note)
     first = [str(cell).strip() for cell in frame.iloc[0]]
     below = [[str(cell).strip() for cell in row] for row in frame.iloc[1:6].to_numpy()]
     if not is_header(first, below):
@@ -250,8 +204,10 @@ def split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
         frame = frame.iloc[1:]
     frame.columns = names
     check_names(frame, name)
+    # Columns without a name that hold nothing, as of separators at the end of every line.
     nameless = [one for one, cell in zip(names, first, strict=True) if not cell]
-    frame = without_extra_rows(frame.drop(columns=_empty(frame, nameless)), name, note)
+    empty = [one for one in nameless if not any(each_cell(frame[one]))]
+    frame = without_extra_rows(frame.drop(columns=empty), name, note)
     if separator is None:
         frame = _with_blank_lines(frame, blank_lines(text), say)
     return frame.reset_index(drop=True), separator
@@ -272,52 +228,8 @@ def _with_blank_lines(frame: pd.DataFrame, blank: np.ndarray, say: Note) -> pd.D
     return frame.set_axis(places).reindex(np.arange(len(frame) + empty.sum()), fill_value="")
 
 
-def _empty(frame: pd.DataFrame, nameless: list[str]) -> list[str]:
-    """Columns without a name that hold nothing, as of separators at the end of every line."""
-    return [one for one in nameless if not any(each_cell(frame[one]))]
-
-
 def check_names(frame: pd.DataFrame, name: str) -> None:
     """Raise for two columns of one name."""
     doubled = [one for one, count in Counter(frame.columns).items() if count > 1]
     if doubled:
         raise ValueError(f"{name} has two columns named {shown(doubled[0])}; rename one of them.")
-
-
-def _parsed(text: str, separator: str, name: str) -> pd.DataFrame:
-    """Cells between separators."""
-    try:
-        frame = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            header=None,
-            dtype=str,
-            na_filter=False,
-            skipinitialspace=True,
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        if "EOF inside string" in one_line(error):
-            where = "a quotation mark is opened and never closed"
-            raise ValueError(f"{name} is not an even table: {where}; close it.") from None
-        refuse_long(text, separator, name)
-        raise ValueError(f"{name} is not an even table: {one_line(error)}.") from None
-    return frame.fillna("")
-
-
-def _check_width(text: str, separator: str, name: str) -> None:
-    """Raise for a file that would take much more memory as a table than as text."""
-    lines = (QUOTED.sub("", line) for line in islice(filled_lines(text), 2))
-    wide = max(line.count(separator) for line in lines) + 1
-    if wide > WIDEST:
-        raise ValueError(
-            f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
-            "dates and of the numbers to forecast."
-        )
-    most = max(EMPTY, len(text))  # an even table has a character for each cell
-    if wide * (text.count("\n") + text.count("\r")) > most:
-        count = sum(1 for _ in filled_lines(text))
-        if wide * count > most:
-            raise ValueError(
-                f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
-                f"its {count:,} lines have few. Keep the columns that are filled."
-            )
