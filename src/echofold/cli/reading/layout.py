@@ -49,12 +49,16 @@ QUARTILE = re.compile(r"\d{1,2}(\.\d)?\s?%")  # between a minimum and a maximum
 MOST_TOTALS = 12  # rows at the end, such as a sum, a mean and shares of them
 
 
+Edit = tuple[int, int, str]  # from where to where a text is replaced, and by what
+
+
 @dataclass
 class Line:
-    """A line of a text: where it is, and its cells."""
+    """A line of a text: where it is, its words, and its cells."""
 
     start: int
     end: int
+    words: str
     cells: list[str]
 
     @property
@@ -62,56 +66,58 @@ class Line:
         """Cells that are not blank."""
         return [cell for cell in self.cells if cell]
 
-    def text(self, whole: str) -> str:
-        """The line itself."""
-        return whole[self.start : self.end].strip()
-
 
 def layout(text: str, note: Note) -> tuple[str, str | None]:
     """The text of a table with blank lines around it, and its separator; says what is left out."""
     forced = SEP.match(text)
     separator = None
     if forced:
-        separator = forced[1]
-        text = blanked(text, [(forced.start(), forced.end())])
+        separator, text = forced[1], text[forced.end() :]
         note(f"its first line says that cells are separated by {shown(separator)}.")
     comments = _comments(text)
-    named = _say_comments(text, comments, note)
-    whole, text = text, blanked(text, comments)
+    edits = _left_out(comments, " as a comment" if len(comments) == 1 else " as comments", note)
+    named, at = "", 0  # the last comment before the table
+    for line in comments:
+        if text[at : line.start].strip():
+            break
+        named, at = line.words.lstrip("#/% "), line.end
+    whole, text = text, _edited(text, edits)
     separator = separator or separator_of(text)
     if separator is None:
         text, separator = aligned(text, note)
     if separator is None:  # a blank line is a missing value then, but not where a comment was
-        breaks = [(end, end + 1 + (whole[end : end + 2] == "\r\n")) for _, end in comments]
-        text = blanked(whole, [*comments, *breaks])
-    lines = list(islice(lines_of(text, separator), SAMPLE[0]))
+        ends = [line.end for line in comments]
+        edits += [(end, end + 1 + (whole[end : end + 2] == "\r\n"), "") for end in ends]
+        text = _edited(whole, edits)
+    lines = list(islice(_lines_of(text, separator), SAMPLE[0]))
     widths = Counter(len(line.cells) for line in lines if len(line.filled) > 1 or not separator)
     width = widths.most_common(1)[0][0] if widths else 1
     data = _first_row(lines, width)
     if data is None:
         return text, separator
-    edits = _above(text, lines, data, width, separator, named, note)
+    edits = _above(lines, data, width, separator, named, note)
     edits += _below(text, lines[data:], width, separator, note)
     return _edited(text, edits), separator
 
 
-def lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
+def _lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
     """Lines that are not blank, with their cells; a quoted cell may hold breaks."""
     for match in LINE.finditer(text, start):
-        line = match[0]
-        if not line.isspace():
-            yield Line(*match.span(), cells_of(line, separator))
+        if not match[0].isspace():
+            yield Line(*match.span(), match[0].strip(), cells_of(match[0], separator))
 
 
-def blanked(text: str, spans: list[tuple[int, int]]) -> str:
-    """Text without what is in some spans."""
-    return _edited(text, [(*span, "") for span in spans])
+def _left_out(lines: list[Line], why: str, note: Note) -> list[Edit]:
+    """What blanks some lines; says which."""
+    if lines:
+        first, several = shown(lines[0].words), len(lines) > 1
+        what = f"{len(lines)} lines, the first {first}, are" if several else f"the line {first} is"
+        note(f"{what} left out{why}.")
+    return [(line.start, line.end, "") for line in lines]
 
 
-def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+def _edited(text: str, edits: list[Edit]) -> str:
     """Text with some spans replaced."""
-    if not edits:
-        return text
     parts, at = [], 0
     for start, end, new in sorted(edits):
         parts += [text[at:start], new]
@@ -119,76 +125,44 @@ def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _comments(text: str) -> list[tuple[int, int]]:
-    """Where lines are comments; none if all are, for then these are no comments."""
-    spans = _outside_quotes(text, [match.span() for match in COMMENT.finditer(text)])
-    rest = blanked(text, spans)
-    if not spans or not rest.strip():
+def _comments(text: str) -> list[Line]:
+    """Lines that are comments; none if all are, for then these are no comments."""
+    found, at, marks = [], 0, 0
+    for match in COMMENT.finditer(text):
+        marks += text.count('"', at, match.start())
+        at = match.start()
+        if marks % 2 == 0:  # not within a quoted cell
+            found.append(Line(*match.span(), match[0].strip(), []))
+            at = match.end()
+    rest = _edited(text, [(line.start, line.end, "") for line in found])
+    if not found or not rest.strip():
         return []
-    rows = _rows_among(text, spans, rest)
-    return [span for span in spans if span not in rows]
-
-
-def _say_comments(text: str, spans: list[tuple[int, int]], note: Note) -> str:
-    """Say which lines are comments; the last of those before the table."""
-    if not spans:
-        return ""
-    first = shown(text[slice(*spans[0])].strip())
-    what = "a comment" if len(spans) == 1 else "comments"
-    note(f"{_lines_are(len(spans), first)} left out as {what}.")
-    last, at = "", 0
-    for start, end in spans:
-        if not text[at:start].isspace() and text[at:start]:
-            break
-        last, at = text[start:end], end
-    return last.strip().lstrip("#/% ")
-
-
-def _outside_quotes(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those spans that do not begin within a quoted cell."""
-    if '"' not in text:
-        return spans
-    kept, at, marks = [], 0, 0
-    for start, end in spans:
-        marks += text.count('"', at, start)
-        at = start
-        if marks % 2 == 0:
-            kept.append((start, end))
-            at = end
-    return kept
-
-
-def _rows_among(text: str, spans: list[tuple[int, int]], rest: str) -> set[tuple[int, int]]:
-    """Spans below the header that are as wide as the table and hold a number: rows of names."""
     separator = separator_of(rest)
     if separator is None:
-        return set()
-    widths = Counter(len(line.cells) for line in islice(lines_of(rest, separator), SAMPLE[0]))
+        return found
+    widths = Counter(len(line.cells) for line in islice(_lines_of(rest, separator), SAMPLE[0]))
     width = max(widths, key=lambda one: (widths[one], one))
-    at, rows = 0, set()
-    below = False
-    for start, end in spans:
-        below = below or bool(text[at:start].strip())
-        at = end
-        cells = cells_of(text[start:end], separator) if below else []
-        if len(cells) == width > 1 and any(map(is_value, cells[1:])):
-            rows.add((start, end))
-    return rows
-
-
-def _lines_are(count: int, first: str) -> str:
-    """The subject of a sentence about lines."""
-    if count == 1:
-        return f"the line {first} is"
-    return f"{count} lines, the first {first}, are"
+    kept, below, at = [], False, 0
+    for line in found:
+        below, at = below or bool(text[at : line.start].strip()), line.end
+        # Below the header, as wide as the table and with a number: a row of names.
+        cells = cells_of(text[line.start : line.end], separator) if below else []
+        if not (len(cells) == width > 1 and any(map(is_value, cells[1:]))):
+            kept.append(line)
+    return kept
 
 
 def _first_row(lines: list[Line], width: int) -> int | None:
     """The first line below the header, None if no line holds values."""
     named = False
     for i, line in enumerate(lines):
-        counts = counts_across(line.cells) and not named
-        if _is_data(line, width) and not counts and not _heads(line, lines[i + 1 : i + 4]):
+        # A header still: it counts across, or its first cell has no digit as those below have.
+        heads = counts_across(line.cells) and not named
+        heads = heads or (
+            not DIGIT.search(line.cells[0])
+            and any(DIGIT.search(other.cells[0]) for other in lines[i + 1 : i + 4])
+        )
+        if _is_data(line, width) and not heads:
             first = shape(line.cells[0])
             # Those before it that begin alike, as Jan 2023 and Feb 2023, may be without a value.
             while i and len(first) > 1 and "9" in first and shape(lines[i - 1].cells[0]) == first:
@@ -198,26 +172,14 @@ def _first_row(lines: list[Line], width: int) -> int | None:
     return None
 
 
-def _heads(line: Line, below: list[Line]) -> bool:
-    """Whether a line with numbers in it is a header still: its first cell has none."""
-    digit = re.compile(r"\d").search
-    return not digit(line.cells[0]) and any(digit(other.cells[0]) for other in below)
-
-
 def _is_data(line: Line, width: int) -> bool:
     """Whether a line is of the table, below its header: as wide, and with a value in it."""
     return len(line.cells) == width and any(is_value(cell) or dressed(cell) for cell in line.filled)
 
 
 def _above(
-    text: str,
-    lines: list[Line],
-    data: int,
-    width: int,
-    separator: str | None,
-    named: str,
-    note: Note,
-) -> list[tuple[int, int, str]]:
+    lines: list[Line], data: int, width: int, separator: str | None, named: str, note: Note
+) -> list[Edit]:
     """Blank titles above the header and units below it, and complete the header."""
     above = lines[:data]
     if not above:
@@ -232,17 +194,12 @@ def _above(
     header, titles = above[-1], above[:-1]
     if any(map(is_value, header.cells)) and titles and not counts_across(header.cells):
         return []  # a row of another width: reading will name it
-    edits = [(line.start, line.end, "") for line in [*titles, *units]]
-    if titles:
-        first = shown(titles[0].text(text))
-        note(f"{_lines_are(len(titles), first)} left out, above the header.")
-    if units:
-        note(f"{_lines_are(len(units), shown(units[0].text(text)))} left out, as units.")
+    edits = _left_out(titles, ", above the header", note) + _left_out(units, ", as units", note)
     if separator is not None and len(header.cells) == width - 1 and all(header.cells):
-        ends = all(not line.cells[-1] for line in lines[data:] if len(line.cells) == width)
-        if ends:
+        table = [line.cells for line in lines[data:] if len(line.cells) == width]
+        if not any(cells[-1] for cells in table):
             edits.append((header.end, header.end, separator))
-        elif _are_row_names([line.cells for line in lines[data:] if len(line.cells) == width]):
+        elif _are_row_names(table):
             edits.append((header.start, header.start, separator))
             count = "1 name" if width == 2 else f"{width - 1} names"
             note(
@@ -282,7 +239,7 @@ def _is_unit(cell: str) -> bool:
 
 def _below(
     text: str, table: list[Line], width: int, separator: str | None, note: Note
-) -> list[tuple[int, int, str]]:
+) -> list[Edit]:
     """Blank notes below the table."""
     shapes = {shape(line.cells[0]) for line in table if _is_data(line, width)}
     begin = max(table[0].end, len(text) - TAIL)
@@ -290,20 +247,16 @@ def _below(
         begin = max(begin, text.find('"', begin) + 1)
     begin = max(table[0].end, text.find("\n", begin))
     found: list[Line] = []
-    for line in reversed(list(lines_of(text, separator, begin))):
+    for line in reversed(list(_lines_of(text, separator, begin))):
         if not _is_note(line, width, shapes):
             break
-        found.append(line)
-    if found:
-        note(f"{_lines_are(len(found), shown(found[-1].text(text)))} left out, below the table.")
-    return [(line.start, line.end, "") for line in found]
+        found.insert(0, line)
+    return _left_out(found, ", below the table", note)
 
 
 def _is_note(line: Line, width: int, shapes: set[str]) -> bool:
     """Whether a line is no row of a table but words below it."""
-    if not line.filled:
-        return False
-    first = line.filled[0]
+    first = line.filled[0] if line.filled else ""
     if is_value(first) or dressed(first) or shape(first) in shapes or '"' in first:
         return False
     if not re.match(r"[^\W\d_]|[*†‡©(\[#¹²³]", first):
@@ -315,11 +268,11 @@ def _is_note(line: Line, width: int, shapes: set[str]) -> bool:
 
 def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a row holds names, given some of the rows below it."""
-    if all(dressed(cell) or is_value(cell) or (cell and _is_missing(cell)) for cell in first):
+    missing = {cell for row in (first, *below) for cell in row if cell.lower() in MISSING}
+    if all(dressed(cell) or is_value(cell) or (cell and cell in missing) for cell in first):
         return False
-    columns = [
-        (cell, [row[i] for row in below if not _is_missing(row[i])]) for i, cell in enumerate(first)
-    ]
+    under = [[row[i] for row in below if row[i] not in missing] for i in range(len(first))]
+    columns = list(zip(first, under, strict=True))
     if any(DATE.fullmatch(cell) and any(map(DATE.fullmatch, under)) for cell, under in columns):
         return False
     if any(_is_word(cell) and any(map(is_value, under)) for cell, under in columns):
@@ -357,9 +310,7 @@ def _one_year(columns: Sequence[tuple[str, list[str]]]) -> bool:
     """Whether a year stands above other numbers and beside words, as a name."""
     years = [under for cell, under in columns if YEAR.fullmatch(cell)]
     words = sum(_is_word(cell) for cell, _ in columns)
-    if len(years) != 1 or words != len(columns) - 1:
-        return False
-    return not any(map(YEAR.fullmatch, years[0]))
+    return len(years) == 1 == len(columns) - words and not any(map(YEAR.fullmatch, years[0]))
 
 
 def _is_number(cell: str) -> bool:
@@ -369,11 +320,7 @@ def _is_number(cell: str) -> bool:
 
 def _is_word(cell: str) -> bool:
     """Whether a cell is text without digits, and not a mark of a missing value."""
-    return not _is_missing(cell) and not DIGIT.search(cell)
-
-
-def _is_missing(cell: str) -> bool:
-    return cell.lower() in MISSING
+    return cell.lower() not in MISSING and not DIGIT.search(cell)
 
 
 def without_extra_rows(frame: pd.DataFrame, name: str, note: Note) -> pd.DataFrame:
@@ -428,6 +375,5 @@ def _are_ids(frame: pd.DataFrame, count: int) -> bool:
 
 def _is_total(cells: list[str]) -> bool:
     """Whether a row begins with such a word, and has no date."""
-    if not cells or not TOTAL.fullmatch(cells[0]):
-        return False
-    return not any(is_value(cell) and re.search(r"\d[-/]\d", cell) for cell in cells[1:])
+    dates = (is_value(cell) and re.search(r"\d[-/]\d", cell) for cell in cells[1:])
+    return bool(cells and TOTAL.fullmatch(cells[0])) and not any(dates)

@@ -96,7 +96,10 @@ def separator_of(text: str) -> str | None:
     cut_by = any(mark in line for line in rest for mark in SEPARATORS)
     if len(rest) <= max(1, len(sample) / 5) and not cut_by:
         return None  # a column with decimal commas, or with titles above
-    shares = {one: _share(counts) for one, counts in widths.items()}
+    shares = {}  # of lines that a separator cuts into the same number of cells, more than one
+    for one, counts in widths.items():
+        width, count = max(Counter(counts).items(), key=lambda pair: (pair[1], pair[0]))
+        shares[one] = count / len(counts) if width > 1 else 0.0
     best = max(shares, key=lambda one: shares[one])
     if shares[best] > ALIKE:
         return best
@@ -108,12 +111,6 @@ def separator_of(text: str) -> str | None:
 def _is_number(line: str) -> bool:
     """Whether a line is one number, by either decimal sign."""
     return any(math.isfinite(plain_value(line, sign)) for sign in ".,")
-
-
-def _share(counts: list[int]) -> float:
-    """The share of lines that a separator cuts into the same number of cells, more than one."""
-    width, count = max(Counter(counts).items(), key=lambda pair: (pair[1], pair[0]))
-    return count / len(counts) if width > 1 else 0.0
 
 
 def aligned(text: str, note: Note) -> tuple[str, str | None]:

@@ -55,22 +55,18 @@ class Table:
     def numbers(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Values of a column, NaN where missing, and the positions that hold something else."""
         if name not in self.read:
-            values = self._values(name)
+            column = self.frame[name]
+            if pd.api.types.is_datetime64_any_dtype(column.dtype):
+                values = np.full(len(column), np.inf)
+            elif pd.api.types.is_numeric_dtype(column.dtype):
+                values = column.to_numpy(dtype=float, na_value=np.nan)
+            else:
+                values, dressed = values_of(column, self.decimal.get(name, Sign()).decimal)
+                if dressed is not None:
+                    self.remarks[name] = dressed
             wrong = np.isinf(values)
             self.read[name] = np.where(wrong, np.nan, values), np.flatnonzero(wrong)
         return self.read[name]
-
-    def _values(self, name: str) -> np.ndarray:
-        """Values of a column, infinite where a cell is none."""
-        column = self.frame[name]
-        if pd.api.types.is_datetime64_any_dtype(column.dtype):
-            return np.full(len(column), np.inf)
-        if pd.api.types.is_numeric_dtype(column.dtype):
-            return column.to_numpy(dtype=float, na_value=np.nan)
-        values, dressed = values_of(column, self.decimal.get(name, Sign()).decimal)
-        if dressed is not None:
-            self.remarks[name] = dressed
-        return values
 
     def place(self, name: str, row: int) -> str:
         """One cell as the file has it, with its row."""
