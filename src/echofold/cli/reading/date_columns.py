@@ -19,8 +19,7 @@ from echofold.cli.reading.table import Table
 COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
 ANNUAL = re.compile(r"M13|Q05|S03")  # averages of a year, among its periods
 PERIOD = re.compile(r"[MQSA]\d\d")
-YEAR_ALONE = re.compile(r"(1[5-9]|20|21|22)\d\d")
-FEW = 0.95  # the same share where some cells are dates
+FEW = 0.95  # share of cells that may be something else where some are dates
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21|22)\d\d(?!\d)")
 Found = tuple[str, pd.Series] | None  # the name of a column of dates, and these
 
@@ -70,11 +69,9 @@ def _asked_for(
     """Dates, or numbers of rows, of the column that was named."""
     cells = table.column(date, "--date")
     values, wrong = table.numbers(date)
+    dates, likely = None, date.lower() not in COUNTERS
     if form is None and not len(wrong):
-        likely = date.lower() not in COUNTERS
-        dates = _counted(table, date, likely, likely, note)
-    else:
-        dates = None
+        dates = counted(table, date, likely, likely, note)
     if dates is None:
         dates = parse(cells, form, note, HALF)
         if not len(wrong) and dates.isna().any() and not np.isnan(values).any():
@@ -98,7 +95,9 @@ def _in_text(
             candidates[name] = dates, notes
     if not candidates:
         return None
-    name = min(candidates, key=lambda one: _doubtful(candidates[one][0]))
+    name, *more = candidates
+    if more:
+        name = min(candidates, key=lambda one: _doubtful(candidates[one][0]))
     dates, notes = candidates[name]
     for one in notes:
         note(one)
@@ -133,26 +132,10 @@ def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
     for name in columns if len(table.frame.columns) > 1 else ():
         if len(table.numbers(name)[1]) < NO_DATE * len(table.frame):
             first = name == table.frame.columns[0] and name.lower() not in COUNTERS
-            dates = _counted(table, name, like_dates(name), first, note)
+            dates = counted(table, name, like_dates(name), first, note)
             if dates is not None:
                 return name, dates
     return None
-
-
-def _counted(table: Table, name: str, likely: bool, first: bool, note: Note) -> pd.Series | None:
-    """Dates of numbers, with a note of what these are taken for."""
-    found = counted(table.numbers(name)[0], table.frame[name], likely, first)
-    if found is None:
-        return None
-    if found.meaning:
-        row = int(np.flatnonzero(found.dates.notna())[0])
-        date = found.dates[row]
-        note(
-            f"numbers in {shown(name)} are read as {found.meaning}: "
-            f"{shown(table.frame[name].iloc[row])} is {date.day} {date:%B %Y}; --date none takes "
-            "rows as evenly spaced."
-        )
-    return pd.Series(found.dates, index=table.frame.index, name=name)
 
 
 def _unmerge(table: Table, names: list[str], note: Note) -> None:
@@ -207,7 +190,7 @@ def _refuse_headings(table: Table, columns: list[str]) -> None:
     """Raise for years in rows of their own above their months."""
     for name in columns[:3]:
         sample = [plain(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
-        years = [row for row, cell in enumerate(sample) if YEAR_ALONE.fullmatch(cell)]
+        years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
         months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
         if years and months and len(years) + months >= 0.9 * len(sample):
             raise ValueError(
@@ -217,7 +200,7 @@ def _refuse_headings(table: Table, columns: list[str]) -> None:
             )
 
 
-def _refuse_missing(dates: pd.Series | pd.DatetimeIndex, table: Table, name: str) -> None:
+def _refuse_missing(dates: pd.Series, table: Table, name: str) -> None:
     """Raise where a row has no date."""
     missing = np.flatnonzero(dates.isna())
     if len(missing):
@@ -234,11 +217,10 @@ def _refuse_missing(dates: pd.Series | pd.DatetimeIndex, table: Table, name: str
 def _refuse_half(table: Table, columns: list[str]) -> None:
     """Raise for a column of numbers that are dates but for up to half of the cells."""
     for name in columns:
-        values = table.numbers(name)[0]
-        if like_dates(name) and np.isnan(values).any():
-            found = counted(values, table.frame[name], True, False, HALF)
-            if found is not None:
-                _refuse_missing(found.dates, table, name)
+        if like_dates(name) and np.isnan(table.numbers(name)[0]).any():
+            dates = counted(table, name, True, False, lambda _: None, HALF)
+            if dates is not None:
+                _refuse_missing(dates, table, name)
 
 
 def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
@@ -247,7 +229,14 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
     if name is None:
         return
     cells = brief(table.frame[name])
-    _refuse_falling(cells, name, table.name)
+    years = [int(match[0]) for cell in cells if (match := YEAR.search(cell))]
+    told = len(years) >= (1 - NO_DATE) * len(cells) and years[0] > years[-1]
+    if told and (np.diff(years) <= 0).all():
+        raise ValueError(
+            f"the dates in {shown(name)} of {table.name} are not read, such as {shown(cells[0])}, "
+            "and the newest seem to come first: sort the rows from the oldest to the newest, or "
+            "say how dates are written with --date-format."
+        )
     unread = parse(table.frame[name], None, lambda _: None, FEW).isna().to_numpy()
     if len(table.numbers(name)[1]) > NO_DATE * len(cells):
         what = f"{shown(cells[int(unread.argmax())])} is not read as one"
@@ -277,17 +266,3 @@ def _likely(table: Table, columns: list[str]) -> str | None:
         if likely:
             return name
     return None
-
-
-def _refuse_falling(cells: list[str], name: str, source: str) -> None:
-    """Raise if the years in cells fall, so that the newest row is the first."""
-    found = [YEAR.search(cell) for cell in cells]
-    years = np.array([int(match[0]) for match in found if match])
-    if len(years) < (1 - NO_DATE) * len(cells) or (np.diff(years) > 0).any():
-        return
-    if years[0] > years[-1]:
-        raise ValueError(
-            f"the dates in {shown(name)} of {source} are not read, such as {shown(cells[0])}, and "
-            "the newest seem to come first: sort the rows from the oldest to the newest, or say "
-            "how dates are written with --date-format."
-        )

@@ -31,7 +31,7 @@ from echofold.cli.reading.spacing import Spacing, grid, nearest
 MOSTLY = 0.9  # share of cells that must be of a form
 ISO_DAY, POINTS = r"\d{4}-\d\d-\d\d", r"\d{1,2}\.\d{1,2}\.\d{4}"
 # A pattern, what is kept of it, and what is said.
-FORMS = (
+FORMS = [(re.compile(pattern, re.IGNORECASE), kept, said) for pattern, kept, said in (
     (r"(?:week (?:of|commencing|beginning|starting|from)|w/?c|wb)[:\s]\s*(.+)", r"\1", ""),
     (rf"({ISO_DAY}\S*)\s?/\s?{ISO_DAY}\S*", r"\1", "ranges in {} are read as their first dates."),
     (
@@ -51,8 +51,7 @@ FORMS = (
     (r"(\d{4})\s?年\s?(\d{1,2})\s?月\s?(\d{1,2})\s?日(.*)", r"\1-\2-\3\4", ""),
     (r"(\d{4})\s?年\s?(\d{1,2})\s?月", r"\1-\2", ""),
     (r"fy\s?'?(\d{4})", r"\1", "fiscal years in {} are read as years."),
-)  # fmt: skip
-PATTERNS = [(re.compile(pattern, re.IGNORECASE), kept, said) for pattern, kept, said in FORMS]
+)]  # fmt: skip
 TWO_YEARS = re.compile(r"(?:fy\s?)?(\d{4})\s?[/–-]\s?(\d{4}|\d\d)", re.IGNORECASE)
 TOKEN = re.compile(r"\d+|[^\W\d_]+")
 MARKS = re.compile(r"[\w\s./'’,-]+")
@@ -79,7 +78,7 @@ def rewritten(cells: list[str], name: str, note: Note) -> list[str]:
     if _follow(sample) and _follow(cells):
         note(f"pairs of years in {shown(name)} are read as the first of them.")
         return [match[1] if (match := TWO_YEARS.fullmatch(cell)) else cell for cell in cells]
-    for pattern, kept, said in PATTERNS:
+    for pattern, kept, said in FORMS:
         if np.mean([pattern.fullmatch(cell) is not None for cell in sample]) >= MOSTLY:
             if said:
                 note(said.format(shown(name)))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from echofold._data.text import Note, shown
 from echofold.cli.reading.calendar import (
     DAY,
     MONTH,
@@ -53,12 +54,14 @@ class Counted(NamedTuple):
 
 
 def counted(
-    values: np.ndarray, column: pd.Series, likely: bool, first: bool, least: float = MOSTLY
-) -> Counted | None:
-    """Dates of numbers, NaT where one is missing; None if they are rather something else.
+    table: Table, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
+) -> pd.Series | None:
+    """Dates of a column of numbers, NaT where one is missing; None if they are something else.
 
-    ``likely`` says that the column has a name like a date, ``first`` that it is the first.
+    ``likely`` says that the column has a name like a date, ``first`` that it is the first; at
+    ``least`` this share of its cells must be there. What numbers are taken for is said.
     """
+    values, column = table.numbers(name)[0], table.frame[name]
     there = ~np.isnan(values)
     known = values[there]
     if len(known) < 2 or len(known) < least * len(values):
@@ -69,7 +72,15 @@ def counted(
     for way in ways if rises else ways[:2]:
         for found in way(known, column[there], likely, first):
             every = pd.Series(found.dates, np.flatnonzero(there)).reindex(range(len(values)))
-            return Counted(pd.DatetimeIndex(every), found.meaning)
+            dates = pd.DatetimeIndex(every)
+            if found.meaning:
+                row = int(np.flatnonzero(dates.notna())[0])
+                note(
+                    f"numbers in {shown(name)} are read as {found.meaning}: "
+                    f"{shown(column.iloc[row])} is {dates[row].day} {dates[row]:%B %Y}; --date "
+                    "none takes rows as evenly spaced."
+                )
+            return pd.Series(dates, index=column.index, name=name)
     return None
 
 
