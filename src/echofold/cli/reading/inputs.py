@@ -11,12 +11,11 @@ import pandas as pd
 from echofold._data.text import Note, listed, shown
 from echofold.cli.reading.date_columns import find_dates, say_unread
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell
-from echofold.cli.reading.spacing import FILLS, Spacing, filled_by, written
+from echofold.cli.reading.spacing import FILLS, PERIODS, Spacing, filled_by, written
 from echofold.cli.reading.table import Table
 
 YES, NO = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
 MOST_NAMES = 20  # different ones in a column, for each becomes an input
-PERIODS = {"h": "h", "D": "D", "W-MON": "W", "MS": "M", "QS-JAN": "Q", "YS-JAN": "Y"}
 
 
 class Wanted(NamedTuple):
@@ -168,8 +167,15 @@ def columns_of(table: Table, wanted: Wanted, form: str | None, note: Note) -> pd
     return pd.DataFrame(values, columns=[name for one in made for name in one.names])
 
 
-def changing(both: pd.DataFrame, count: int, note: Note) -> pd.DataFrame:
-    """Columns that vary beside the values: of others nothing can be learned."""
+def joined(parts: list[pd.DataFrame], wanted: Wanted, file: str | None, note: Note) -> Inputs:
+    """Inputs of all files side by side, without those of which nothing can be learned."""
+    both, count = pd.concat(parts, axis=1), len(wanted.index)
+    doubled = both.columns[both.columns.duplicated()]
+    if len(doubled):
+        raise ValueError(
+            f"input {shown(doubled[0])} is in {wanted.source} and in {file}; name it with --input "
+            "or leave it in the file of --inputs, not both."
+        )
     still = [name for name in both if both[name].iloc[:count].nunique() < 2]
     if len(still) == both.shape[1]:
         raise ValueError(
@@ -178,7 +184,9 @@ def changing(both: pd.DataFrame, count: int, note: Note) -> pd.DataFrame:
         )
     if still:
         note(f"left out, for they never change beside the values: {listed(still)}.")
-    return both.drop(columns=still)
+    both = both.drop(columns=still)
+    past, ahead = both.iloc[:count], both.iloc[count:]
+    return Inputs(past.set_axis(wanted.index), ahead.set_axis(wanted.ahead))
 
 
 def _refuse_empty(column: str, source: str, rows: np.ndarray) -> None:

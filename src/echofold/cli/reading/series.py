@@ -12,26 +12,11 @@ from echofold._data.season import detected_season
 from echofold._data.text import Note, listed, shown
 from echofold._data.timeline import timeline
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
-from echofold.cli.reading.inputs import (
-    Beside,
-    Inputs,
-    Wanted,
-    changing,
-    columns_beside,
-    columns_of,
-)
+from echofold.cli.reading.inputs import Beside, Inputs, Wanted, columns_beside, columns_of, joined
 from echofold.cli.reading.layout import times_across
 from echofold.cli.reading.numbers import LARGEST, TOO_LARGE, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
-from echofold.cli.reading.spacing import (
-    FILLS,
-    MOST_ROWS,
-    Spacing,
-    evenly,
-    filled_by,
-    refuse_filling,
-    written,
-)
+from echofold.cli.reading.spacing import MOST_ROWS, Spacing, evenly, without_holes, written
 from echofold.cli.reading.table import Table, read_table
 
 LEAST = 20  # values below which there is nothing to validate on
@@ -154,7 +139,7 @@ def read_series(
         frame.index = pd.Index(dates, name=dates_in)
         other = partial(another, table, [*known, column])
         frame, every = evenly(frame, table, duplicates, other, note)
-    kept = _without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
+    kept = without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
     _enough(kept.count(), kept.count(), column, table.name)
     _check_spread(float(kept.max() - kept.min()), column, table.name)
     names = [name for one in made for name in one.names]
@@ -192,18 +177,7 @@ def read_inputs(
         if id is not None and only is not None and id in table.frame.columns:
             table = one_of(table, id, only)
         parts.append(columns_of(table, wanted, date_format, note))
-    if not parts:
-        return None
-    both = pd.concat(parts, axis=1)
-    doubled = both.columns[both.columns.duplicated()]
-    if len(doubled):
-        raise ValueError(
-            f"input {shown(doubled[0])} is in {series.source} and in {file}; name it with --input "
-            "or leave it in the file of --inputs, not both."
-        )
-    both = changing(both, len(index), note)
-    past = both.iloc[: len(index)].set_axis(index)
-    return Inputs(past, both.iloc[len(index) :].set_axis(ahead))
+    return joined(parts, wanted, file, note) if parts else None
 
 
 def _chosen(table: Table, column: str | None, others: list[str]) -> str:
@@ -299,36 +273,6 @@ def _check_spread(spread: float, column: str, source: str) -> None:
             f"column {shown(column)} of {source} varies by {spread:.3g} only, too little to "
             "compute with; multiply it by a constant first."
         )
-
-
-def _without_holes(
-    known: pd.Series, fill: str, source: str, note: Note, ahead: bool = False
-) -> pd.Series:
-    """Cut missing values off the ends, and ``fill`` those inside if so asked.
-
-    The last may be ``ahead`` of time.
-    """
-    there = np.flatnonzero(known.notna())
-    if not len(there):
-        raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
-    first, last = there[0], there[-1]
-    ends = f": the series ends at {written(known.index[[last]])[0]}"
-    for count, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
-        if count and not (ahead and where == "last"):
-            rows, are = ("row has", "is") if count == 1 else (f"{count} rows have", "are")
-            note(f"the {where} {rows} no value and {are} left out{end}.")
-    known = known.iloc[first : last + 1]
-    missing = known.isna()
-    if not missing.any():
-        return known
-    are, first_date = "is" if missing.sum() == 1 else "are", written(known.index[missing][:1])[0]
-    text = f"{missing.sum()} of {len(known):,} values {are} missing, the first at {first_date}"
-    if fill == "none":
-        raise ValueError(f"{source}: {text}; fill them, or use another --fill than none.")
-    if fill != "forward":
-        refuse_filling(missing.to_numpy(), known.index, source)
-    note(f"{text}; {FILLS[fill]} (see --fill).")
-    return filled_by(fill, known)
 
 
 def _fits(length: int, count: int) -> bool:

@@ -22,6 +22,7 @@ STEPS = [
         (3600, (1, 2, 3, 4, 6, 8, 12, 24)),
     ) for count in counts
 ]  # fmt: skip
+PERIODS = {"h": "h", "D": "D", "W-MON": "W", "MS": "M", "QS-JAN": "Q", "YS-JAN": "Y"}  # of starts
 FILLS = {  # what is done about missing values, and said of it
     "leave": "left out, neither learned from nor scored",
     "interpolate": "filled along straight lines",
@@ -65,12 +66,11 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
     month = dates[0].strftime("%b").upper()
     week = f"W-{dates[0].strftime('%a').upper()}"
     trials = [f"YS-{month}", f"YE-{month}", f"2QS-{month}", f"2QE-{month}", f"QS-{month}"]
-    trials += [f"QE-{month}", "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", _fixed(step), "D"]
+    fixed = _fixed(step)
+    trials += [f"QE-{month}", "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", fixed, "D"]
     for freq in trials:
-        if freq == _fixed(step):
-            lasts = step / DAY
-        else:
-            lasts = LASTS[freq.lstrip("2")[0]] * (2 if freq[0] == "2" else 1)
+        double = 2 if freq[0] == "2" else 1
+        lasts = step / DAY if freq == fixed else LASTS[freq.lstrip("2")[0]] * double
         if _days_between(dates) / lasts > MOST_ROWS * len(dates):
             continue
         every = grid(dates, freq)
@@ -97,10 +97,7 @@ def by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | Non
     For dates such as the last trading day of each month.
     """
     step = _median_seconds(dates) / SECONDS
-    for most, period, freq in (
-        (0.1, "h", "h"), (2, "D", "D"), (10, "W", "W-MON"), (45, "M", "MS"), (135, "Q", "QS-JAN"),
-        (500, "Y", "YS-JAN"),
-    ):  # fmt: skip
+    for most, (freq, period) in zip((0.1, 2, 10, 45, 135, 500), PERIODS.items(), strict=True):
         if step < most:
             moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
             few = _days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
@@ -120,10 +117,8 @@ def rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
     moved = dates.round(usual)
     near = np.abs((dates - moved).total_seconds()).max() <= usual.total_seconds() / 3
     few = _days_between(moved) / (usual / DAY) + 1 <= MOST_ROWS * len(moved)
-    if not (near and few and moved.is_unique):
-        return None
-    found = spacing(moved)
-    return None if found is None else (moved, found)
+    every = spacing(moved) if near and few and moved.is_unique else None
+    return (moved, every) if every else None
 
 
 def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
@@ -161,8 +156,8 @@ def describe(freq: str) -> Spacing:
         step = pd.Timedelta(offset)
     except ValueError:
         return Spacing(freq, f"every {freq}", None)
-    whole = [cycle // step for cycle in (DAY, 7 * DAY) if cycle % step == pd.Timedelta(0)]
-    seasons = tuple(length for length in whole if length > 1) if step < DAY else ()
+    cycles = [cycle // step for cycle in (DAY, 7 * DAY) if cycle % step == pd.Timedelta(0)]
+    seasons = tuple(length for length in cycles if length > 1) if step < DAY else ()
     return Spacing(freq, f"every {_lasting(step)}", seasons or None)
 
 
@@ -222,7 +217,7 @@ def _refuse_gaps(known: pd.DataFrame, source: str) -> None:
     )
 
 
-def refuse_filling(missing: np.ndarray, index: pd.Index, source: str) -> None:
+def _refuse_filling(missing: np.ndarray, index: pd.Index, source: str) -> None:
     """Raise if too many values are missing, or too many in one place."""
     edges = np.diff(np.concatenate([[0], missing.astype(np.int8), [0]]))
     starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
@@ -352,10 +347,8 @@ def _joined(known: pd.DataFrame, how: str) -> pd.DataFrame:
 
 def _clocks_went_back(index: pd.Index, doubled: np.ndarray) -> bool:
     """Whether dates are there twice as local time has them: a whole hour at night, once a year."""
-    if not isinstance(index, pd.DatetimeIndex):
-        return False
     steps = steps_between(index.unique())
-    if not len(steps):
+    if not isinstance(index, pd.DatetimeIndex) or not len(steps):
         return False
     step = pd.Timedelta(int(np.median(steps)), unit=index.unit)
     if step > HOUR or HOUR % step != pd.Timedelta(0):
@@ -395,12 +388,43 @@ def _moved(dates: pd.DatetimeIndex, source: str, note: Note) -> tuple[pd.Datetim
 def _numbered(known: pd.DataFrame, source: str) -> pd.DataFrame:
     """The same for rows that are numbered instead of dated."""
     numbers, name = known.index.to_numpy(), known.index.name
+    steps = np.diff(numbers)
     if whole(numbers):
         _refuse_gaps(known, source)
-    if not whole(numbers) or (np.diff(numbers) % np.diff(numbers).min()).any():
+    if not whole(numbers) or (steps % steps.min()).any():
         raise ValueError(
             f"column {shown(name)} of {source} holds neither dates nor evenly spaced whole "
             "numbers; name another with --date, or take rows as evenly spaced with --date none."
         )
-    step = int(np.diff(numbers).min())
-    return known.reindex(pd.RangeIndex(int(numbers[0]), int(numbers[-1]) + 1, step, name=name))
+    first, last, step = int(numbers[0]), int(numbers[-1]), int(steps.min())
+    return known.reindex(pd.RangeIndex(first, last + 1, step, name=name))
+
+
+def without_holes(
+    known: pd.Series, fill: str, source: str, note: Note, ahead: bool = False
+) -> pd.Series:
+    """Cut missing values off the ends, and ``fill`` those inside if so asked.
+
+    The last may be ``ahead`` of time.
+    """
+    there = np.flatnonzero(known.notna())
+    if not len(there):
+        raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
+    first, last = there[0], there[-1]
+    ends = f": the series ends at {written(known.index[[last]])[0]}"
+    for count, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
+        if count and not (ahead and where == "last"):
+            rows, are = ("row has", "is") if count == 1 else (f"{count} rows have", "are")
+            note(f"the {where} {rows} no value and {are} left out{end}.")
+    known = known.iloc[first : last + 1]
+    missing = known.isna()
+    if not missing.any():
+        return known
+    are, first_date = "is" if missing.sum() == 1 else "are", written(known.index[missing][:1])[0]
+    text = f"{missing.sum()} of {len(known):,} values {are} missing, the first at {first_date}"
+    if fill == "none":
+        raise ValueError(f"{source}: {text}; fill them, or use another --fill than none.")
+    if fill != "forward":
+        _refuse_filling(missing.to_numpy(), known.index, source)
+    note(f"{text}; {FILLS[fill]} (see --fill).")
+    return filled_by(fill, known)
