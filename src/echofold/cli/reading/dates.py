@@ -72,7 +72,7 @@ HALF = 0.5  # the same in one that was meant to be, of which the first such cell
 LONGEST = 100  # characters of a date
 
 
-def rewritten(cells: list[str], name: str, note: Note) -> list[str]:
+def _rewritten(cells: list[str], name: str, note: Note) -> list[str]:
     """Cells in a form that is read, as they are if they have none of these forms."""
     sample = sampled(cells)
     if _follow(sample) and _follow(cells):
@@ -232,7 +232,7 @@ def parse(column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
     elif form is not None:
         dates, ahead = _formatted(brief(column), form, name, note)
     else:
-        cells = rewritten(brief(column), name, note)
+        cells = _rewritten(brief(column), name, note)
         cells, ahead = without_zone(cells, name, note)
         dates = _guess(cells, name, note, most)
     dates = plausible(dates)

@@ -100,7 +100,7 @@ class Inputs:
         return f"inputs known in advance: {listed(self.names)}"
 
 
-def encoded(table: Table, column: str, rows: np.ndarray) -> Encoded:
+def _encoded(table: Table, column: str, rows: np.ndarray) -> Encoded:
     """The inputs that a column of a table makes, at the positions ``rows`` of it.
 
     Values are NaN in empty cells, but for columns of names, where an empty cell is none of them.
@@ -142,7 +142,7 @@ def columns_beside(table: Table, names: tuple[str, ...], column: str) -> list[En
             f"--input {column}: this column is to be forecast, and not known in advance; name "
             "another, or another --column."
         )
-    return [encoded(table, name, np.arange(len(table.frame))) for name in names]
+    return [_encoded(table, name, np.arange(len(table.frame))) for name in names]
 
 
 def columns_of(table: Table, wanted: Wanted, form: str | None, note: Note) -> pd.DataFrame:
@@ -158,7 +158,7 @@ def columns_of(table: Table, wanted: Wanted, form: str | None, note: Note) -> pd
         raise ValueError(f"{table.name} has no column beside its dates; add the inputs.")
     made = []
     for name in names:
-        made.append(encoded(table, name, rows))
+        made.append(_encoded(table, name, rows))
         empty = np.isnan(made[-1].values).any(axis=1)
         _refuse_empty(name, table.name, rows[empty] + 1)
     for name in names:

@@ -157,7 +157,7 @@ def _first_row(lines: list[Line], width: int) -> int | None:
     named = False
     for i, line in enumerate(lines):
         # A header still: it counts across, or its first cell has no digit as those below have.
-        heads = counts_across(line.cells) and not named
+        heads = _counts_across(line.cells) and not named
         heads = heads or (
             not DIGIT.search(line.cells[0])
             and any(DIGIT.search(other.cells[0]) for other in lines[i + 1 : i + 4])
@@ -192,7 +192,7 @@ def _above(
     while len(above) > 1 and _are_units(above[-1], width):
         units.insert(0, above.pop())
     header, titles = above[-1], above[:-1]
-    if any(map(is_value, header.cells)) and titles and not counts_across(header.cells):
+    if any(map(is_value, header.cells)) and titles and not _counts_across(header.cells):
         return []  # a row of another width: reading will name it
     edits = _left_out(titles, ", above the header", note) + _left_out(units, ", as units", note)
     if separator is not None and len(header.cells) == width - 1 and all(header.cells):
@@ -277,7 +277,7 @@ def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         return False
     if any(_is_word(cell) and any(map(is_value, under)) for cell, under in columns):
         return True
-    if counts_across(first) or _one_year(columns) or not below:
+    if _counts_across(first) or _one_year(columns) or not below:
         return True
     if any(_is_number(cell) and any(map(_is_number, under)) for cell, under in columns):
         return False
@@ -285,7 +285,7 @@ def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     return not (alike and all(alike) and any(map(DIGIT.search, first)))
 
 
-def counts_across(cells: Sequence[str]) -> bool:
+def _counts_across(cells: Sequence[str]) -> bool:
     """Whether cells beside words are years or other whole numbers that count up, as names do."""
     whole = [int(cell[:9]) for cell in cells if cell.isdecimal()]
     if len(whole) < 2 or not any(_is_word(cell) for cell in cells):

@@ -197,7 +197,7 @@ def plain_value(cell: str, decimal: str) -> float:
     return -value if parts.negative and math.isfinite(value) else value
 
 
-def undress(cells: pd.Series, plain: tuple[int, str] | None, decimal: str) -> Undressed:
+def _undress(cells: pd.Series, plain: tuple[int, str] | None, decimal: str) -> Undressed:
     """Values of the cells of a column that are more than plain numbers, by their rows.
 
     ``plain`` is the row and the text of a plain number other than zero in the same column. All
@@ -247,7 +247,7 @@ def values_of(column: pd.Series, decimal: str) -> tuple[np.ndarray, Undressed | 
         return values, None
     bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
     plain = next(zip(bare.tolist(), each_cell(column.iloc[bare]), strict=True), None)
-    read = undress(column.iloc[odd], plain, decimal)
+    read = _undress(column.iloc[odd], plain, decimal)
     values[odd] = read.values
     return values, read
 
@@ -272,7 +272,7 @@ class Shown(NamedTuple):
 
 def signs_of(frame: pd.DataFrame, separator: str | None) -> dict[str, Sign]:
     """The sign of each column of text by its name."""
-    seen = {name: look(each_cell(frame[name])) for name in frame}
+    seen = {name: _look(each_cell(frame[name])) for name in frame}
     found = {}
     for name, one in seen.items():
         unclear = (one.comma or one.point) and not one.proof and one.small and not one.large
@@ -281,7 +281,7 @@ def signs_of(frame: pd.DataFrame, separator: str | None) -> dict[str, Sign]:
     return found
 
 
-def look(cells: Iterator[str]) -> Shown:
+def _look(cells: Iterator[str]) -> Shown:
     """What the cells of a column show, up to the first that leaves no doubt."""
     comma = point = small = ""
     large, in_vain = False, 0

@@ -28,15 +28,15 @@ COUNT = {2: "two", 3: "three"}
 MOST_COLUMNS = 50
 
 
-def ids_of(table: Table, name: str, option: str = "--id") -> pd.Series:
+def _ids_of(table: Table, name: str) -> pd.Series:
     """What a column of ids holds, as text; what guards them in files of forecasts is left out."""
-    column = table.column(name, option)
+    column = table.column(name, "--id")
     return pd.Series([unguarded(cell) for cell in each_cell(column)], dtype=object)
 
 
 def one_of(table: Table, name: str, value: str) -> Table:
     """The rows of one series of a panel, without its id."""
-    ids = ids_of(table, name)
+    ids = _ids_of(table, name)
     there = (ids == value).to_numpy()
     if not there.any():
         known = list(dict.fromkeys(ids))
@@ -51,7 +51,7 @@ def one_of(table: Table, name: str, value: str) -> Table:
 
 def parts_of(table: Table, name: str) -> dict[str, Table]:
     """Every series of a panel by its id, in the order of the file but those without one."""
-    codes, known = pd.factorize(ids_of(table, name))
+    codes, known = pd.factorize(_ids_of(table, name))
     order = np.argsort(codes, kind="stable")
     places = np.split(order, np.cumsum(np.bincount(codes))[:-1])
     frame = table.frame.drop(columns=name)
@@ -76,7 +76,7 @@ def refuse_panel(table: Table, dates: pd.Series | np.ndarray | None, others: Seq
         columns = _candidates(table, others)
         several = [names for count in (2, 3) for names in combinations(columns[:6], count)]
         for names in [*((one,) for one in columns), *several]:
-            rows = zip(*(ids_of(table, one) for one in names), strict=True)
+            rows = zip(*(_ids_of(table, one) for one in names), strict=True)
             codes, known = pd.factorize(np.array([" / ".join(ids) for ids in rows], dtype=object))
             if 2 <= len(known) <= len(codes) / LEAST_ROWS and _tells_apart(names, codes, times):
                 raise ValueError(_words(table.name, names, list(known)))
@@ -184,7 +184,7 @@ def say_turns(
         # Numbers of a few things are 0 or 1, and go on by one.
         if not text and (len(wrong) or values.min() not in (0, 1) or (steps != 1).any()):
             continue
-        codes, known = pd.factorize(ids_of(table, name).to_numpy()[order])
+        codes, known = pd.factorize(_ids_of(table, name).to_numpy()[order])
         if not 2 <= len(known) <= len(codes) / LEAST_ROWS:
             continue
         if (codes == np.arange(len(codes)) % len(known)).all():

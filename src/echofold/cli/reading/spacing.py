@@ -55,14 +55,14 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
     """The coarsest even spacing that has all of these sorted dates on it, None if there is none."""
     inferred = pd.DatetimeIndex(dates, freq="infer").freq if len(dates) >= 3 else None
     if inferred is not None:
-        return describe(inferred.freqstr)
-    steps = steps_between(dates)
+        return _describe(inferred.freqstr)
+    steps = _steps_between(dates)
     values, counts = np.unique(steps, return_counts=True)
     usual = int(values[counts.argmax()])
     step = pd.Timedelta(usual, unit=dates.unit)
     if step < DAY:
         few = _days_between(dates) / (step / DAY) + 1 <= MOST_ROWS * len(dates)
-        return describe(_fixed(step)) if few and not (steps % usual).any() else None
+        return _describe(_fixed(step)) if few and not (steps % usual).any() else None
     month = dates[0].strftime("%b").upper()
     week = f"W-{dates[0].strftime('%a').upper()}"
     trials = [f"YS-{month}", f"YE-{month}", f"2QS-{month}", f"2QE-{month}", f"QS-{month}"]
@@ -75,7 +75,7 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
             continue
         every = grid(dates, freq)
         if dates.isin(every).all() and len(every) <= MOST_ROWS * len(dates):
-            return describe(freq)
+            return _describe(freq)
     return None
 
 
@@ -91,7 +91,7 @@ def _fixed(step: pd.Timedelta) -> str:
     return pd.tseries.frequencies.to_offset(step).freqstr
 
 
-def by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
+def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
     """Dates moved to the start of their hour, day, week, month, quarter or year, if that is even.
 
     For dates such as the last trading day of each month.
@@ -105,13 +105,13 @@ def by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | Non
             if not even:
                 return None
             days = spacing(moved) if period == "D" else None  # may be business days
-            return moved, days or describe(freq)
+            return moved, days or _describe(freq)
     return None
 
 
-def rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
+def _rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
     """Dates moved to the nearest point of a usual grid, if each is near one of its own."""
-    usual = usual_step(dates)
+    usual = _usual_step(dates)
     if usual is None:
         return None
     moved = dates.round(usual)
@@ -124,17 +124,17 @@ def rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
 def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
     """Sorted dates and their spacing: as they are, or moved to where they are evenly spaced."""
     every = spacing(dates)
-    return (dates, every) if every else by_period(dates) or rounded(dates) or (dates, None)
+    return (dates, every) if every else _by_period(dates) or _rounded(dates) or (dates, None)
 
 
-def usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
+def _usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
     """The step in whole seconds, minutes, hours or one day that is near the median step."""
     median = _median_seconds(dates)
     near = min(STEPS, key=lambda step: abs(step - median))
     return pd.Timedelta(seconds=near) if abs(near - median) <= 0.1 * near else None
 
 
-def describe(freq: str) -> Spacing:
+def _describe(freq: str) -> Spacing:
     """Words and seasons of a pandas frequency."""
     offset = pd.tseries.frequencies.to_offset(freq)
     name, count = offset.rule_code.split("-")[0], offset.n
@@ -170,7 +170,7 @@ def _lasting(step: pd.Timedelta) -> str:
     return f"{step.total_seconds():g} seconds"
 
 
-def steps_between(index: pd.Index) -> np.ndarray:
+def _steps_between(index: pd.Index) -> np.ndarray:
     """Steps between sorted dates, in ticks of their unit, or between sorted numbers."""
     if not isinstance(index, pd.DatetimeIndex):
         return np.diff(index.to_numpy())
@@ -180,7 +180,7 @@ def steps_between(index: pd.Index) -> np.ndarray:
 
 def _median_seconds(dates: pd.DatetimeIndex) -> float:
     """The usual step between sorted dates."""
-    return float(np.median(steps_between(dates))) / TICKS[dates.unit]
+    return float(np.median(_steps_between(dates))) / TICKS[dates.unit]
 
 
 def _days_between(dates: pd.DatetimeIndex) -> float:
@@ -196,7 +196,7 @@ def _refuse_gaps(known: pd.DataFrame, source: str) -> None:
     years.
     """
     index, rows = known.index, known[1].to_numpy(dtype=int)
-    steps = steps_between(index)
+    steps = _steps_between(index)
     dates = isinstance(index, pd.DatetimeIndex)
     # Numbers stand on a grid of their smallest step; of dates that vary, half the steps decide.
     step = float(np.median(steps) if dates else steps.min())
@@ -347,7 +347,7 @@ def _joined(known: pd.DataFrame, how: str) -> pd.DataFrame:
 
 def _clocks_went_back(index: pd.Index, doubled: np.ndarray) -> bool:
     """Whether dates are there twice as local time has them: a whole hour at night, once a year."""
-    steps = steps_between(index.unique())
+    steps = _steps_between(index.unique())
     if not isinstance(index, pd.DatetimeIndex) or not len(steps):
         return False
     step = pd.Timedelta(int(np.median(steps)), unit=index.unit)
@@ -366,10 +366,10 @@ def _clocks_went_back(index: pd.Index, doubled: np.ndarray) -> bool:
 def _moved(dates: pd.DatetimeIndex, source: str, note: Note) -> tuple[pd.DatetimeIndex, Spacing]:
     """Dates that are nearly even on the grid that was meant, or the error about them."""
     ways = {
-        "moved to the start of their period to be evenly": by_period,
-        "rounded, for they are nearly": rounded,
+        "moved to the start of their period to be evenly": _by_period,
+        "rounded, for they are nearly": _rounded,
     }
-    step = usual_step(dates)
+    step = _usual_step(dates)
     within = step is not None and step < DAY
     for words in reversed(ways) if within else ways:
         if found := ways[words](dates):

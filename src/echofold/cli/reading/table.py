@@ -163,7 +163,7 @@ def _parquet(content: bytes, name: str) -> pd.DataFrame:
             f"{name} cannot be read as Parquet: {one_line(error)}. If it is damaged, write it "
             "again, or save the table as CSV."
         ) from None
-    check_names(frame, name)
+    _check_names(frame, name)
     if frame.empty:
         raise ValueError(f"{name} has columns {listed(frame)}, but no rows.")
     return frame
@@ -199,7 +199,7 @@ def split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
         names = [cell or f"column{i}" for i, cell in enumerate(first, 1)]
         frame = frame.iloc[1:]
     frame.columns = names
-    check_names(frame, name)
+    _check_names(frame, name)
     # Columns without a name that hold nothing, as of separators at the end of every line.
     nameless = [one for one, cell in zip(names, first, strict=True) if not cell]
     empty = [one for one in nameless if not any(each_cell(frame[one]))]
@@ -224,7 +224,7 @@ def _with_blank_lines(frame: pd.DataFrame, blank: np.ndarray, say: Note) -> pd.D
     return frame.set_axis(places).reindex(np.arange(len(frame) + empty.sum()), fill_value="")
 
 
-def check_names(frame: pd.DataFrame, name: str) -> None:
+def _check_names(frame: pd.DataFrame, name: str) -> None:
     """Raise for two columns of one name."""
     doubled = [one for one, count in Counter(frame.columns).items() if count > 1]
     if doubled:
