@@ -136,7 +136,7 @@ def ours_closed(task: Closed) -> dict:
     y = task.y[: task.train]
     first, best = _twice(lambda: search.fit(y))
     test = task.y[task.train :]
-    found = backtest(search, test, task.starts, task.ahead, task.washout)
+    found = backtest(search, test, task.starts, task.ahead, washout=task.washout)
     return {"first": first, "cpu": best, **tested(task, found.truth.values, found.forecast.values)}
 
 
@@ -262,7 +262,7 @@ def nvar() -> tuple[str, str, dict, dict, str]:
 
     model = ESNForecaster(reservoir=NVAR(delays=2), ridge=ridge, washout=2, random_state=SEED)
     first, cpu = _twice(lambda: model.fit(y[:train]))
-    found = backtest(model, y[train:], starts, ahead, 10)
+    found = backtest(model, y[train:], starts, ahead, washout=10)
     ours = {
         "first": first, "cpu": cpu, "error": score(found.truth.values, found.forecast.values),
     }  # fmt: skip

@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from echofold import ESNClassifier
-from echofold._models.probabilities import nearest
+from echofold._models.classifier import nearest
 from echofold.datasets import load_japanese_vowels
 
 SEEDS = range(5)

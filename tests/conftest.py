@@ -89,18 +89,18 @@ def _one_blas_thread():
 def _more_programs():
     """Tests meet more shapes than a process of users, and come back to them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("echofold._machine.programs.KEPT", 256)
+        patch.setattr("echofold._machine.programs.KEPT", 512)
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _short_turns():
-    """Where the processor stands in for a device, loops are written out three steps at a time.
+    """Where the processor stands in for a device, loops are written out two steps at a time.
 
     Eight take seconds to compile; `test_candidates_are_shared_out_among_devices` runs these.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("echofold._engine.draws.UNROLLED", 3)
+        patch.setattr("echofold._engine.draws.UNROLLED", 2)
         yield
 
 

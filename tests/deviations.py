@@ -9,16 +9,15 @@ import precise
 from cases import CHOICES
 from passing import Passing
 
-from echofold._data.problem import Problem
+from echofold._data.problem import REGRESSION, Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
-from echofold._data.tasks import REGRESSION
 from echofold._folds.kept_rows import KeptRows
 from echofold._folds.pieces import cut
 from echofold._folds.splits import RowSplits
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
-from echofold.metrics import resolve
+from echofold.metrics._metric import resolve
 
 WAYS = ("pieces", "fold", "frugal")
 FEW, MANY = 10, 100  # roundings: what the plain definition in doubles needs, and what is beyond it

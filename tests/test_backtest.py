@@ -65,7 +65,7 @@ def test_several_outputs_and_known_inputs():
 @pytest.mark.parametrize("washout", [0, 1, 30])
 def test_each_start_has_its_own_washout(washout):
     model = ESNForecaster(15, leak_rate=0.4, random_state=1, scale=None).fit(PAIR[:FITTED])
-    found = backtest(model, PAIR[100:], [50, 120, 99], HORIZON, washout)
+    found = backtest(model, PAIR[100:], [50, 120, 99], HORIZON, washout=washout)
     for start, forecast in zip([150, 220, 199], found.forecast.values, strict=True):
         x = np.zeros(15)
         for n in range(start - 1 - washout, start):
@@ -160,11 +160,11 @@ def test_wrong_arguments_are_named():
     for arguments, options, error, message in [
         ((model, SERIES, [0], 5), {}, ValueError, "starts holds 0, .* rows 1 to 255"),
         ((model, SERIES, [256], 5), {}, ValueError, "starts holds 256"),
-        ((model, SERIES, [30], 5, 30), {}, ValueError, "rows 31 to 255"),
+        ((model, SERIES, [30], 5), {"washout": 30}, ValueError, "rows 31 to 255"),
         ((model, SERIES, 300, 5), {}, ValueError, "starts=300: y has 255 rows"),
         ((model, SERIES, [1.5], 5), {}, TypeError, "expected rows of y as integers"),
         ((model, SERIES, 3, 0), {}, ValueError, "horizon=0"),
-        ((model, SERIES, 3, 5, -1), {}, ValueError, "washout=-1"),
+        ((model, SERIES, 3, 5), {"washout": -1}, ValueError, "washout=-1"),
         ((model, SERIES[:9], 3, 20), {}, ValueError, "y has 9 rows, too few"),
         ((model, PAIR, 3, 5), {}, ValueError, "y has"),
         ((model, SERIES, 3, 5), {"X": KNOWN}, ValueError, "X was given to backtest alone"),

@@ -200,7 +200,7 @@ def test_the_message_of_an_interrupt(tmp_path, interrupted, n_jobs):
         {"strategy": "halving"},
         {"strategy": "random", "n_iter": 4},
         {"strategy": "optuna", "n_iter": 5},
-        {"individual_ridge": True, "metric": ["rmse", "mae"], "cv": {"a/b": CV, "é": KFold(3)}},
+        {"ridge_per": "split", "metric": ["rmse", "mae"], "cv": {"a/b": CV, "é": KFold(3)}},
         {"prune": True, "task": "forecast"},
     ],
     ids=lambda options: next(iter(options)) + "-" + str(next(iter(options.values()))),
@@ -496,60 +496,10 @@ def test_a_directory_in_the_place_of_a_block(tmp_path, computed):
     assert len(computed) == 1
 
 
-# --- checkpoints of version 0.1.0 -----------------------------------------------------------------
-
-
-def as_before(path):
-    """Bring a checkpoint into the form of version 0.1.0."""
-    file = path / "search.json"
-    search = json.loads(file.read_text())
-    del search["functions"]
-    file.write_text(json.dumps({**search, "format": 1, "version": "0.1.0"}, indent=1))
-    for name in blocks(path):
-        meta, arrays = unpacked(path / name)
-        del meta["belongs"]
-        (path / name).write_bytes(packed(meta, arrays))
-
-
-def test_checkpoints_of_version_0_1_0_go_on(tmp_path, computed):
-    options = {"n_draws": 4, "metric": ["rmse", "mae"], "cv": {"a": CV, "b": KFold(3)}}
-    plain = searched("regression", checkpoint=tmp_path, **options)
-    as_before(tmp_path)
-    described = (tmp_path / "search.json").read_bytes()
-    first, *_, last = blocks(tmp_path)
-    (tmp_path / last).unlink()
-    meta, arrays = unpacked(tmp_path / first)  # of another shape, and in the place of a block
-    (tmp_path / first).write_bytes(packed(meta, arrays | {"score0": arrays["score0"][:, :2]}))
-    computed.clear()
-    with pytest.warns(EchofoldWarning, match=f"{first} holds scores of other schemes, metrics or"):
-        identical(searched("regression", checkpoint=tmp_path, **options), plain)
-    assert [draws for (draws,) in computed] == [0, 3]
-    computed.clear()
-    identical(searched("regression", checkpoint=tmp_path, **options), plain)
-    assert computed == []
-    assert (tmp_path / "search.json").read_bytes() == described
-    bound = [("belongs" in unpacked(tmp_path / name)[0]) for name in blocks(tmp_path)]
-    assert bound == [True, False, False, True]
-    (tmp_path / first).write_bytes((tmp_path / last).read_bytes())
-    with pytest.warns(EchofoldWarning, match="is block 3 of this search under another name"):
-        identical(searched("regression", checkpoint=tmp_path, **options), plain)
-    with pytest.raises(ValueError, match=r"different are: n_draws \(was 4, is 5\)"):
-        searched("regression", checkpoint=tmp_path, **options | {"n_draws": 5})
-
-
-def test_a_description_has_the_names_of_version_0_1_0(tmp_path):
-    searched("regression", checkpoint=tmp_path)
-    search = json.loads((tmp_path / "search.json").read_text())
-    assert set(search) - {"functions"} == {  # another one would refuse checkpoints from then
-        "algorithm", "cv", "data", "estimator", "format", "individual_ridge", "metric", "n_draws",
-        "n_iter", "parameters", "prune", "ridge", "seed", "select", "space", "strategy", "version",
-    }  # fmt: skip
-
-
 def test_a_ridge_for_each_output_goes_on_from_the_same_blocks(tmp_path, computed):
     searched("regression", checkpoint=tmp_path)
     computed.clear()
-    searched("regression", checkpoint=tmp_path, ridge_per_output=True)
+    searched("regression", checkpoint=tmp_path, ridge_per="output")
     assert computed == []
 
 
@@ -557,18 +507,6 @@ def test_the_season_of_a_metric_is_noticed(tmp_path, computed):
     searched("regression", metric="mase", checkpoint=tmp_path)
     with pytest.raises(ValueError, match=r"different are: functions\['mase'\]"):
         searched("regression", metric=mase(12), checkpoint=tmp_path)
-
-
-def test_functions_of_which_version_0_1_0_kept_the_name_are_refused(tmp_path, computed):
-    def mine(y_true, y_pred):
-        return float(np.abs(y_true - y_pred).max())
-
-    searched("regression", metric=["rmse", mine], checkpoint=tmp_path)
-    as_before(tmp_path)
-    computed.clear()
-    with pytest.raises(ValueError, match=r"begun by echofold 0\.1\.0, which kept only.*'mine' st"):
-        searched("regression", metric=["rmse", mine], checkpoint=tmp_path)
-    assert computed == []
 
 
 def test_another_version_goes_on(tmp_path, computed, monkeypatch):
@@ -673,7 +611,7 @@ def arguments(**options):
         ({"algorithm": "naive"}, r"algorithm \(was 'auto', is 'naive'"),
         ({"n_draws": 2}, r"n_draws \(was 1, is 2"),
         ({"strategy": "halving"}, r"strategy \(was 'grid', is 'halving'"),
-        ({"individual_ridge": True}, r"individual_ridge \(was False, is True"),
+        ({"ridge_per": "split"}, r"ridge_per \(was 'all', is 'split'"),
         ({"random_state": 8}, r"seed \(was 3, is 8"),
         ({"estimator": ESNRegressor(13, random_state=SEED)}, r"\['units'\] \(was '12', is '13'"),
         (

@@ -85,9 +85,9 @@ def test_damage_is_the_same_every_time():
     assert [damaged(seed, FILES) for seed in range(50)] == [damaged(s, FILES) for s in range(50)]
 
 
-def test_a_hundred_damaged_files(tmp_path):
-    fine, peaks = run(tmp_path, range(100))
-    assert 10 < fine < 90  # damage that breaks nothing, or everything, would test little
+def test_fifty_damaged_files(tmp_path):
+    fine, peaks = run(tmp_path, range(50))
+    assert 5 < fine < 45  # damage that breaks nothing, or everything, would test little
 
 
 # ECHOFOLD_FUZZ=100000 pytest -m fuzz tests/test_cli_damaged.py -n auto

@@ -11,7 +11,7 @@ from echofold import EchofoldWarning, ESNForecaster, ESNSearchCV, KFold, load
 from echofold._data.season import detected_season
 from echofold._search.plain import Better, plain_forecasts
 from echofold.cli.forms import suiting
-from echofold.cli.showing.drawn import sparkline
+from echofold.cli.showing.forecast import sparkline
 from echofold.cli.showing.results import held_out
 
 MONTHS = pd.date_range("2005-01-01", periods=200, freq="MS", name="month")
@@ -122,7 +122,7 @@ def test_what_suits_a_series_does_not_depend_on_its_gaps():
 def test_gaps_are_drawn_as_gaps():
     assert sparkline(np.array([0.0, np.nan, 2.0, 7.0]), 0, 7) == "▁ ▃█"
     truth = pd.Series([1.0, np.nan, 3.0])
-    ahead = SimpleNamespace(mean=truth.fillna(2.0), lower=truth - 1, upper=truth + 1)
+    ahead = SimpleNamespace(mean=truth.fillna(2.0), lower={0.9: truth - 1}, upper={0.9: truth + 1})
     lines = held_out(ahead, truth, 0.9).splitlines()
     assert lines[0].endswith("▁ █") and lines[5].split()[:2] == ["1", "–"]
     assert lines[-1] == "  2 of 2 true values lie inside their intervals"

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from echofold._machine import compilations, entries
-from echofold._machine.entries import SUFFIX, Entries
+from echofold._machine import compilations
+from echofold._machine.compilations import SUFFIX, Entries
 
 SCRIPT = """
 import sys
@@ -94,7 +94,7 @@ def test_the_folder_is_the_one_that_was_said(monkeypatch, tmp_path):
 
 
 def test_a_folder_that_has_grown_is_cut_to_what_was_used_last(monkeypatch, tmp_path):
-    monkeypatch.setattr(entries, "MOST_BYTES", 1000)
+    monkeypatch.setattr(compilations, "MOST_BYTES", 1000)
     for number in range(12):
         path = tmp_path / f"{number}{SUFFIX}"
         path.write_bytes(b"x" * 100)
@@ -119,7 +119,7 @@ def test_an_entry_is_whole_and_of_this_processor_or_not_there(monkeypatch, tmp_p
         assert kept.get("program") is None
     kept.put("program", b"again")
     assert kept.get("program") == b"again"
-    monkeypatch.setattr(entries, "_processor", lambda: "another")
+    monkeypatch.setattr(compilations, "_processor", lambda: "another")
     assert Entries(tmp_path).get("program") is None
 
 
@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_written_to_is_tried_once(monkeypatch, tmp_path,
         asked.append(path)
         raise OSError(error, os.strerror(error))
 
-    monkeypatch.setattr(entries, "write_atomically", refuse)
+    monkeypatch.setattr(compilations, "write_atomically", refuse)
     kept = Entries(tmp_path)
     for _ in range(3):
         kept.put("program", b"steps")
@@ -188,9 +188,9 @@ def test_a_full_or_read_only_folder_costs_time_only(tmp_path):
     assert (used, forecast, hits, said) == ("True", expected[1], 0, "")
     assert not list((tmp_path / "full").iterdir())
     later = "import os, shutil, echofold\n"  # taken away after it was looked at
-    later += "from echofold._machine import entries\n"
+    later += "from echofold._machine import compilations\n"
     later += "def refuse(*_): raise OSError(30, 'Read-only file system')\n"
-    later += "entries.write_atomically = refuse\n"
+    later += "compilations.write_atomically = refuse\n"
     used, forecast, hits, said = fitted(tmp_path / "later", before=later)
     assert (used, forecast, hits, said) == ("True", expected[1], 0, "")
     locked = tmp_path / "locked"

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -39,13 +40,17 @@ def with_code(page):
     return [block for block in blocks.blocks_of(text_of(page)) if block.runs]
 
 
-# Pages of many seconds, whose code other tests run on smaller data: those of the command line, of
-# kinds of reservoir, of inputs known in advance, of searches, of executors, of horizons and
-# backtests, and of exponents. The documentation build runs all.
-COSTLY = [
+# Pages of seconds, whose code other tests run on smaller data: those of the command line, of kinds
+# of reservoir, of inputs known in advance, of searches and their reports, of executors, of horizons
+# and backtests, of exponents, of trends, of gaps, and of long series. The documentation build runs
+# all.
+COSTLY = ["docs/start.md"] + [
     f"docs/howto/{name}.md"
-    for name in ("chaotic", "cluster", "csv", "dynamics", "inputs", "kinds", "parameters")
-]
+    for name in (
+        "chaotic", "cluster", "csv", "disk", "dynamics", "inputs", "kinds", "long", "missing",
+        "parameters", "regression", "trends",
+    )
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -70,16 +75,52 @@ def test_code_runs(page, monkeypatch):
         pytest.skip(f"the other blocks ran; {' and '.join(lacking)} not installed: nox -s sktime")
 
 
+def names_that_do_not_exist(code, page):
+    """What a page imports of the library, and what it passes to it by name, but is not there."""
+    known, wrong = {}, []
+    tree = ast.parse(code, page)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("echofold"):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                if hasattr(module, alias.name):
+                    known[alias.asname or alias.name] = getattr(module, alias.name)
+                else:
+                    wrong.append(alias.name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = known.get(node.value.id)
+            if inspect.ismodule(module) and not hasattr(module, node.attr):
+                wrong.append(node.attr)
+        if isinstance(node, ast.Call) and callable(of := called(node.func, known)):
+            parameters = inspect.signature(of).parameters.values()
+            if all(one.kind is not one.VAR_KEYWORD for one in parameters):
+                names = {one.name for one in parameters} | {None}  # None: ``**options``
+                wrong += [word.arg for word in node.keywords if word.arg not in names]
+    return wrong
+
+
+def called(node, known):
+    """The function or class of the library that a call names, if it is one."""
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        module = known.get(node.value.id)
+        return getattr(module, node.attr, None) if inspect.ismodule(module) else None
+    return None
+
+
 def test_code_of_costly_pages_names_what_exists():
     for page in COSTLY:
-        for block in with_code(page):
-            if block.kind != "python" or block.lacks:
-                continue
-            for node in ast.walk(ast.parse(block.code, page)):
-                if isinstance(node, ast.ImportFrom) and node.module.startswith("echofold"):
-                    module = importlib.import_module(node.module)
-                    for alias in node.names:
-                        assert hasattr(module, alias.name), (page, node.module, alias.name)
+        code = [one.code for one in with_code(page) if one.kind == "python" and not one.lacks]
+        assert names_that_do_not_exist("\n".join(code), page) == [], page
+
+
+def test_names_that_do_not_exist_are_noticed():
+    code = "from echofold import ESNForecaster as F, Missing, plots\nplots.splits(1, ax=2)\n"
+    code += "plots.nothing(3)\nF(20, leek_rate=1, ridge=2, **{})"
+    found = names_that_do_not_exist(code, "page")
+    assert sorted(found) == ["Missing", "leek_rate", "nothing"]
 
 
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")

@@ -79,8 +79,8 @@ def test_its_errors_are_those_of_its_own_validation(search):
     each = np.array(outputs)
     expected = trimmed(each)
     np.testing.assert_allclose(search.best_estimator_.residuals_, expected, rtol=1e-7, atol=1e-10)
-    low, high = search.forecast(5, level=0.7)[1:]
-    assert (low < high).all()
+    _, low, high = search.forecast(5, level=0.7)
+    assert (low[0.7] < high[0.7]).all()
 
 
 def test_several_finals_of_one_search_agree(search):
@@ -106,9 +106,8 @@ def test_it_moves_on_as_its_members_do(search, tmp_path):
     assert not np.allclose(moved[0], each[0])
     np.testing.assert_allclose(ensemble.forecast(4), trimmed(np.array(moved)), rtol=1e-12)
     pd.testing.assert_series_equal(loaded.update(later).forecast(4), ensemble.forecast(4))
-    for part in ("mean", "lower", "upper"):
-        found, expected = (getattr(m.forecast(4, level=0.8), part) for m in (loaded, ensemble))
-        pd.testing.assert_series_equal(found, expected)
+    found, expected = (one.forecast(4, level=0.8).to_frame() for one in (loaded, ensemble))
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_a_failed_update_leaves_it_as_it_was(search):

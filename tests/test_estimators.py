@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor
 from echofold._engine.weights import draw
-from echofold._models.probabilities import nearest, probabilities
+from echofold._models.classifier import nearest, probabilities
 
 UNITS, ROWS, WASHOUT, HORIZON = 40, 150, 15, 12
 SETTINGS = {
@@ -427,7 +427,7 @@ def test_a_failed_update_leaves_the_state(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._data.timeline.Timeline.moved", fails)
+        patch.setattr("echofold._data.dates.Timeline.moved", fails)
         with pytest.raises(KeyboardInterrupt):
             model.update(y[100:110])
     pd.testing.assert_series_equal(model.forecast(3), before)

@@ -47,7 +47,7 @@ def test_a_forecast_by_hand():
         assert found.nrmse[origin] == pytest.approx(nrmse(truth, mean), rel=1e-12)
         assert found.rmse[origin] == pytest.approx(rmse(truth, mean), rel=1e-12)
         assert found.validation[origin] == fitted.best_score_
-        covered = np.mean((lower <= truth) & (truth <= upper))
+        covered = np.mean((lower[0.8] <= truth) & (truth <= upper[0.8]))
         assert found.coverage[origin] == pytest.approx(covered)
     assert 0 < found.coverage.mean() <= 1
 
@@ -64,7 +64,7 @@ def test_known_inputs_weights_and_several_outputs_by_hand():
         mean, lower, upper = fitted.forecast(12, X=known[start : start + 12], level=0.9)
         truth = y[start : start + 12]
         assert found.nrmse[origin] == pytest.approx(nrmse(truth, mean), rel=1e-12)
-        covered = np.mean((lower <= truth) & (truth <= upper))
+        covered = np.mean((lower[0.9] <= truth) & (truth <= upper[0.9]))
         assert found.coverage[origin] == pytest.approx(covered)
 
 

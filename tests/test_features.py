@@ -4,10 +4,10 @@ import reference
 from leaky import reservoirs
 
 from echofold._data.problem import classification
-from echofold._engine.features import sequence_features
+from echofold._engine.states import sequence_features
 from echofold._engine.weights import draw, prepare
+from echofold._machine.arrays import few_lengths
 from echofold._machine.device import engine
-from echofold._machine.shapes import few_lengths
 
 UNITS, LEAK = 20, [1.0, 0.4]
 

@@ -78,7 +78,7 @@ def test_the_model_asked_for_is_the_one_kept(final):
 
 @pytest.mark.parametrize("final", FINALS)
 def test_individual_ridges(final):
-    search = searched("regression", individual_ridge=True)
+    search = searched("regression", ridge_per="split")
     data = (INPUTS, OUTPUTS)
     scores = search.results_.nrmse.values[0, search.best_index_]
     at = scores.argmin(axis=1)
@@ -144,7 +144,7 @@ def test_the_weights_are_those_of_the_best_draw_or_of_the_one_asked_for():
 
 
 def test_individual_ridges_belong_to_the_draw_used():
-    search = searched("regression", individual_ridge=True, n_draws=2)
+    search = searched("regression", ridge_per="split", n_draws=2)
     best = search.best_estimator_.seed_ - SEED
     at = search.results_.nrmse.values[best, search.best_index_].argmin(axis=1)
     W, _ = split_readouts(search, (INPUTS, OUTPUTS), winner(search, best))
@@ -156,11 +156,12 @@ def test_individual_ridges_belong_to_the_draw_used():
 @pytest.mark.parametrize("final", FINALS)
 def test_individual_ridges_may_be_asked_for_later(final):
     common, individual = (
-        searched("regression", n_draws=2, individual_ridge=own) for own in (False, True)
+        searched("regression", n_draws=2, ridge_per="split" if own else "all")
+        for own in (False, True)
     )
     for search, own in ((common, True), (individual, False)):
         other = individual if own else common
-        found = search.finalize(final, individual_ridge=own)
+        found = search.finalize(final, ridge_per="split" if own else "all")
         np.testing.assert_array_equal(found.readout_, other.finalize(final).readout_)
         assert found.ridge == other.finalize(final).ridge
         assert found.seed_ == other.finalize(final).seed_
@@ -168,7 +169,7 @@ def test_individual_ridges_may_be_asked_for_later(final):
 
 
 def test_the_best_draw_is_the_one_with_the_best_individual_ridges():
-    search = searched("regression", {"ridge": RIDGE}, n_draws=2, individual_ridge=True)
+    search = searched("regression", {"ridge": RIDGE}, n_draws=2, ridge_per="split")
     scores = np.full((2, 1, 4, 3), 5.0)
     scores[0, 0, :, 0] = 2.0  # on the average over draws everyone prefers this ridge
     scores[1, 0, :, 0] = 4.0
@@ -313,8 +314,8 @@ def test_bad_arguments(arguments, message):
 
 def test_individual_ridges_of_a_pruned_search_are_not_known():
     search = searched(prune=True)
-    with pytest.raises(ValueError, match="individual_ridge=True: prune=True dropped ridge values"):
-        search.finalize("average", individual_ridge=True)
+    with pytest.raises(ValueError, match="ridge_per='split': prune=True dropped ridge values"):
+        search.finalize("average", ridge_per="split")
 
 
 def test_a_search_must_be_fitted_first():

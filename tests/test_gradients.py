@@ -5,7 +5,7 @@ import pytest
 
 from echofold import Accumulative, KFold, cross_validate_readout
 from echofold._folds import whitened
-from echofold._folds.gradients import is_cheaper, solve_together
+from echofold._folds.whitened import is_cheaper, solve_together
 
 RNG = np.random.default_rng(0)
 COLUMNS, ROWS = 130, 700

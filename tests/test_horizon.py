@@ -20,7 +20,8 @@ from echofold import (
     metrics,
     plots,
 )
-from echofold.metrics import horizon, log_mse, resolve
+from echofold.metrics import horizon, log_mse
+from echofold.metrics._metric import resolve
 
 PAIR = np.stack([SERIES, 3 * np.roll(SERIES, 4) + 20], axis=1)
 
@@ -119,12 +120,12 @@ def test_open_loops_without_states_are_refused():
         )
 
 
-@pytest.mark.parametrize("prune", [False, True])
-@pytest.mark.parametrize("more", [[], ["mae"]], ids=["alone", "beside another"])
+@pytest.mark.parametrize(
+    ("prune", "more"),
+    [(False, []), (True, []), (False, ["mae"])],
+    ids=["alone", "pruned", "beside another"],
+)
 def test_on_a_device(accelerated, prune, more):  # noqa: F811
-    if prune and more:
-        return
-
     def work():
         metric = [horizon(0.3), *more]
         return searched(metric=metric, cv=KFold(4), prune=prune, n_draws=2)
@@ -180,7 +181,7 @@ def test_a_function_says_its_direction():
 @pytest.mark.parametrize("strategy", ["halving", "random", "optuna"])
 @pytest.mark.parametrize("individual", [False, True])
 def test_strategies_climb(strategy, individual):
-    options = {"strategy": strategy, "individual_ridge": individual, "n_draws": 2}
+    options = {"strategy": strategy, "ridge_per": "split" if individual else "all", "n_draws": 2}
     if strategy != "halving":
         options["n_iter"] = 6
     up, down = (searched(metric=metric, **options) for metric in (closeness, "mae"))
@@ -291,7 +292,9 @@ def assert_same_winner(number: int) -> tuple[int, int]:
     return full.results_.attrs["column_steps"], pruned.results_.attrs["column_steps"]
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize(
+    "number", [pytest.param(one, marks=pytest.mark.slow if one > 5 else []) for one in range(12)]
+)
 def test_pruning_finds_the_same_winner(number):
     assert_same_winner(number)
 

@@ -104,8 +104,8 @@ def test_what_is_wrong_is_said():
     search = ESNSearchCV(
         ESNForecaster(10, random_state=0), {"ridge": [1e-4]}, cv=WalkForward(4, valid=5)
     )
-    with pytest.raises(ValueError, match=r"Forecast with a list of levels, level=\[0.9\]"):
-        to_long({"b": search.fit(SERIES["b"]).forecast(3, level=0.9)})
+    one = to_long({"b": search.fit(SERIES["b"]).forecast(3, level=0.9)})
+    assert list(one)[-2:] == ["ESN-lo-90", "ESN-hi-90"]
 
 
 def long_frame(times, **more):

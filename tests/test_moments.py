@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from passing import Passing
 
 from echofold import ESNRegressor, KFold, LeaveOneOut, WalkForward, cross_validate
-from echofold._data.problem import Problem
+from echofold._data.problem import REGRESSION, Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
-from echofold._data.tasks import REGRESSION
 from echofold._folds.moments import add_pieces, is_poor, moments, whitening
 from echofold._folds.naive import fit_rows
 from echofold._folds.pieces import add_up, cut

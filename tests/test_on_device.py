@@ -6,6 +6,7 @@ The processor stands in for the accelerator here; ``pytest -m gpu`` does the sam
 import os
 import subprocess
 import sys
+from itertools import cycle
 
 import cases
 import numpy as np
@@ -29,12 +30,12 @@ from echofold._folds.naive import naive
 from echofold._folds.pieces import cut
 from echofold._folds.splits import resolve_cv
 from echofold._machine import device, where
+from echofold._machine.arrays import pad_rows
 from echofold._machine.device import engine
 from echofold._machine.notices import EchofoldWarning
-from echofold._machine.shapes import pad_rows
 from echofold._machine.where import Work, resolve
 from echofold._search import evaluator
-from echofold._validation import on_device
+from echofold._validation import on_device, settings
 
 RNG = np.random.default_rng(0)
 SERIES = np.sin(np.arange(260) / 5) + 0.1 * RNG.normal(size=260)
@@ -70,21 +71,34 @@ def matrices():
     return [X, X * 10.0 ** -np.arange(COLUMNS), tiny, np.hstack([X[:, :-1], X[:, :1]])]
 
 
-# Each case is compiled, so any two of scheme, gap before, gap after, outputs, penalised bias,
-# weights and little memory meet in a case; `pytest -m slow` takes every gap of every scheme.
+# Each case is compiled, so every scheme has one here, in which any two of gap before, gap after,
+# outputs, penalised bias, weights and little memory meet. By `pytest -m slow` the scheme meets each
+# of them as well, and every gap of every scheme is taken.
 BOTH = (False, True)
 GAPS = {BOTH: "gap after", BOTH[::-1]: "gap before", (False,) * 2: "no gap", (True,) * 2: "gaps"}
 OTHERS = [scheme for scheme in SCHEMES if scheme not in WITH_GAPS]
-TABLE = [
-    (f"{scheme}, {GAPS[before, after]}", *variant)
-    for scheme, before, after, *variant in pairwise(INTERVALS, BOTH, BOTH, (1, 3), *[BOTH] * 3)
-] + pairwise(OTHERS, (1, 3), *[BOTH] * 3)
-REST = [
+
+
+def named(scheme, before, after, *variant):
+    return f"{scheme}, {GAPS[before, after]}", *variant
+
+
+def by_turns(schemes, cases):
+    """Each scheme with the next of the cases, and each case with the next of the schemes."""
+    turns = range(max(len(schemes), len(cases)))
+    return [(one, *case) for _, one, case in zip(turns, cycle(schemes), cycle(cases), strict=False)]
+
+
+TABLE = [named(*case) for case in by_turns(INTERVALS, pairwise(BOTH, BOTH, (1, 3), *[BOTH] * 3))]
+TABLE += by_turns(OTHERS, pairwise((1, 3), *[BOTH] * 3))
+EVERY = [named(*case) for case in pairwise(INTERVALS, BOTH, BOTH, (1, 3), *[BOTH] * 3)]
+EVERY += pairwise(OTHERS, (1, 3), *[BOTH] * 3)
+EVERY += [
     (scheme, *variant)
     for scheme in SCHEMES
     for variant in ((1, False, False, False), (3, True, True, True))
-    if (scheme, *variant) not in TABLE
 ]
+REST = [case for case in dict.fromkeys(EVERY) if case not in TABLE]
 
 
 @pytest.mark.parametrize(
@@ -181,9 +195,16 @@ def only_one_fold(device, leaving, penalised):
         np.testing.assert_allclose(np.asarray(W), plain, rtol=1e-9, atol=1e-9)
 
 
+FEW_ROWS = pairwise([KFold(5), LeaveOneOut(), Recycle(3, valid=4)], (20, 26), BOTH)
+FEWER_ROWS = [(KFold(5), 26, True), (LeaveOneOut(), 20, True), (Recycle(3, valid=4), 20, False)]
+
+
 @pytest.mark.parametrize(
     ("cv", "n", "penalised"),
-    pairwise([KFold(5), LeaveOneOut(), Recycle(3, valid=4)], (20, 26), BOTH),
+    [
+        pytest.param(*case, marks=[] if case in FEWER_ROWS else pytest.mark.slow)
+        for case in FEW_ROWS
+    ],
     ids=repr,
 )
 def test_fewer_rows_than_columns(cv, n, penalised):
@@ -203,28 +224,38 @@ def test_fewer_rows_than_columns(cv, n, penalised):
             np.testing.assert_allclose(extended @ np.asarray(W[one]), expected, **close)
 
 
+FORECAST = [
+    KFold(4),
+    KFold(4, valid=20, gap=3),
+    Accumulative(4, valid=20),
+    WalkForward(4, valid=20),
+    LeaveOneOut(),
+    Recycle(4, valid=20),
+]
+
+
+@pytest.mark.parametrize("cv", FORECAST, ids=repr)
+def test_forecasts(accelerated, cv):
+    host, device = forecasts_on_both(accelerated, cv)
+    # Leaving rows out, the host counts a penalised bias in; here there is none.
+    assert float(device.condition) == pytest.approx(float(host.condition), rel=1e-6)
+
+
 @pytest.mark.parametrize(
-    "cv",
-    [
-        KFold(4),
-        KFold(4, valid=20, gap=3),
-        Accumulative(4, valid=20),
-        WalkForward(4, valid=20),
-        LeaveOneOut(),
-        Recycle(4, valid=20),
-    ],
-    ids=["k-fold", "k-step", "accumulative", "walk forward", "leave one out", "recycle"],
+    "cv", [KFold(4), *(pytest.param(cv, marks=pytest.mark.slow) for cv in FORECAST[1:])], ids=repr
 )
-@pytest.mark.parametrize("options", [{}, {"penalize_bias": True, "difference": 1}])
-def test_forecasts(accelerated, cv, options):
+def test_forecasts_of_differences_with_a_penalised_bias(accelerated, cv):
+    forecasts_on_both(accelerated, cv, penalize_bias=True, difference=1)
+
+
+def forecasts_on_both(accelerated, cv, **options):
     def work():
         network = ESNForecaster(20, random_state=0, device="cpu", **options)
         return cross_validate(network, SERIES, cv=cv, ridge=PATH, metric=["nrmse"])
 
     host, device = on_both(accelerated, work)
     np.testing.assert_allclose(device.nrmse, host.nrmse, rtol=1e-8)
-    if not options:  # leaving rows out, the host counts a penalised bias in
-        assert float(device.condition) == pytest.approx(float(host.condition), rel=1e-6)
+    return host, device
 
 
 def largest(y_true, y_pred):
@@ -285,6 +316,7 @@ def test_classification_with_several_draws(accelerated, states):
 
 
 SPACE = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9, 1.4], "ridge": PATH}
+FEWER = {"leak_rate": [0.2, 0.6, 1.0], "ridge": PATH}
 
 
 @pytest.mark.parametrize(
@@ -293,15 +325,15 @@ SPACE = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9, 1.4], "ridg
         {"verify": True},
         {"prune": True},
         {"cv": {"CV": KFold(4), "RV": Recycle(4, valid=40), "AV": Accumulative(4, valid=40)}},
-        {"strategy": "halving"},
+        {"strategy": "halving", "space": FEWER},
     ],
     ids=lambda options: next(iter(options)),
 )
 def test_searches(accelerated, options):
     def work():
         network = ESNForecaster(15, random_state=0, device="cpu")
-        options_ = {"cv": KFold(4), "n_draws": 2, "progress": False, **options}
-        return ESNSearchCV(network, SPACE, **options_).fit(SERIES)
+        options_ = {"space": SPACE, "cv": KFold(4), "n_draws": 2, "progress": False, **options}
+        return ESNSearchCV(network, **options_).fit(SERIES)
 
     host, device = on_both(accelerated, work)
     assert device.best_params_ == host.best_params_
@@ -321,7 +353,9 @@ APART = [(np.setdiff1d(np.arange(249), rows), rows) for rows in APART]
 
 
 @pytest.mark.parametrize("options", [{}, {"metric": ["nrmse", "mae"]}, {"prune": True}])
-def test_splits_of_several_forecasts(accelerated, options):
+def test_splits_of_several_forecasts(accelerated, options, monkeypatch):
+    monkeypatch.setattr(settings, "check_one_run", lambda splits: None)
+
     def work():
         model = ESNForecaster(10, random_state=0, washout=10)
         space = {"leak_rate": [0.3, 1.0], "ridge": [1e-6, 1e-2]}
@@ -389,10 +423,10 @@ def test_a_batch_that_does_not_fit_is_halved(accelerated, monkeypatch):
 
     room = None
     whole = scores()
-    for room in (max(tried) // 2, 1):
-        tried.clear()
-        np.testing.assert_allclose(scores(), whole, rtol=1e-9)
-        assert max(tried) > room
+    tried.clear()
+    room = 1
+    np.testing.assert_allclose(scores(), whole, rtol=1e-9)
+    assert len({size for size in tried if size > room}) > 1  # halved, and halved again
     room = 0
     with pytest.raises(device.DeviceFull, match="device='cpu': its memory is full.*nvidia-smi"):
         scores()
@@ -449,7 +483,7 @@ import numpy as np
 from echofold import ESNForecaster, ESNSearchCV, KFold
 from echofold._machine import device
 from echofold._search import blocks, evaluator
-from echofold._validation import on_device
+from echofold._validation import on_device, settings
 
 for module in (device, evaluator, on_device):
     module.is_accelerator = lambda name: True

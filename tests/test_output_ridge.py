@@ -25,7 +25,7 @@ Y = np.column_stack([np.roll(U[:, 0], 1), 0.1 * U[:, 1] + RNG.normal(size=300)])
 
 def searched(data=(U, Y), **options):
     model = ESNRegressor(40, washout=20, random_state=0)
-    settings = {"cv": KFold(5), "metric": "rmse", "ridge_per_output": True} | options
+    settings = {"cv": KFold(5), "metric": "rmse", "ridge_per": "output"} | options
     space = {"leak_rate": [0.5, 1.0], "ridge": PATH}
     return ESNSearchCV(model, space, **settings).fit(*data)
 
@@ -42,7 +42,7 @@ def test_each_output_gets_the_ridge_of_a_search_for_it_alone():
     expected = [best_alone(search, output) for output in (0, 1)]
     assert expected[0] < expected[1]
     assert search.best_params_["ridge"] == expected
-    assert search.best_score_ < searched(ridge_per_output=False).best_score_
+    assert search.best_score_ < searched(ridge_per="all").best_score_
 
 
 @pytest.mark.parametrize("final", ["retrain", "average", "best", "weighted"])
@@ -88,9 +88,9 @@ def test_a_classifier_has_one_for_each_class():
     sequences = [RNG.normal(size=(12, 2)) + label for label in (0, 1, 2) for _ in range(15)]
     labels = np.repeat([0, 1, 2], 15)
     model = ESNClassifier(20, random_state=0)
-    search = ESNSearchCV(
-        model, {"ridge": PATH}, cv=5, metric="error_rate", ridge_per_output=True
-    ).fit(sequences, labels)
+    search = ESNSearchCV(model, {"ridge": PATH}, cv=5, metric="error_rate", ridge_per="output").fit(
+        sequences, labels
+    )
     assert len(search.best_params_["ridge"]) == 3
     found = search._winners.outputs("cv", False)
     wrong = found.outputs.argmax(axis=2) != found.truth.argmax(axis=2)
@@ -101,7 +101,7 @@ def test_a_classifier_has_one_for_each_class():
 
 def test_one_output_is_the_common_ridge():
     alone = searched(data=(U, Y[:, 0]), metric="mse")
-    common = searched(data=(U, Y[:, 0]), metric="mse", ridge_per_output=False)
+    common = searched(data=(U, Y[:, 0]), metric="mse", ridge_per="all")
     assert alone.best_params_ == common.best_params_
     np.testing.assert_allclose(alone.best_score_, common.best_score_, rtol=1e-9)
 
@@ -114,10 +114,10 @@ def test_one_output_is_the_common_ridge():
         (lambda: ESNRegressor(9, ridge=[]).fit(U, Y), r"ridge=\[\]"),
         (lambda: ESNRegressor(9, ridge="12").fit(U, Y), "ridge='12'"),
         (lambda: ESNForecaster(9, ridge=[1.0, 2.0]).fit(Y), r"ridge=\[1.0, 2.0\]"),
-        (lambda: searched(individual_ridge=True), "ridge_per_output=True needs"),
-        (lambda: searched().finalize("average", individual_ridge=True), "not for each split"),
+        (lambda: searched(ridge_per="each"), "must be 'all', 'split', 'output'"),
+        (lambda: searched().finalize("average", ridge_per="split"), "for each output is found"),
         (
-            lambda: ESNSearchCV(ESNForecaster(9), {"units": [9]}, ridge_per_output=True).fit(Y),
+            lambda: ESNSearchCV(ESNForecaster(9), {"units": [9]}, ridge_per="output").fit(Y),
             "needs a regressor or a classifier",
         ),
         (

@@ -156,7 +156,7 @@ def test_dask(serial):
 @pytest.mark.parametrize(
     "options",
     [
-        {"task": "regression", "individual_ridge": True},
+        {"task": "regression", "ridge_per": "split"},
         {"task": "classification", "metric": "error_rate"},
         {"task": "regression", "strategy": "halving"},
         {"task": "regression", "strategy": "optuna", "n_iter": 5},

@@ -104,6 +104,13 @@ def test_classifier_predicts_bit_for_bit(labels, states, path):
     assert loaded.classes_.dtype == model.classes_.dtype
 
 
+def test_the_kind_of_an_estimator_can_be_asked_for(path):
+    save(ESNForecaster(UNITS, random_state=1).fit(pd.Series(Y)), path)
+    assert type(load(path, ESNForecaster)) is ESNForecaster
+    with pytest.raises(TypeError, match="holds an ESNForecaster, expected an ESNRegressor"):
+        load(path, ESNRegressor)
+
+
 def test_equal_estimators_make_equal_files(path, tmp_path):
     model = ESNForecaster(UNITS, random_state=1).fit(Y)
     save(model, path)

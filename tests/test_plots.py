@@ -140,7 +140,7 @@ def test_scattered_sets_of_many_rows_are_sampled_in_proportion():
 def test_series_and_forecasts_of_every_split_are_drawn_where_they_belong(forecaster):
     y = forecaster._reader.data[0]
     for scheme in ("CV", "FV"):
-        ax = plots.forecasts(forecaster, scheme)
+        ax = plots.forecasts(forecaster, scheme=scheme)
         drawn = line(ax, "series")
         np.testing.assert_array_equal(drawn.get_xdata(orig=True), y.index)
         np.testing.assert_array_equal(drawn.get_ydata(), y)
@@ -173,7 +173,7 @@ def test_predictions_of_a_regressor_have_the_errors_of_its_results(regressor, sc
         np.testing.assert_allclose(found.truth[split, keep], y[rows[keep]])
         error = np.sqrt(np.mean((y[rows[keep]] - found.outputs[split, keep]) ** 2))
         assert error == pytest.approx(expected[split])
-    ax = plots.forecasts(regressor, scheme, output=1)
+    ax = plots.forecasts(regressor, scheme=scheme, output=1)
     drawn = line(ax, "validation predictions").get_ydata()
     assert sorted(drawn[~np.isnan(drawn)]) == sorted(found.outputs[found.rows >= 0][:, 1])
     assert ax.get_ylabel() == "output 1"
@@ -182,7 +182,7 @@ def test_predictions_of_a_regressor_have_the_errors_of_its_results(regressor, sc
 def test_predictions_of_an_individual_ridge_use_it():
     X = series()[:, None]
     search = ESNSearchCV(
-        ESNRegressor(15, random_state=0), SPACE, cv=KFold(4), metric="rmse", individual_ridge=True,
+        ESNRegressor(15, random_state=0), SPACE, cv=KFold(4), metric="rmse", ridge_per="split",
         n_draws=2,
     ).fit(X, np.roll(X[:, 0], 2))  # fmt: skip
     found = plots._given.validation_outputs(search)
@@ -193,12 +193,12 @@ def test_predictions_of_an_individual_ridge_use_it():
 
 
 def test_an_excerpt_has_its_rows_alone(regressor):
-    ax = plots.forecasts(regressor, "steps", rows=(100, 140))
+    ax = plots.forecasts(regressor, scheme="steps", rows=(100, 140))
     np.testing.assert_array_equal(line(ax, "series").get_xdata(), np.arange(100, 140))
     drawn = line(ax, "validation predictions").get_xdata()
     assert drawn.min() == 100 and drawn.max() == 139
     with pytest.raises(ValueError, match=r"rows=\(100, 999\)"):
-        plots.forecasts(regressor, "steps", rows=(100, 999))
+        plots.forecasts(regressor, scheme="steps", rows=(100, 999))
 
 
 def test_a_diverging_forecast_leaves_the_series_readable(forecaster, monkeypatch):
@@ -259,7 +259,7 @@ def lowest(found, x, y):
 
 @pytest.mark.parametrize(("x", "y"), [("leak_rate", "spectral_radius"), ("ridge", "leak_rate")])
 def test_the_surface_is_the_lowest_over_all_else(forecaster, x, y):
-    ax = draw(plots.surface(forecaster, x, y, "FV"))
+    ax = draw(plots.surface(forecaster, x, y, scheme="FV"))
     expected = lowest(forecaster.results_["FV"], x, y)
     mesh = ax.collections[0]
     np.testing.assert_allclose(mesh.get_array().reshape(expected.shape), expected)
@@ -268,7 +268,7 @@ def test_the_surface_is_the_lowest_over_all_else(forecaster, x, y):
     row, column = np.unravel_index(expected.values.argmin(), expected.shape)
     best = line(ax, f"lowest: {_style.short(expected.values.min())}")
     assert (best.get_xdata(), best.get_ydata()) == ([column], [row])
-    again = plots.surface(forecaster.results_, x, y, "FV").collections[0]
+    again = plots.surface(forecaster.results_, x, y, scheme="FV").collections[0]
     np.testing.assert_array_equal(again.get_array(), mesh.get_array())
 
 
@@ -293,14 +293,14 @@ def test_what_was_not_searched_has_no_surface(forecaster):
     with pytest.raises(ValueError, match="both 'ridge'"):
         plots.surface(forecaster, "ridge", "ridge")
     with pytest.raises(ValueError, match="scheme='XV' is not one of this search: CV, FV"):
-        plots.surface(forecaster, "leak_rate", "ridge", "XV")
+        plots.surface(forecaster, "leak_rate", "ridge", scheme="XV")
 
 
 def test_the_ridge_path_is_the_mean_over_splits_with_its_middle_half(forecaster):
     found = forecaster.results_["CV"]
     winner = int(found.rmse.mean(("draw", "split")).min("ridge").values.argmin())
     for candidate, at in ((None, winner), (3, 3)):
-        ax = draw(plots.ridge_path(forecaster, candidate))
+        ax = draw(plots.ridge_path(forecaster, candidate=candidate))
         scores = found.rmse.values[0, at]
         x, y = line(ax, "mean over splits").get_data()
         np.testing.assert_allclose(y, scores.mean(axis=0))
@@ -312,7 +312,7 @@ def test_the_ridge_path_is_the_mean_over_splits_with_its_middle_half(forecaster)
             low, high = np.sort(column)[[1, 5]]  # of seven splits
             assert edges.min() == pytest.approx(low) and edges.max() == pytest.approx(high)
     with pytest.raises(ValueError, match="candidate=6: expected an integer of 0 to 5"):
-        plots.ridge_path(forecaster, 6)
+        plots.ridge_path(forecaster, candidate=6)
 
 
 def test_the_ridge_path_of_a_cross_validation():
@@ -352,7 +352,7 @@ def test_scores_that_are_not_finite_break_nothing(forecaster, bad):
         draw(plots.surface(found, "leak_rate", "spectral_radius"))
         draw(plots.surface(found, "leak_rate", "ridge"))
         draw(plots.ridge_path(found))
-        draw(plots.ridge_path(found, 4))
+        draw(plots.ridge_path(found, candidate=4))
         mean = found.rmse.values.mean(axis=(0, 2))
         draw(plots.validation_test(mean, mean))
     mesh = plots.surface(some, "leak_rate", "spectral_radius").collections[0].get_array()
@@ -371,7 +371,8 @@ def test_a_forecast_continues_the_dates_of_its_series(forecaster):
         np.testing.assert_array_equal(mean, ahead.mean)
     band = ax.collections[0].get_paths()[0].vertices
     first = band[np.isclose(band[:, 0], band[:, 0].min()), 1]
-    assert first.min() == ahead.lower.iloc[0] and first.max() == ahead.upper.iloc[0]
+    assert first.min() == ahead.lower[0.8].iloc[0]
+    assert first.max() == ahead.upper[0.8].iloc[0]
     assert num2date(band[:, 0].min()).date() == ahead.mean.index[0].date()
     assert ax.get_ylabel() == "tide"
 
@@ -412,9 +413,9 @@ def test_any_index_can_be_drawn(index):
 def test_several_levels_and_a_forecast_without_its_series():
     days = pd.date_range("2024", periods=5, freq="D")
     mean = pd.Series(np.arange(5.0), index=days)
-    one = Forecast(mean, mean - 1, mean + 1)
+    one = Forecast(mean, {0.8: mean - 1}, {0.8: mean + 1})
     two = Forecast(mean, {0.5: mean - 1, 0.9: mean - 2}, {0.5: mean + 1, 0.9: mean + 2})
-    assert draw(one.plot()).get_legend_handles_labels()[1] == ["forecast", "interval"]
+    assert draw(one.plot()).get_legend_handles_labels()[1] == ["forecast", "80 % interval"]
     before = pd.Series(np.ones(50), index=pd.date_range(end="2023-12-31", periods=50, freq="D"))
     ax = draw(two.plot(before, history=20))
     names = ["series", "forecast", "90 % interval", "50 % interval"]
@@ -528,14 +529,14 @@ def test_a_climate_is_its_spectra_and_histograms(two_climates):
 
 def test_a_climate_is_drawn_on_pairs_of_axes(two_climates):
     figure, given = plt.subplots(2, 3)
-    found = plots.climate(two_climates, given[:, 1:])
+    found = plots.climate(two_climates, ax=given[:, 1:])
     assert (found == given[:, 1:]).all() and not given[0, 0].has_data()
-    one = plots.climate(two_climates, plt.subplots(1, 2)[1], output=1)
+    one = plots.climate(two_climates, ax=plt.subplots(1, 2)[1], output=1)
     assert one.shape == (1, 2) and one[0, 1].get_xlabel() == "rain"
     with pytest.raises(ValueError, match="ax has 2 axes, expected 4: two for each output"):
-        plots.climate(two_climates, given[0, :2])
+        plots.climate(two_climates, ax=given[0, :2])
     with pytest.raises(TypeError, match="ax=3: expected matplotlib axes"):
-        plots.climate(two_climates, 3)
+        plots.climate(two_climates, ax=3)
     with pytest.raises(ValueError, match="output=2: expected an integer of 0 to 1"):
         plots.climate(two_climates, output=2)
     with pytest.raises(TypeError, match=r"expected what echofold\.dynamics\.climate returns"):
@@ -613,9 +614,9 @@ def test_horizons_are_counted(forecaster):
     labels = ax.get_legend_handles_labels()[1]
     assert labels[0] == "starts" and labels[1].startswith("median")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("days", "forecasts")
-    assert draw(plots.horizons(found, "mae")).get_xlabel() == "mae"
+    assert draw(plots.horizons(found, metric="mae")).get_xlabel() == "mae"
     found.mae[:2] = np.inf
-    ax = draw(plots.horizons(found, "mae"))
+    ax = draw(plots.horizons(found, metric="mae"))
     assert sum(bar.get_height() for bar in ax.patches) == 7
     assert any("2 of 9 not finite" in text.get_text() for text in ax.texts)
 
@@ -628,7 +629,7 @@ def test_what_is_no_backtest_is_refused(forecaster):
         with pytest.raises(TypeError, match="expected the Dataset that backtest"):
             plot(found[["forecast"]])
     with pytest.raises(ValueError, match="metric='rmse' was not scored .* 'horizon', 'mae'"):
-        plots.horizons(found, "rmse")
+        plots.horizons(found, metric="rmse")
     for step in (0, -1.0, np.nan, "1"):
         with pytest.raises((TypeError, ValueError), match="step="):
             plots.error_growth(found, step=step)
@@ -655,14 +656,14 @@ def every_plot(search):
     """All plots as functions of axes."""
     y = search._reader.data[0]
     return {
-        "splits": lambda ax: plots.splits(WalkForward(12, valid=9, gap=4), 230, ax),
+        "splits": lambda ax: plots.splits(WalkForward(12, valid=9, gap=4), 230, ax=ax),
         "forecasts": lambda ax: plots.forecasts(search, ax=ax),
         "validation_test": lambda ax: plots.validation_test([1e-3, 1, 2], [1, 2, 1e4], ax=ax),
         "surface": lambda ax: plots.surface(search, "leak_rate", "spectral_radius", ax=ax),
         "ridge_path": lambda ax: plots.ridge_path(search, ax=ax),
-        "forecast": lambda ax: plots.forecast(y, search.forecast(9, level=0.5), ax),
-        "error_by_step": lambda ax: plots.error_by_step(search, ax),
-        "lyapunov": lambda ax: plots.lyapunov(EXPONENTS, ax),
+        "forecast": lambda ax: plots.forecast(y, search.forecast(9, level=0.5), ax=ax),
+        "error_by_step": lambda ax: plots.error_by_step(search, ax=ax),
+        "lyapunov": lambda ax: plots.lyapunov(EXPONENTS, ax=ax),
         "error_growth": lambda ax: plots.error_growth(backtested(search, y), ax=ax),
         "horizons": lambda ax: plots.horizons(backtested(search, y), ax=ax),
     }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from searches import RIDGE, searched
 
-from echofold._machine import pace as _pace
+from echofold._machine import progress as _pace
 from echofold._machine import progress as _progress
 
 LINE = r"searching: (\d+) of (\d+), best (\S+), (-?\d+) s left"

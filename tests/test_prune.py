@@ -190,9 +190,9 @@ def test_other_tasks_are_refused(task):
         searched(task, prune=True)
 
 
-@pytest.mark.parametrize("options", [{"individual_ridge": True}, {"strategy": "halving"}])
+@pytest.mark.parametrize("options", [{"ridge_per": "split"}, {"strategy": "halving"}])
 def test_what_needs_complete_runs_is_refused(options):
-    with pytest.raises(ValueError, match="individual_ridge=True nor with strategy='halving'"):
+    with pytest.raises(ValueError, match="ridge_per='split' nor with strategy='halving'"):
         searched(prune=True, **options)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from echofold import backtest, experiments
-from echofold.experiments import _run, racca
+from echofold.experiments import _tables, racca
 from echofold.metrics import horizon
 
 L = racca.LYAPUNOV_TIME
@@ -66,7 +66,7 @@ def test_splits_are_those_of_the_paper():
 
 def test_a_network_has_eleven_lyapunov_times_to_learn_from():
     y = racca.lorenz(racca.ROWS)
-    with _run.expecting_collinear_states():
+    with _tables.expecting_collinear_states():
         model = racca.network(1, ridge=racca.RIDGE, input_scaling=1.25, bias_scaling=1.25).fit(y)
     assert model.readout_.shape == (101, 3)  # a bias and the states alone
     assert racca.ROWS - 1 - model.washout == 11 * L
@@ -89,7 +89,7 @@ def small(monkeypatch):
 
 def test_one_draw(small):
     y = rows_of_data()
-    with _run.expecting_collinear_states():
+    with _tables.expecting_collinear_states():
         rows = racca.one_draw(1, "as published", ["SSV", "RVc"], y)
         search = racca.search(1, [racca.RIDGE], ["SSV", "RVc"], y)
     assert [row["scheme"] for row in rows] == ["SSV", "RVc"]
@@ -103,7 +103,7 @@ def test_one_draw(small):
             model = racca.network(
                 1, ridge=racca.RIDGE, spectral_radius=one, input_scaling=1.25, bias_scaling=1.25
             )
-            with _run.expecting_collinear_states():
+            with _tables.expecting_collinear_states():
                 model.fit(y[: racca.ROWS])
             horizons[one] = np.mean([by_hand(model, y, 24 * L), by_hand(model, y, 27 * L)])
         assert row["test"] == pytest.approx(horizons[radius], abs=2 / L)
@@ -113,7 +113,7 @@ def test_one_draw(small):
 
 def by_hand(model, y, start):
     """Lyapunov times until the error exceeds a fifth of the root mean square of the values."""
-    found = backtest(model, y, [start], racca.LONGEST, racca.WASHOUT - 1)
+    found = backtest(model, y, [start], racca.LONGEST, washout=racca.WASHOUT - 1)
     error = np.sqrt(((found.forecast - found.truth) ** 2).mean("output")).values[0]
     wrong = error / np.sqrt((y**2).mean()) > 0.2
     return (wrong.argmax() if wrong.any() else len(wrong)) / L
@@ -173,7 +173,7 @@ def test_medians_are_near_the_published(tmp_path):
 def test_no_ridge_takes_sound_arithmetic():
     """A winner of the ridge path, trained by normal equations, is lost at once."""
     y = rows_of_data()
-    with _run.expecting_collinear_states():
+    with _tables.expecting_collinear_states():
         rows = racca.one_draw(1, "ridge path", ["RVc"], y)
         scaling, radius = rows[0]["input_scaling"], rows[0]["spectral_radius"]
         model = racca.network(
@@ -189,4 +189,4 @@ def test_no_ridge_takes_sound_arithmetic():
     model.readout_ = np.linalg.solve(X.T @ X, X.T @ Y)
     time = horizon(0.2, normalise="rms", step=1 / L)
     starts = racca.FIRST_TEST + racca.VALID * np.arange(20)
-    assert backtest(model, y, starts, 2 * L, L, metric=time).horizon.mean() < 0.5
+    assert backtest(model, y, starts, 2 * L, washout=L, metric=time).horizon.mean() < 0.5

@@ -196,7 +196,11 @@ def test_frames_and_lists_are_as_good_as_arrays():
 
 def test_what_the_result_holds():
     found = cross_validate_readout(
-        STATES, TARGETS, {"CV": KFold(5), "groups": GroupKFold(3)}, ALPHAS, groups=np.arange(90) % 4
+        STATES,
+        TARGETS,
+        cv={"CV": KFold(5), "groups": GroupKFold(3)},
+        ridge=ALPHAS,
+        groups=np.arange(90) % 4,
     )
     assert list(found) == ["CV", "groups"]
     assert found["CV"].nrmse.shape == (5, len(ALPHAS))

@@ -72,8 +72,15 @@ def test_there_is_one_factorisation_for_any_number_of_splits(task, options, solv
     assert sum(solved) == 4  # which the count would not miss
 
 
-@pytest.mark.parametrize("algorithm", ["small_k", "large_k"])
-@pytest.mark.parametrize("task", ["forecast", "regression"])
+@pytest.mark.parametrize(
+    ("task", "algorithm"),
+    [
+        ("forecast", "small_k"),
+        ("regression", "large_k"),
+        pytest.param("forecast", "large_k", marks=pytest.mark.slow),
+        pytest.param("regression", "small_k", marks=pytest.mark.slow),
+    ],
+)
 def test_there_is_one_on_a_device(task, algorithm, solved, monkeypatch):
     for module in (on_device, evaluator):
         monkeypatch.setattr(module, "is_accelerator", lambda device: True)
@@ -173,7 +180,7 @@ def test_an_ensemble_and_draws():
 
 @pytest.mark.parametrize("task", ["forecast", "regression"])
 def test_a_ridge_for_each_split(task):
-    search = searched(task, cv=CV, individual_ridge=True, final="average")
+    search = searched(task, cv=CV, ridge_per="split", final="average")
     scores = search.results_.nrmse.values[0]
     assert search.best_score_ == pytest.approx(scores.min(axis=2).mean(axis=1).min(), rel=1e-9)
 
@@ -186,7 +193,7 @@ def test_pruning_finds_the_same_winner():
 
 def test_intervals_and_an_honest_error():
     search = searched(cv=CV)
-    assert search.best_estimator_.forecast(12, level=0.9).lower.shape == (12,)
+    assert search.best_estimator_.forecast(12, level=0.9).lower[0.9].shape == (12,)
     found = evaluate(clone(search), SERIES, horizon=12, origins=2)
     assert np.isfinite(found.nrmse).all()
 

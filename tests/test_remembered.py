@@ -10,8 +10,8 @@ import echofold._engine.weights as _weights
 import echofold.reservoirs as _reservoirs
 from echofold import KFold, LeaveOneOut, WalkForward
 from echofold._folds import splits as _splits
-from echofold._machine import remembered as _remembered
-from echofold._machine.remembered import remembered
+from echofold._machine import available as _remembered
+from echofold._machine.available import remembered
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_drawn_weights_are_bounded_by_their_size(monkeypatch):
 def test_the_size_of_splits_is_that_of_all_they_may_hold(scheme):
     gc.collect()
     tracemalloc.start()
-    splits = _splits._of_any(scheme, 3000, None, None)
+    splits = _splits._of_any(scheme, 1500, None, None)
     tables = (splits.valid_rows, splits.left_out_rows, splits.walk, splits.sizes, splits.left_out)
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()

@@ -151,7 +151,7 @@ def test_a_search_equals_its_candidates_one_by_one(task):
         pruned = clone(search).set_params(prune=True).fit(*data)
         assert pruned.best_params_ == search.best_params_
         assert pruned.best_score_ == pytest.approx(search.best_score_, rel=1e-10)
-        assert search.forecast(5, level=0.8).lower.shape == (5,)
+        assert search.forecast(5, level=0.8).lower[0.8].shape == (5,)
 
 
 def test_kinds_compete_in_one_search():

@@ -185,7 +185,7 @@ def test_selection_by_the_mean_or_within_the_best_draw():
 
 
 def test_every_split_takes_its_own_ridge():
-    search = searched("regression", individual_ridge=True, n_draws=2)
+    search = searched("regression", ridge_per="split", n_draws=2)
     each = search.results_.nrmse.min("ridge").mean("split").mean("draw")
     assert search.best_score_ == pytest.approx(float(each.min()), rel=1e-14)
     assert search.best_index_ == each.values.argmin()
@@ -312,7 +312,7 @@ def test_when_all_diverge_the_result_says_so(prune):
     assert np.isfinite(search.best_estimator_.readout_).all()
     with pytest.warns(EchofoldWarning, match="far outside of the data"):
         mean, _, upper = search.forecast(8, level=0.9)
-    assert (upper - mean > 100).all()  # and says so: the series itself stays below 100
+    assert (upper[0.9] - mean > 100).all()  # and says so: the series itself stays below 100
     for final in ("average", "best", "weighted"):
         assert np.isfinite(search.finalize(final).readout_).all()
 
@@ -439,7 +439,7 @@ def test_the_search_passes_calls_on_to_its_best_estimator(forecast_search):
     best = forecast_search.best_estimator_
     np.testing.assert_array_equal(forecast_search.forecast(5), best.forecast(5))
     np.testing.assert_array_equal(
-        forecast_search.forecast(5, level=0.8).lower, best.forecast(5, level=0.8).lower
+        forecast_search.forecast(5, level=0.8).lower[0.8], best.forecast(5, level=0.8).lower[0.8]
     )
     search = searched("regression")
     best = search.best_estimator_

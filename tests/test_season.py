@@ -60,7 +60,9 @@ def test_of_days_and_weeks_the_days_are_found():
     assert detected_season(values + 0.1 * np.random.RandomState(0).normal(size=len(t))) == 24
 
 
-@pytest.mark.parametrize("count", [20, 36, 60, 150, 400])
+@pytest.mark.parametrize(
+    "count", [20, 60, 400, *(pytest.param(n, marks=pytest.mark.slow) for n in (36, 150))]
+)
 def test_noise_has_no_season(count):
     found = [detected_season(np.random.RandomState(seed).normal(size=count)) for seed in range(200)]
     assert sum(one is not None for one in found) <= 2  # of a hundred, one

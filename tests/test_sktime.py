@@ -87,10 +87,10 @@ def test_intervals_and_quantiles():
         assert (low <= high).all()
     assert (found[0.9]["lower"] < found[0.5]["lower"]).all()
     direct = SEARCH.fit(TRAIN).forecast(24, level=0.9)
-    np.testing.assert_allclose(found[0.9]["lower"], direct.lower, rtol=1e-12)
-    np.testing.assert_allclose(found[0.9]["upper"], direct.upper, rtol=1e-12)
+    np.testing.assert_allclose(found[0.9]["lower"], direct.lower[0.9], rtol=1e-12)
+    np.testing.assert_allclose(found[0.9]["upper"], direct.upper[0.9], rtol=1e-12)
     quantiles = model.predict_quantiles(FH, alpha=[0.05, 0.5, 0.95])[TRAIN.name]
-    np.testing.assert_allclose(quantiles[0.05], direct.lower, rtol=1e-9)
+    np.testing.assert_allclose(quantiles[0.05], direct.lower[0.9], rtol=1e-9)
     np.testing.assert_allclose(quantiles[0.5], mean)
 
 

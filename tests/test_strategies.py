@@ -141,7 +141,7 @@ def test_halving_of_random_candidates_and_of_one():
 
 
 def test_halving_with_individual_ridges_and_few_splits():
-    search = searched("regression", MANY, strategy="halving", individual_ridge=True, cv=KFold(2))
+    search = searched("regression", MANY, strategy="halving", ridge_per="split", cv=KFold(2))
     each = search.results_.nrmse.min("ridge", skipna=False).mean("split", skipna=False)[0]
     assert search.best_score_ == pytest.approx(float(each.min()), rel=1e-14)
 

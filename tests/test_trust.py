@@ -81,15 +81,21 @@ def test_rows_of_any_size(size, seed):
         assert one.roundings < MOST_ROUNDINGS or one.relative < minute, (way, one)
 
 
+FEW_ROWS = pairwise(
+    ["plain", "graded", "low_rank", "repeated", "event"],
+    [(8, 10), (9, 9), (6, 11)],
+    [KFold(3), LeaveOneOut()],
+    [False, True],
+)
+
+
 @needs_long_double
-@pytest.mark.parametrize(
+@pytest.mark.parametrize(  # every second: each family by two shapes, or one
     ("family", "shape", "cv", "penalised"),
-    pairwise(
-        ["plain", "graded", "low_rank", "repeated", "event"],
-        [(8, 10), (9, 9), (6, 11)],
-        [KFold(3), LeaveOneOut()],
-        [False, True],
-    ),
+    [
+        pytest.param(*case, marks=pytest.mark.slow if place % 2 else [])
+        for place, case in enumerate(FEW_ROWS)
+    ],
     ids=str,
 )
 def test_fewer_rows_than_columns(family, shape, cv, penalised):
@@ -99,7 +105,7 @@ def test_fewer_rows_than_columns(family, shape, cv, penalised):
 
 
 @needs_long_double
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @given(
     st.sampled_from(list(families.FAMILIES)),
     st.sampled_from(list(SCHEMES)),

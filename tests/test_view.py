@@ -170,7 +170,10 @@ def test_states_that_are_not_kept_give_the_same(memory, task):
     np.testing.assert_allclose(other, kept, rtol=1e-6)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(  # a regression is driven as a forecast is, and has no loop to close
+    "task",
+    [pytest.param(one, marks=pytest.mark.slow if one == "regression" else []) for one in TASKS],
+)
 def test_a_device_gives_the_same(task, monkeypatch):
     """The processor stands in for it."""
     space = {"readout": [mixed], "leak_rate": [0.3, 1.0], "ridge": RIDGE}

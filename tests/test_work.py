@@ -25,7 +25,7 @@ from echofold._engine import states as _states
 from echofold._folds.splits import resolve_cv
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
-from echofold.metrics import resolve
+from echofold.metrics._metric import resolve
 
 WASHOUT, ROWS = 40, 640
 MODEL = ESNRegressor(5, washout=WASHOUT, random_state=0, leak_rate=0.5)

@@ -238,11 +238,6 @@ def _columns(name: Any, one: Any, model: str) -> dict[str, pd.Series]:
         )
     if not isinstance(one, Forecast):
         return {model: mean}
-    if not isinstance(one.lower, dict):
-        raise ValueError(
-            f"forecasts[{name!r}] does not tell the level of its intervals, by which columns are "
-            "named. Forecast with a list of levels, level=[0.9]."
-        )
     levels = {level: f"{100 * level:.10g}" for level in sorted(one.lower)}
     lower = {f"{model}-lo-{levels[level]}": one.lower[level] for level in reversed(levels)}
     upper = {f"{model}-hi-{levels[level]}": one.upper[level] for level in levels}

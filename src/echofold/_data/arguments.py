@@ -1,12 +1,223 @@
-"""Checks of single arguments, and seeds from any kind of random state."""
+"""Checks of single arguments, of their names, of estimators that were given; seeds of any kind.
+
+Other libraries and papers have other names for the same things. Keywords are compared with the
+signature before a constructor is entered, so signatures stay as they are written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+import inspect
+from collections.abc import Callable, Collection, Iterable
+from functools import cache, wraps
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+NETWORKS = "ESNForecaster, ESNRegressor or ESNClassifier"
+
+
+def is_network(given: Any) -> bool:
+    """Whether this is one of the library's estimators, and no class."""
+    return hasattr(given, "_task") and hasattr(given, "_read") and not isinstance(given, type)
+
+
+def check_network(given: Any, argument: str = "estimator") -> None:
+    """Raise unless this is an estimator of the library."""
+    if is_network(given):
+        return
+    if isinstance(given, type):
+        raise TypeError(
+            f"{argument}={given.__name__} is a class; give an {NETWORKS} made of it, as "
+            f"{given.__name__}(), with its parameters in the parentheses."
+        )
+    if is_network(getattr(given, "estimator", None)):
+        raise TypeError(
+            f"{argument} is an {type(given).__name__}, expected an {NETWORKS}: give the estimator "
+            "that it searches, or use evaluate(search, ...) to judge the search as a whole."
+        )
+    raise TypeError(
+        f"{argument}={describe(given)}: expected an {NETWORKS}. For estimators of other libraries "
+        "use scikit-learn's GridSearchCV and cross_validate; readouts of states from elsewhere are "
+        "validated by echofold.cross_validate_readout."
+    )
+
+
+def check_fit_params(function: Callable, estimator: Any, given: Iterable[str]) -> None:
+    """Raise for keywords that neither ``function`` nor ``estimator.fit`` takes."""
+    parameters = [
+        one
+        for takes in (function, type(estimator).fit)
+        for one in inspect.signature(takes).parameters.values()
+    ]
+    known = dict.fromkeys(
+        one.name
+        for one in parameters
+        if one.name != "self" and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    )
+    check_names(given, known, function.__qualname__)
+
+
+def series_first(method: Method) -> Method:
+    """Make a method of ``y`` and ``X`` refuse scikit-learn's order, a table and then one column.
+
+    An ``X`` that is given by its name is meant as one.
+    """
+
+    @wraps(method)
+    def ordered(self, *data, **named):
+        first, second = (_shape(one) for one in data[:2]) if len(data) > 1 else ((), ())
+        if len(first) == 2 and len(second) == 1 and first[0] == second[0]:
+            raise ValueError(
+                f"y is a table of shape {tuple(first)} and X a single column of as many values: a "
+                "forecaster takes the series first, then inputs known in advance. Use fit(y, X); "
+                "to forecast the columns of a table with one known input, name it: fit(y, X=...)."
+            )
+        return method(self, *data, **named)
+
+    return ordered  # type: ignore[return-value]
+
+
+def _shape(given: Any) -> tuple[int, ...]:
+    """The shape of data, as far as it has one."""
+    try:
+        return tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
+    except ValueError:  # of rows of unequal length
+        return ()
+
+
+# Ours, and what else they are called, without underscores and capitals.
+ALSO_CALLED = {
+    "units": "nreservoir reservoirsize ressize nunits numunits nneurons hiddensize nhidden "
+    "hiddenlayersize reservoirunits n size neurons nodes",
+    "leak_rate": "leakingrate leakrate leak leakyrate leakage lr a leaky alpha",
+    "spectral_radius": "sr rho spectralradius radius specrad rhosr",
+    "input_scaling": "inputscale inputscaling inscaling inscale sigmain inputstrength",
+    "bias_scaling": "biasscale biasscaling bias inputbias",
+    "connectivity": "density sparsity rcconnectivity reservoirdensity wconnectivity",
+    "ridge": "reg regularization regularisation alpha l2 lambda lam beta tikhonov "
+    "ridgealpha regcoef regressionparameters ridgeparam ridgeparameter",
+    "penalize_bias": "penalisebias regularizebias",
+    "washout": "warmup transient ntransient burnin wash transientlength inittransient spinup",
+    "scale": "normalize normalise standardize standardise scaler scaling",
+    "random_state": "seed randomseed rng randomseeds",
+    "W": "wres wrec reservoirmatrix",
+    "W_in": "win wfeedback wfb inputmatrix",
+    "season": "seasonality period seasonallength seasonlength sp m",
+    "difference": "differences differencing d diff",
+    "reservoir": "kind topology activation",
+    "states": "pooling aggregation statemode",
+    "estimator": "model esn base baseestimator",
+    "space": "paramgrid paramdistributions params grid searchspace paramspace parameters",
+    "cv": "nsplits k folds nfolds scheme validation splits splitter",
+    "metric": "scoring score loss criterion metrics objective scorer",
+    "final": "refit finalmodel",
+    "n_iter": "ntrials maxevals ncandidates iterations ntrial",
+    "n_draws": "draws nseeds repeats nrepeats ninits",
+    "n_jobs": "jobs workers njobs nthreads nworkers",
+    "progress": "verbose verbosity progressbar",
+    "select": "selection",
+    "ridge_per": "individualridge ridgeperoutput ridgepersplit ridgeper",
+    "k": "nsplits splits folds nfolds",
+    "valid": "testsize validation validsize validationsize horizon windowlength fh",
+    "min_train": "maxtrainsize trainsize window initialwindow mintrainsize initial",
+    "step": "steplength stride",
+    "shuffle": "shuffled",
+    "horizon": "steps h fh nsteps",
+    "origins": "norigins nwindows nsplits",
+    "level": "coverage confidence alpha levels",
+    "X": "exog exogenous xreg covariates",
+    "sample_weight": "weights sampleweights weight",
+}
+
+
+def meant(name: str, known: Iterable[str]) -> list[str]:
+    """What may be meant by a name that is not among those ``known``, the likeliest first.
+
+    Examples
+    --------
+    >>> meant("leaking_rate", ["units", "leak_rate", "ridge"])
+    ['leak_rate']
+    >>> meant("spectral_raduis", ["units", "spectral_radius"])
+    ['spectral_radius']
+    """
+    names, plain = list(known), name.replace("_", "").lower()
+    found = [one for one in names if plain in ALSO_CALLED.get(one, "").split()]
+    if found:
+        return found
+    found = [one for one in names if plain == one.replace("_", "").lower()]
+    found += [one for one in names if len(name) > 2 and name in one]  # before what is only alike
+    found += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return found[:1]
+
+
+def did_you_mean(name: Any, known: Iterable[str]) -> str:
+    """`` Did you mean 'a'?``, or nothing if there is nothing to guess."""
+    found = meant(str(name), known)
+    return f" Did you mean {' or '.join(map(repr, found))}?" if found else ""
+
+
+def check_names(
+    given: Iterable[str], known: Collection[str], whose: str, error: type = TypeError
+) -> None:
+    """Raise for the first name that is not ``known``."""
+    for name in given:
+        if name not in known:
+            raise error(
+                f"{whose} has no argument {name!r}.{did_you_mean(name, known)} "
+                f"Its arguments are {', '.join(known)}."
+            )
+
+
+def check_keywords(function: Callable, given: Iterable[str], whose: str) -> None:
+    """Raise for keywords that ``function`` does not take."""
+    if (known := _keywords(function)) is not None:
+        check_names(given, known, whose)
+
+
+class NamedArguments:
+    """Classes whose constructor tells which argument a wrong name was meant for."""
+
+    def __new__(cls, *args: Any, **options: Any):
+        """Compare names, and leave all else to ``__init__``."""
+        check_keywords(cls.__init__, options, cls.__name__)
+        return super().__new__(cls)
+
+
+class NamedParameters(NamedArguments):
+    """Estimators whose `set_params` does so, too."""
+
+    def set_params(self, **params: Any):
+        """Set parameters by name; ``reservoir__name`` is one of the object at ``reservoir``.
+
+        Returns
+        -------
+        self
+        """
+        own = self.get_params(deep=False)  # type: ignore[attr-defined]
+        names = [name.partition("__")[0] for name in params]
+        check_names(names, own, type(self).__name__, ValueError)  # as scikit-learn does
+        for name in params:
+            outer, nested, _ = name.partition("__")
+            if nested and not hasattr(params.get(outer, own[outer]), "set_params"):
+                raise ValueError(
+                    f"{name} sets a parameter of {outer}, but {outer}="
+                    f"{params.get(outer, own[outer])!r} has none. Give {outer} first."
+                )
+        return super().set_params(**params)  # type: ignore[misc]
+
+
+@cache
+def _keywords(function: Callable) -> tuple[str, ...] | None:
+    """Names of the arguments of a function or method; None if it takes any."""
+    parameters = list(inspect.signature(function).parameters.values())
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return None
+    return tuple(
+        one.name for one in parameters if one.kind is not one.VAR_POSITIONAL and one.name != "self"
+    )
 
 
 def refuse(name: str, value: Any, expected: str) -> NoReturn:

@@ -29,8 +29,8 @@ from echofold._engine.generate import (
 )
 from echofold._engine.kind import Reservoirs
 from echofold._engine.lockstep import Sum, course, levels_before
+from echofold._machine.arrays import few_lengths, pad_rows
 from echofold._machine.programs import loop, program, scan, turns
-from echofold._machine.shapes import few_lengths, pad_rows
 
 FEW_COLUMNS = 2**12  # of those that are run alone: a program for these, and one for many
 UNROLLED = 8  # steps written out for each turn of a loop

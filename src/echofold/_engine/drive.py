@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from echofold._engine.kind import Reservoirs
+from echofold._machine.arrays import few_lengths, pad_rows
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
-from echofold._machine.shapes import few_lengths, pad_rows
 
 WINDOWS = 512  # driven side by side
 SILENT_STEPS = 2**12  # steps driven at a time when no states are kept

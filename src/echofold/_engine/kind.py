@@ -50,9 +50,6 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
     parameters: ClassVar[tuple[str, ...]] = ()
     compiled_in: ClassVar[tuple[str, ...]] = ()
     objects: ClassVar[tuple[str, ...]] = ()
-    # Parameters that a kind got after files were first written. Left at these defaults, they are
-    # not named in files and checkpoints, which are then those of before.
-    _added: ClassVar[dict[str, Any]] = {}
     _view: View = View()  # what the readout of an estimator sees; set beside the parameters
 
     def __init_subclass__(cls, **options: Any):

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._engine.topologies import SCALES, TOPOLOGIES
+from echofold._machine.arrays import few_lengths
+from echofold._machine.available import remembered
 from echofold._machine.device import one_blas_thread
-from echofold._machine.remembered import remembered
-from echofold._machine.shapes import few_lengths
 
 DENSE_EIGENVALUES = 400  # above this many units ARPACK finds the spectral radius sooner
 CHECKED = 10_000  # units up to which ARPACK's radius is checked part by part, at twice the cost

@@ -34,8 +34,8 @@ from echofold._folds.whitened import (
     with_free_bias,
     with_penalty,
 )
+from echofold._machine.arrays import few_lengths
 from echofold._machine.programs import program, scan
-from echofold._machine.shapes import few_lengths
 
 SHORTEST = 32  # rows of a part, of which moments are made
 

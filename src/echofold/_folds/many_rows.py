@@ -32,8 +32,8 @@ from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import ALIKE_COLUMNS, EPS, FAR, FULL_RANK, negligible
 from echofold._folds.turned import Turned, coordinates, turned
 from echofold._folds.whitened import Coordinates
+from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
 from echofold._machine.device import in_threads
-from echofold._machine.shapes import equal_parts, few_lengths, pad_rows
 
 Data = tuple[np.ndarray, np.ndarray, Any]  # rows, targets and weights
 TOGETHER = 64  # candidates whose rows come to the host at a time

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from echofold._folds.algorithm import Algorithm, Readouts, Size
-from echofold._folds.gradients import is_cheaper
 from echofold._folds.naive import naive
 from echofold._folds.pieces import add_up
 from echofold._folds.solve import MANY_RIDGES, solve
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import PROBES
+from echofold._folds.whitened import is_cheaper
 
 
 class SmallK(Algorithm):

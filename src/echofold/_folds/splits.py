@@ -13,10 +13,10 @@ import numpy as np
 
 from echofold._data.rows import Intervals, complement, difference, intervals_of, padded, rows
 from echofold._data.runs import Runs
-from echofold._machine.remembered import remembered
+from echofold._machine.available import remembered
 from echofold.schemes import KFold
+from echofold.schemes._places import check_integer
 from echofold.schemes._scheme import Scheme
-from echofold.schemes._sizes import check_integer
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from echofold._folds.moments import Whitening
 from echofold._folds.naive import naive
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import COLLINEAR, LEAST_EIGENVALUE, LEFT_OF_ROW
+from echofold._machine.arrays import few_lengths, pad_rows
 from echofold._machine.device import engine
 from echofold._machine.programs import loop, program, scan
-from echofold._machine.shapes import few_lengths, pad_rows
 
 
 def walk(

@@ -11,11 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.argument_names import NamedParameters
-from echofold._data.arguments import check_integer, check_number, refuse, seed_of
+from echofold._data.arguments import NamedParameters, check_integer, check_number, refuse, seed_of
 from echofold._data.copies import SharesFunctions
-from echofold._data.problem import Problem
-from echofold._data.tasks import Task
+from echofold._data.problem import Problem, Task
 from echofold._engine.kind import Reservoir, Reservoirs, alone
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_room
@@ -62,9 +60,6 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     _shapes_the_problem: ClassVar[tuple[str, ...]] = ("washout", "scale")  # parameters of `_read`
     _openings: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
-    # Parameters that came after version 0.1. Left at these defaults, they are not named in files
-    # and checkpoints, which are then those of before.
-    _added: ClassVar[dict[str, Any]] = {"reservoir": None, "readout": "inputs+states"}
 
     reservoir_: Reservoir
     X_scaler_: Any

@@ -1,27 +1,71 @@
-"""Classification: whole sequences to labels."""
+"""Classification: whole sequences to labels, and to probabilities without anything to fit.
+
+Targets are 1 for the true class and 0 otherwise, so outputs of least squares estimate
+probabilities; but they may be negative, and are timid, for a ridge and few sequences pull them
+together. The choices here are measured in ``benchmarks/states.py``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from echofold._data.arguments import is_integer, refuse
-from echofold._data.problem import Problem, classification
+from echofold._data.problem import CLASSIFICATION, Problem, classification
 from echofold._data.scaling import Scaler
 from echofold._data.segments import Sequences
 from echofold._data.sequences import is_table, read_sequences, words_of_axes
 from echofold._data.tables import Schema, check_columns, require_finite
-from echofold._data.tasks import CLASSIFICATION
-from echofold._engine.features import sequence_features
+from echofold._engine.states import sequence_features
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
-from echofold._models.probabilities import probabilities
 from echofold._models.stored import Stored
+
+POWER = 2  # against timidity
+DOUBT = 0.02  # share of what is never zero, and tells outputs apart that are all negative
+FAR = (-1.0, 2.0)  # beyond these, doubt does not follow outputs
+
+
+def probabilities(outputs: np.ndarray) -> np.ndarray:
+    """Rows that sum to one, for outputs ``(n, classes)``; their order stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> probabilities(np.array([[1.2, -0.3, 0.1], [0.5, 0.5, 0.0]])).round(3)
+    array([[0.993, 0.003, 0.004],
+           [0.498, 0.498, 0.005]])
+    """
+    sharp = nearest(outputs) ** POWER
+    sharp /= sharp.sum(axis=1, keepdims=True)
+    return (1 - DOUBT) * sharp + DOUBT * softmax(np.clip(outputs, *FAR), axis=1)
+
+
+def nearest(outputs: np.ndarray) -> np.ndarray:
+    """The nearest point of each row that has no negative entry and sums to one.
+
+    It is ``max(outputs - theta, 0)`` with the ``theta`` that makes the sum one: of the ``k``
+    largest entries the mean excess ``(sum - 1) / k``, for the largest ``k`` whose entries all
+    exceed it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest(np.array([[0.8, 0.4, -0.2]]))
+    array([[0.7, 0.3, 0. ]])
+    """
+    outputs = outputs - outputs.max(axis=1, keepdims=True)  # theta moves along
+    largest = -np.sort(-outputs, axis=1)
+    counts = np.arange(1, outputs.shape[1] + 1)
+    excess = (np.cumsum(largest, axis=1) - 1) / counts
+    last = (largest > excess).sum(axis=1) - 1
+    return np.maximum(outputs - excess[np.arange(len(outputs)), last][:, None], 0.0)
 
 
 @documented
@@ -94,9 +138,9 @@ class ESNClassifier(ClassifierMixin, ESN):
         W_in=None,
         random_state=None,
         device="auto",
-        states="mean",
         reservoir=None,
         readout="inputs+states",
+        states="mean",
     ):
         super().__init__(
             units,
@@ -118,7 +162,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         self.states = states
 
     @whole_or_not_at_all
-    def fit(self, sequences, y):
+    def fit(self, sequences: Any, y: Any) -> Self:
         """Train on labelled sequences.
 
         Parameters
@@ -136,7 +180,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         """
         return self._fit(self._read(sequences, y))
 
-    def decision_function(self, sequences):
+    def decision_function(self, sequences: Any) -> np.ndarray:
         """Outputs of the readout, one for each class; the largest decides.
 
         Parameters
@@ -152,7 +196,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         outputs = self._outputs(sequences)
         return outputs[:, 1] - outputs[:, 0] if len(self.classes_) == 2 else outputs
 
-    def predict(self, sequences):
+    def predict(self, sequences: Any) -> np.ndarray:
         """Predict the label of each sequence.
 
         Parameters
@@ -167,7 +211,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         best = self._outputs(sequences).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_proba(self, sequences):
+    def predict_proba(self, sequences: Any) -> np.ndarray:
         """Probabilities of the classes, the largest for the one that `predict` gives.
 
         Parameters

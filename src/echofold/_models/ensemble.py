@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from echofold._data.tasks import FORECASTING
+from echofold._data.problem import FORECASTING
 from echofold._machine.notices import warn_of
 from echofold._models.base import whole_or_not_at_all
-from echofold._models.forecast import forecast_of, plausible
+from echofold._models.forecast import Forecast, Level, forecast_of, plausible
 from echofold._models.forecaster import ESNForecaster
 
 TRIMMED = 0.2  # share of members, from either end, that a step's mean leaves out
@@ -82,6 +82,12 @@ class ForecastEnsemble(BaseEstimator):
             return getattr(self.members[0], name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
+
     def forecast(self, horizon, X=None, level=None):
         """Continue the series right after its last value, as `ESNForecaster.forecast` does.
 
@@ -114,7 +120,7 @@ class ForecastEnsemble(BaseEstimator):
         return 2 * sum(bool(member.log) for member in self.members) >= len(self.members)
 
     @whole_or_not_at_all
-    def update(self, y, X=None):
+    def update(self, y: Any, X: Any = None) -> Self:
         """Move all members on over new data, as `ESNForecaster.update` does."""
         self.members = [copy(member) for member in self.members]
         words = [member._update(y, X) for member in self.members]

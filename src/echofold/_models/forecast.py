@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from echofold._data.arguments import check_integer, refuse
 from echofold._data.missing import AS_KNOWN, words_of_table
-from echofold._data.numbers import short
 from echofold._data.tables import read
+from echofold._data.text import short
 from echofold._machine.notices import warn_of
 from echofold._models.intervals import interval
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EDGE = 1e-9  # of levels: closer to 0 or 1 the quantiles are rounding
 BEYOND = 2.0  # times the range of the data, above and below it: further values are not plausible
 
 
+Level = float | Sequence[float]  # coverage of intervals
+
+
 class Forecast(NamedTuple):
     """A forecast with an interval around each value.
 
-    ``mean``, ``lower`` and ``upper`` are of the kind of ``y``. With several levels ``lower`` and
-    ``upper`` are dicts of them, by level.
+    ``mean`` is of the kind of ``y``; ``lower`` and ``upper`` are dicts of such, by level.
 
     Examples
     --------
@@ -35,10 +41,10 @@ class Forecast(NamedTuple):
     """
 
     mean: Any
-    lower: Any
-    upper: Any
+    lower: dict[float, Any]
+    upper: dict[float, Any]
 
-    def to_frame(self):
+    def to_frame(self) -> pd.DataFrame:
         """A pandas frame: a row for each step, a column for the forecast and each end.
 
         With several outputs, the first level of the columns is the output.
@@ -46,12 +52,9 @@ class Forecast(NamedTuple):
         import pandas as pd
 
         parts = {"forecast": self.mean}
-        if isinstance(self.lower, dict):
-            for level, low in self.lower.items():
-                percent = f"{100 * level:.10g}"
-                parts |= {f"lower_{percent}": low, f"upper_{percent}": self.upper[level]}
-        else:
-            parts |= {"lower": self.lower, "upper": self.upper}
+        for level, low in self.lower.items():
+            percent = f"{100 * level:.10g}"
+            parts |= {f"lower_{percent}": low, f"upper_{percent}": self.upper[level]}
         frames = {name: _as_frame(part) for name, part in parts.items()}
         outputs = frames["forecast"].columns
         if len(outputs) == 1:
@@ -64,7 +67,7 @@ class Forecast(NamedTuple):
             axis=1,
         )
 
-    def plot(self, y=None, ax=None, history=None, *, output=0):
+    def plot(self, y=None, *, ax=None, history=None, output=0):
         """Draw the forecast with its intervals, after the series ``y`` if it is given.
 
         Parameters
@@ -84,7 +87,7 @@ class Forecast(NamedTuple):
         """
         from echofold import plots
 
-        return plots.forecast(y, self, ax, history, output=output)
+        return plots.forecast(y, self, ax=ax, history=history, output=output)
 
 
 def _as_frame(part: Any):
@@ -113,15 +116,13 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
     mean = model._forecast(int(horizon), X)
     warn_of(words_of_known(X))
     if warn:
-        _warn_if_implausible(mean, getattr(model, "range_", None))
+        _warn_if_implausible(mean, getattr(model, "range_", None), model.residuals_ is not None)
     if levels is None:
         return model._write(mean)
     lower, upper = {}, {}
     for one in levels:
         low, high = _around(model, mean, one)
         lower[one], upper[one] = model._write(low), model._write(high)
-    if np.ndim(level) == 0:
-        return Forecast(model._write(mean), lower[levels[0]], upper[levels[0]])
     return Forecast(model._write(mean), lower, upper)
 
 
@@ -165,16 +166,18 @@ def _around(model: Any, mean: np.ndarray, level: float) -> tuple[np.ndarray, np.
     return ends if limits is None else (np.clip(ends[0], *limits), np.clip(ends[1], *limits))
 
 
-def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None) -> None:
-    """Warn of a forecast that runs away from its data."""
+def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None, searched: bool) -> None:
+    """Warn of a forecast that runs away from its data; a search has tried other networks."""
     if span is None or plausible(mean, span).all():
         return
     step, output = np.argwhere(~plausible(mean, span))[0]
     low, high = (short(float(end[output])) for end in span)
+    remedy = "Search ridge, spectral_radius and difference with ESNSearchCV, use a larger ridge"
+    if searched:
+        remedy = "Search larger values of ridge and values of difference, use final='ensemble'"
     words = (
         f"the forecast reaches {short(float(mean[step, output]))} at step {step + 1}, far outside "
         f"of the data, which lie between {low} and {high}: the network is not stable on its own "
-        "output. Search ridge, spectral_radius and difference with ESNSearchCV, use a larger "
-        "ridge, or set output_range."
+        f"output. {remedy}, or set output_range."
     )
     warn_of((words,))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.given_estimator import series_first
+from echofold._data.arguments import series_first
 from echofold._data.missing import (
     BRIDGED,
     words_of_table,
@@ -18,11 +18,11 @@ from echofold._data.sources import is_long
 from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate, room_for, way_of
+from echofold._machine.arrays import few_lengths
 from echofold._machine.notices import warn_of
-from echofold._machine.shapes import few_lengths
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.documented import documented
-from echofold._models.forecast import forecast_of, words_of_known
+from echofold._models.forecast import Forecast, Level, forecast_of, words_of_known
 from echofold._models.series import SeriesESN
 from echofold._models.train import Network
 
@@ -95,13 +95,13 @@ class ESNForecaster(SeriesESN):
         W_in=None,
         random_state=None,
         device="auto",
+        reservoir=None,
+        readout="inputs+states",
+        output_range=None,
         log=False,
         difference=(),
         season=None,
         harmonics=3,
-        reservoir=None,
-        output_range=None,
-        readout="inputs+states",
     ):
         super().__init__(
             units,
@@ -129,7 +129,7 @@ class ESNForecaster(SeriesESN):
 
     @whole_or_not_at_all
     @series_first
-    def fit(self, y, X=None, sample_weight=None):
+    def fit(self, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Train on a series.
 
         Parameters
@@ -153,6 +153,12 @@ class ESNForecaster(SeriesESN):
         self
         """
         return self._fit(self._read(y, X=X, sample_weight=sample_weight))
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
 
     def forecast(self, horizon, X=None, level=None):
         """Continue the series right after its last row, be its value known or missing.
@@ -219,7 +225,7 @@ class ESNForecaster(SeriesESN):
         return {"unit": scaler.unit, "way": way, "before": before}
 
     @whole_or_not_at_all
-    def update(self, y, X=None):
+    def update(self, y: Any, X: Any = None) -> Self:
         """Move on over new data, without training, so that `forecast` continues after it.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,7 +11,6 @@ from sklearn.utils.validation import validate_data
 
 from echofold._data.arguments import read_range
 from echofold._data.lazy import Lazy
-from echofold._data.long_series import check_complete, read_long
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -20,20 +19,21 @@ from echofold._data.missing import (
     words_of,
     words_of_table,
 )
-from echofold._data.problem import Problem, regression
+from echofold._data.problem import REGRESSION, Problem, regression
 from echofold._data.scaling import Scaler
 from echofold._data.sources import is_long, loaded
 from echofold._data.tables import (
     Schema,
     Table,
     check_columns,
+    check_complete,
     kind_of,
     read,
+    read_long,
     read_weights,
     require_finite,
     require_some,
 )
-from echofold._data.tasks import REGRESSION
 from echofold._engine.drive import drive_blocks
 from echofold._machine.notices import warn_of
 from echofold._models.base import ESN, whole_or_not_at_all
@@ -114,9 +114,9 @@ class ESNRegressor(RegressorMixin, ESN):
         W_in=None,
         random_state=None,
         device="auto",
-        output_range=None,
         reservoir=None,
         readout="inputs+states",
+        output_range=None,
     ):
         super().__init__(
             units,
@@ -139,7 +139,7 @@ class ESNRegressor(RegressorMixin, ESN):
         self.output_range = output_range
 
     @whole_or_not_at_all
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on a series of inputs and outputs.
 
         Parameters
@@ -161,7 +161,7 @@ class ESNRegressor(RegressorMixin, ESN):
         """
         return self._fit(self._read(X, y, sample_weight))
 
-    def predict(self, X, start="zero"):
+    def predict(self, X: Any, start: str = "zero") -> np.ndarray:
         """Predict the outputs of a series of inputs.
 
         Parameters
@@ -203,7 +203,7 @@ class ESNRegressor(RegressorMixin, ESN):
             predicted = np.clip(predicted, *self.output_range_)
         return predicted[:, 0] if self.y_schema_.flat else predicted
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R² of the predictions, over rows that have a value.
 
         Parameters

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.arguments import read_range
-from echofold._data.dates import words_of_dates
-from echofold._data.given_estimator import series_first
+from echofold._data.arguments import read_range, series_first
+from echofold._data.dates import Timeline, check_aligned, timeline, words_of_dates
 from echofold._data.lazy import Lazy, beside
-from echofold._data.long_series import check_complete, read_long
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -24,7 +22,7 @@ from echofold._data.missing import (
     season_of,
     words_of_table,
 )
-from echofold._data.problem import Problem, forecasting
+from echofold._data.problem import FORECASTING, Problem, forecasting
 from echofold._data.represent import (
     Form,
     form_of,
@@ -34,9 +32,16 @@ from echofold._data.represent import (
 )
 from echofold._data.scaling import Scaler
 from echofold._data.sources import is_long
-from echofold._data.tables import Schema, Table, read, read_weights, require_some, write
-from echofold._data.tasks import FORECASTING
-from echofold._data.timeline import Timeline, check_aligned, timeline
+from echofold._data.tables import (
+    Schema,
+    Table,
+    check_complete,
+    read,
+    read_long,
+    read_weights,
+    require_some,
+    write,
+)
 from echofold._models.base import ESN
 from echofold._models.forecast import words_of_known
 from echofold._models.stored import Stored
@@ -61,10 +66,10 @@ class SeriesESN(ESN):
     steps_: int
 
     _task = FORECASTING
-    _own = {"log": False, "difference": (), "season": None, "harmonics": 3, "output_range": None}
-    _shapes_the_problem = ("washout", "scale", *_own)
+    _shapes_the_problem = (
+        "washout", "scale", "log", "difference", "season", "harmonics", "output_range",
+    )  # fmt: skip
     _openings = ("washout", "difference")
-    _added = {**ESN._added, **_own}
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),

@@ -222,8 +222,7 @@ def reservoir(name: str, value: Any, sizes: dict[str, int]) -> None:
     kind = KINDS[called]
     if kind.objects:
         refuse(name, called, "a kind of reservoir without functions, which no file holds")
-    whole = Parts(value.kind, kind._added | value.parts)
-    parts_of(name, whole, "Reservoir", (CLASS, *kind._get_param_names()))
+    parts_of(name, value, "Reservoir", (CLASS, *kind._get_param_names()))
     for parameter, held in value.parts.items():
         plain(f"{name}.{parameter}", held, sizes)
 

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from echofold._data.dates import Timeline
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
-from echofold._data.timeline import Timeline
 from echofold._engine.kind import Reservoir
-from echofold._models.stored import named_in_files
 from echofold._persistence.frozen import freeze
 
 LONGEST = 4_000_000  # bytes of JSON; with the next, a text parses in less than 40 MB
@@ -71,8 +70,8 @@ def encode(value: Any, name: str, members: dict[str, bytes]) -> Any:
         return {"Timeline": encode_parts(freeze(value), name, members)}
     if isinstance(value, Reservoir):
         _check_savable(value, name)
-        params = named_in_files(value._added, value.get_params(deep=False))
-        return {"Reservoir": encode_parts({CLASS: value.called(), **params}, name, members)}
+        parts = {CLASS: value.called(), **value.get_params(deep=False)}
+        return {"Reservoir": encode_parts(parts, name, members)}
     if isinstance(value, Schema | Scaler):
         return {type(value).__name__: encode_parts(vars(value), name, members)}
     raise TypeError(

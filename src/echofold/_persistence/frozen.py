@@ -10,7 +10,7 @@ import re
 from reprlib import repr as short
 from typing import Any
 
-from echofold._data.timeline import Timeline
+from echofold._data.dates import Timeline
 
 PARTS = ("kind", "last", "step", "rows", "name")
 DATE_PARTS = (*PARTS, "unit", "tz")

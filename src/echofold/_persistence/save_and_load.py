@@ -13,7 +13,7 @@ from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from reprlib import repr as short
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +23,6 @@ from echofold._engine.kind import KINDS
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
-from echofold._models.stored import named_in_files
 from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
 from echofold._persistence.checks import count, floats, optional
 from echofold._persistence.contents import (
@@ -40,6 +39,7 @@ from echofold._persistence.frozen import thaw
 from echofold.reservoirs import reservoir_of
 
 FORMAT = 1
+Kind = TypeVar("Kind")
 ABOUT = "echofold.json"
 
 
@@ -111,7 +111,6 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     params = estimator.get_params(deep=False)
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
-    params = named_in_files(estimator._added, params)
     fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
     return {
         "params": encode_parts(params, name, members),
@@ -119,7 +118,15 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     }
 
 
-def load(path: str | os.PathLike) -> Any:
+@overload
+def load(path: str | os.PathLike) -> Any: ...
+
+
+@overload
+def load(path: str | os.PathLike, kind: type[Kind]) -> Kind: ...
+
+
+def load(path, kind=None):
     """Load an estimator saved with `save`.
 
     Nothing in the file is executed, and all it says is checked before it is used, so a file from
@@ -130,6 +137,8 @@ def load(path: str | os.PathLike) -> Any:
     ----------
     path : path
         A file written by `save`.
+    kind : class, optional
+        The class that it must be of, as `ESNForecaster`; type checkers then know it.
 
     Returns
     -------
@@ -140,6 +149,8 @@ def load(path: str | os.PathLike) -> Any:
     ------
     ValueError
         If the file was not written by `save`, is damaged, or does not fit together.
+    TypeError
+        If it holds an estimator of another ``kind``.
     OSError
         If it cannot be opened.
     """
@@ -158,9 +169,15 @@ def load(path: str | os.PathLike) -> Any:
             "Load it with the version that saved it, or upgrade echofold."
         )
     try:
-        return _restore(about, members)
+        estimator = _restore(about, members)
     except Exception as error:  # as above
         raise _refusal(path, "its contents do not fit together", error) from error
+    if kind is not None and not isinstance(estimator, kind):
+        raise TypeError(
+            f"{path} holds an {type(estimator).__name__}, expected an {kind.__name__}. Give "
+            "another file, or leave kind out."
+        )
+    return estimator
 
 
 def _restore(about: Any, members: dict[str, Any]) -> Any:
@@ -216,9 +233,7 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> A
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
     cls = _class(name)
-    names = cls._get_param_names()
-    params = cls._added | params
-    check_params(params, names)
+    check_params(params, cls._get_param_names())
     params = {name: _made(value) for name, value in params.items()}
     cls._check_values(params)
     kind = reservoir_of(params)
@@ -251,7 +266,7 @@ def _made(value: Any) -> Any:
     if value.kind == "Reservoir":
         parts = {name: _made(part) for name, part in value.parts.items()}
         kind = KINDS[parts.pop(CLASS)]
-        return kind(**(kind._added | parts))
+        return kind(**parts)
     return {"Schema": Schema, "Scaler": Scaler}[value.kind](**value.parts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -26,11 +26,26 @@ from echofold._search.honest_error import check_zeros, compared, spread_of_table
 from echofold._validation.settings import Settings, check_labels, check_metrics, check_task
 from echofold._validation.validate import validate
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 def backtest(
-    model, y, starts, horizon, washout=None, *, X=None, metric="nrmse", refit=False, first=None
-):
-    """Forecast from many starting points of a series, and compare with what came.
+    model: Any,
+    y: Any,
+    starts: Any,
+    horizon: int,
+    *,
+    X: Any = None,
+    washout: int | None = None,
+    metric: Any = "nrmse",
+    refit: bool = False,
+    first: Any = None,
+) -> xr.Dataset:
+    """Forecast from many starting points with one fitted model, and compare with what came.
+
+    This judges a model that is there; `evaluate` judges a whole search, choices included, by
+    repeating it.
 
     With ``refit=False`` the readout stays as it is, and one pass over the data, or one over the
     washout of all starts side by side, is all there is to do. With ``refit=True`` the readout of

@@ -18,7 +18,7 @@ from echofold._machine.device import DeviceFull, alike, in_threads, one_blas_thr
 from echofold._machine.fork import check_executor, check_process
 from echofold._machine.notices import warn_of
 from echofold._machine.where import resolve
-from echofold._validation.estimate import work_of
+from echofold._validation.memory import work_of
 from echofold._validation.on_device import suits, validate_draws
 from echofold._validation.outcome import Validated
 from echofold._validation.record import Record, gathered

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from echofold._data.arguments import check_count
-from echofold._data.given_estimator import check_network
+from echofold._data.arguments import check_count, check_network
 from echofold._folds.choose import check_algorithm
 from echofold._search.finals import FINALS, check_forecasts
 from echofold._search.space import check_space, split_ridge
@@ -14,7 +13,9 @@ from echofold._search.strategies import STRATEGIES
 from echofold._validation.memory import budget
 from echofold._validation.settings import Settings, check_metrics, check_prunable
 from echofold._validation.verify import check_verifiable
-from echofold.metrics import OF_GROWING_SUMS
+from echofold.metrics._metric import OF_GROWING_SUMS
+
+RIDGE_PER = ("all", "split", "output")
 
 
 def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
@@ -27,6 +28,7 @@ def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
     budget(search.memory)
     for name, allowed in (
         ("final", FINALS), ("select", ("mean", "draw")), ("strategy", STRATEGIES),
+        ("ridge_per", RIDGE_PER),
     ):  # fmt: skip
         check_one_of(name, getattr(search, name), allowed)
     check_count("n_draws", search.n_draws)
@@ -57,12 +59,10 @@ def check_task(search: Any, problem, schemes, settings: Settings) -> None:
     """Check what ensembles, pruning and halving can do with this task."""
     if FINALS[search.final].several:
         check_forecasts(problem.task)
-    if search.ridge_per_output and (problem.task.fed_back or search.individual_ridge):
-        got = type(search.estimator).__name__
+    if search.ridge_per == "output" and problem.task.fed_back:
         raise ValueError(
-            "ridge_per_output=True needs a regressor or a classifier, whose outputs are apart, "
-            f"and one ridge for all splits; got {got} with "
-            f"individual_ridge={search.individual_ridge!r}. Use ridge_per_output=False."
+            "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "
+            f"{type(search.estimator).__name__}. Use ridge_per='all'."
         )
     if search.verify:
         check_verifiable(problem)
@@ -75,10 +75,10 @@ def check_task(search: Any, problem, schemes, settings: Settings) -> None:
                 f"({OF_GROWING_SUMS}); got {type(search.estimator).__name__} with "
                 f"metric={search.metric!r}. Use prune=False."
             )
-        if search.individual_ridge or search.strategy == "halving":
+        if search.ridge_per == "split" or search.strategy == "halving":
             raise ValueError(
                 "prune=True drops ridge values and needs complete runs, so it goes neither "
-                "with individual_ridge=True nor with strategy='halving'. Use prune=False."
+                "with ridge_per='split' nor with strategy='halving'. Use prune=False."
             )
     if search.strategy == "halving" and len(schemes) > 1:
         raise ValueError(

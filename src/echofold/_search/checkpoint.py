@@ -18,12 +18,11 @@ from typing import Any
 
 from echofold._machine.files import written_aside
 from echofold._machine.notices import EchofoldWarning
-from echofold._search.fingerprint import hashed
+from echofold._search.descriptions import hashed
 from echofold._search.stored_block import Expected, Misfit, is_whole, pack, unpack
 from echofold._validation.record import Record
 
 FORMAT = 2
-OLDEST = 1  # of version 0.1.0: functions by their names, and blocks that do not say what they are
 
 
 class Checkpoint:
@@ -58,14 +57,6 @@ class Checkpoint:
         now = {**identity, "version": before.get("version")}  # every version goes on
         if now["seed"] is None:
             now["seed"] = before["seed"]
-        if before.get("format") == OLDEST:
-            if named := list(now.pop("functions", {})):
-                raise ValueError(
-                    f"checkpoint={str(self.path)!r} was begun by echofold {before.get('version')}, "
-                    f"which kept only the names of functions, so that nobody can tell whether "
-                    f"{', '.join(map(repr, named))} still computes the same. Use another directory."
-                )
-            now["format"] = OLDEST
         if differing := list(_differences("", before, now)):
             raise ValueError(
                 f"checkpoint={str(self.path)!r} belongs to another search; different are: "
@@ -85,8 +76,7 @@ class Checkpoint:
             data = file.read_bytes()
             if not is_whole(data):
                 return None
-            unbound = self.identity["format"] == OLDEST
-            return unpack(data, wanted, self._belongs(number, wanted), unbound)
+            return unpack(data, wanted, self._belongs(number, wanted))
         except FileNotFoundError:
             return None
         except Misfit as why:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from echofold._data.tasks import Task
+from echofold._data.problem import Task
 
 Combined = tuple[np.ndarray, np.ndarray]  # a readout, and the ridge it stands for
 

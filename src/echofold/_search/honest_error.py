@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.arguments import check_count, check_number
-from echofold._data.given_estimator import check_fit_params, check_network, is_network
+from echofold._data.arguments import (
+    check_count,
+    check_fit_params,
+    check_network,
+    check_number,
+    is_network,
+)
+from echofold._data.problem import Task
 from echofold._data.tables import read
-from echofold._data.tasks import Task
 from echofold._machine.notices import said_once
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._validation.settings import check_metrics
-from echofold.metrics import Metric, Spread, crps, interval_score
-from echofold.metrics import spread_of as spread_of_rows
+from echofold.metrics import crps, interval_score
+from echofold.metrics._horizon import Spread
+from echofold.metrics._horizon import spread_of as spread_of_rows
+from echofold.metrics._metric import Metric
 from echofold.metrics._relative import check_not_zero
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Pair = tuple[np.ndarray, np.ndarray]
 LEAST = 20  # rows that the shortest beginning must have
 LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is computed from
 
 
-def evaluate(search, *data, origins=5, horizon=None, level=0.9, **fit_params):
+def evaluate(
+    search: Any,
+    *data: Any,
+    origins: int = 5,
+    horizon: int | None = None,
+    level: float = 0.9,
+    **fit_params: Any,
+) -> xr.Dataset:
     """Repeat a whole search on growing beginnings of the data and score it on what follows.
+
+    This judges how models are chosen; `backtest` judges one fitted model from many starts.
 
     The validation error of a search's winner is flattered by having been chosen among many. Here
     every choice is made on the beginning alone, so the error on the rest is an honest estimate of

@@ -6,16 +6,15 @@ from typing import Any
 
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
-from echofold._models.stored import named_in_files
-from echofold._search.described import described, described_function
+from echofold._search.descriptions import described, described_function
 from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
-from echofold.metrics import TOGETHER, Scaled
+from echofold.metrics._metric import TOGETHER
+from echofold.metrics._relative import Scaled
 
 # Parameters of a search that change neither its candidates nor their scores.
 WITHOUT_EFFECT = (
     "final", "memory", "n_jobs", "executor", "checkpoint", "progress", "verify",
-    "ridge_per_output",
 )  # fmt: skip
 DESCRIBED_APART = ("estimator", "space", "cv", "metric", "random_state", "sampler")
 
@@ -36,15 +35,15 @@ def identity_of(
     rest = {
         name: value for name, value in search.get_params(deep=False).items() if name not in left
     }
+    if search.ridge_per == "output":  # which changes the winner alone
+        rest["ridge_per"] = "all"
     if search.sampler is not None:  # blocks know their candidates, so its name is enough
         rest["sampler"] = type(search.sampler).__name__
     return {
         "version": __version__,
         "estimator": type(search.estimator).__name__,
         "parameters": {
-            name: described(value, name)
-            for name, value in named_in_files(search.estimator._added, own).items()
-            if name != "random_state"
+            name: described(value, name) for name, value in own.items() if name != "random_state"
         },
         "space": [
             {name: described(values, f"space[{name!r}]") for name, values in one.items()}

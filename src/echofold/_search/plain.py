@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold import metrics
 from echofold._data.missing import filled
-from echofold._data.tasks import FORECASTING
+from echofold._data.problem import FORECASTING
 from echofold._models.forecast import Forecast, plausible
 from echofold._models.intervals import interval
 from echofold._search.honest_error import spread_of
+from echofold.metrics._horizon import Spread
+from echofold.metrics._metric import Metric, resolve
 
 # On R's series (benchmarks/accuracy.py), of plain forecasts whose validation error was lower than
 # that of the networks, one in five was better later; of those lower by a tenth, one in two.
@@ -57,8 +58,8 @@ def plain_errors(
     seasons: Sequence[int],
     starts: np.ndarray,
     horizon: int,
-    metric: metrics.Metric,
-    spread: metrics.Spread,
+    metric: Metric,
+    spread: Spread,
 ) -> dict[str, np.ndarray]:
     """Errors ``(starts,)`` of plain forecasts of ``values (T, outputs)`` after each start.
 
@@ -140,7 +141,7 @@ def better_than(
 ) -> Better | None:
     """The best plain forecast of the validation intervals, if it beats the final model clearly."""
     best = _judged(search, scheme, search.best_estimator_, values, seasons, metric_name)[0]
-    clearly = metrics.resolve(metric_name).times(best.networks, CLEARLY)
+    clearly = resolve(metric_name).times(best.networks, CLEARLY)
     return best if best.error < clearly else None
 
 
@@ -169,8 +170,8 @@ def _judged(
     metric_name: str,
 ) -> list[Better]:
     """Plain forecasts with their errors on the validation intervals, the lowest first."""
-    metric = metrics.resolve(metric_name)
-    found = search._winners.outputs(scheme, bool(search.individual_ridge))
+    metric = resolve(metric_name)
+    found = search._winners.outputs(scheme, search.ridge_per == "split")
     spread = spread_of(FORECASTING, [values])
     there, starts = ~np.isnan(found.truth[:, :, 0]), found.rows[:, 0]
     usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start

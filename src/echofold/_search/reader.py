@@ -11,7 +11,7 @@ from sklearn.base import clone
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
 from echofold._validation.settings import resolve_schemes
-from echofold.metrics import Metric
+from echofold.metrics._metric import Metric
 
 
 class Reader:

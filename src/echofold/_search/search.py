@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
@@ -11,14 +13,13 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.argument_names import NamedParameters
-from echofold._data.arguments import seed_of
+from echofold._data.arguments import NamedParameters, check_fit_params, is_network, seed_of
 from echofold._data.copies import SharesFunctions, copied
-from echofold._data.given_estimator import check_fit_params, is_network
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
+from echofold._models.forecast import Forecast, Level
 from echofold._search import tables
-from echofold._search.checked import check_arguments, check_one_of, check_task
+from echofold._search.checked import RIDGE_PER, check_arguments, check_one_of, check_task
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.evaluator import Evaluator
 from echofold._search.finals import FINALS
@@ -40,6 +41,11 @@ from echofold._validation.settings import (
     Settings,
     describe_data,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import xarray as xr
 
 
 class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
@@ -69,13 +75,12 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         not count, in any of them.
     final : {"retrain", "average", "best", "weighted", "ensemble"}
         How ``best_estimator_`` is made of the winner.
-    individual_ridge : bool
-        Whether every split takes its own best ridge.
-    ridge_per_output : bool
-        Whether every output of the winner takes the ridge at which its own squared error is lowest,
-        in the mean over splits. For regressors and classifiers: outputs of a forecaster come back
-        as inputs of all. Candidates are compared with one ridge for all outputs; ``best_score_``
-        is the winner's with its own.
+    ridge_per : {"all", "split", "output"}
+        What takes a ridge of its own: nothing, so that one is for all; every split its best; or
+        every output of the winner the one at which its own squared error is lowest, in the mean
+        over splits. The last is for regressors and classifiers (outputs of a forecaster come back
+        as inputs of all); candidates are compared with one ridge for all outputs, and
+        ``best_score_`` is the winner's with its own.
     n_draws : int
         Random initialisations of every candidate: seeds ``random_state``, ``random_state + 1``, …
     select : {"mean", "draw"}
@@ -142,6 +147,15 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     (3,)
     """
 
+    best_params_: dict[str, Any]
+    best_score_: float
+    best_index_: int
+    best_estimator_: Any
+    candidates_: list[dict[str, Any]]
+    results_: Any  # a Dataset, or one for each scheme of a dict
+    evaluation_: xr.Dataset | None
+    seed_: int
+
     def __init__(
         self,
         estimator,
@@ -150,7 +164,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         cv=None,
         metric="nrmse",
         final="retrain",
-        individual_ridge=False,
+        ridge_per="all",
         n_draws=1,
         select="mean",
         algorithm="auto",
@@ -165,14 +179,13 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         progress="auto",
         verify=False,
         sampler=None,
-        ridge_per_output=False,
     ):
         self.estimator = estimator
         self.space = space
         self.cv = cv
         self.metric = metric
         self.final = final
-        self.individual_ridge = individual_ridge
+        self.ridge_per = ridge_per
         self.n_draws = n_draws
         self.select = select
         self.algorithm = algorithm
@@ -187,7 +200,6 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         self.progress = progress
         self.verify = verify
         self.sampler = sampler
-        self.ridge_per_output = ridge_per_output
 
     __metadata_request__fit = {"groups": UNUSED}  # it is for splitters
 
@@ -212,7 +224,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         return tags
 
     @whole_or_not_at_all
-    def fit(self, *data, groups=None, **fit_params):
+    def fit(self, *data: Any, groups: Any = None, **fit_params: Any) -> Self:
         """Search, select and make the final model.
 
         Parameters
@@ -260,7 +272,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         by_draw = self.select == "draw"
         self._winners = Winners(
             reader, self.candidates_, self._results, self.seed_, by_draw,
-            bool(self.ridge_per_output),
+            self.ridge_per == "output",
         )  # fmt: skip
         winner = self._winner(next(iter(schemes)))
         notes = describe_data(problem, schemes)
@@ -270,7 +282,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         with one_piece("making the final model", self.progress):
             self.best_estimator_ = self.finalize(self.final)
             given = self._winners.given_score
-            self.best_score_ = given(next(iter(schemes)), bool(self.individual_ridge))
+            self.best_score_ = given(next(iter(schemes)), self.ridge_per == "split")
         self.best_params_ = {
             **self.candidates_[winner.candidate], "ridge": self.best_estimator_.ridge,
         }  # fmt: skip
@@ -307,10 +319,10 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     def _evaluate(self, evaluator: Evaluator, candidates, spaces):
         """Carry the strategy out."""
         if self.strategy == "optuna":
-            individual = self.individual_ridge
+            individual = self.ridge_per == "split"
             return ask_optuna(evaluator, spaces, self.n_iter, self.seed_, individual, self.sampler)
         if self._halves(candidates):
-            return halve(evaluator, candidates, self.individual_ridge)
+            return halve(evaluator, candidates, self.ridge_per == "split")
         return evaluate_all(evaluator, candidates)
 
     def _interrupted(self, evaluator: Evaluator, total: int) -> str:
@@ -319,7 +331,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
             return f"{done}; give checkpoint=... to keep finished blocks on disk and go on later."
         return f"{done}; they are kept in {str(self.checkpoint)!r}. Run it again to go on."
 
-    def finalize(self, final, scheme=None, draw=None, correct_ridge=False, individual_ridge=None):
+    def finalize(self, final, scheme=None, *, draw=None, correct_ridge=False, ridge_per=None):
         """Make a final model of the winner, without searching again.
 
         Parameters
@@ -335,7 +347,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
             with the weights of the draw where it did best.
         correct_ridge : bool
             Whether "retrain" raises the ridge in proportion to the longer training set.
-        individual_ridge : bool, optional
+        ridge_per : {"all", "split"}, optional
             Whether every split takes its own best ridge; as the search was told by default.
 
         Returns
@@ -353,34 +365,35 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
                 "best one of a single draw may be missing. Use select='draw' or prune=False."
             )
-        individual = self.individual_ridge if individual_ridge is None else bool(individual_ridge)
-        if individual and self.ridge_per_output:
+        per = self.ridge_per if ridge_per is None else ridge_per
+        check_one_of("ridge_per", per, RIDGE_PER)
+        if per != self.ridge_per and "output" in (per, self.ridge_per):
             raise ValueError(
-                f"individual_ridge={individual_ridge!r}: this search has ridge_per_output=True, a "
-                "ridge for each output and not for each split."
+                f"ridge_per={ridge_per!r}: this search has ridge_per={self.ridge_per!r}, and a "
+                "ridge for each output is found by the search itself. Search with the other."
             )
-        if individual and self.prune:
+        if per == "split" and self.prune:
             raise ValueError(
-                f"individual_ridge={individual_ridge!r}: prune=True dropped ridge values that "
-                "single splits may prefer. Search with prune=False."
+                f"ridge_per={ridge_per!r}: prune=True dropped ridge values that single splits may "
+                "prefer. Search with prune=False."
             )
-        return self._winners.model(final, scheme, draw, correct_ridge, individual)
+        return self._winners.model(final, scheme, draw, correct_ridge, per == "split")
 
     def _winner(self, scheme: str) -> Winner:
         """The winner by a scheme."""
-        return self._winners.winner(scheme, None, bool(self.individual_ridge))
+        return self._winners.winner(scheme, None, self.ridge_per == "split")
 
     def _scheme(self, name: str | None) -> str:
         """The name of a scheme of this search, the first by default."""
         return named(self._results, name)
 
-    def to_frame(self, scheme=None):
+    def to_frame(self, scheme: str | None = None) -> pd.DataFrame:
         """Results as a pandas DataFrame: a row for every candidate and ridge, best first."""
         check_is_fitted(self, "results_")
         return tables.frame(self._results[self._scheme(scheme)], self.candidates_)
 
     @property
-    def cv_results_(self):
+    def cv_results_(self) -> dict[str, Any]:
         """Results of the first scheme in scikit-learn's form (scores negated: higher is better)."""
         check_is_fitted(self, "results_")
         return tables.scikit_learn_form(next(iter(self._results.values())), self.candidates_)
@@ -390,18 +403,24 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         check_is_fitted(self, "results_")
         return tables.summary(self)
 
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
+
     def forecast(self, horizon, X=None, level=None):
         """Forecast with ``best_estimator_``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.forecast(horizon, X=X, level=level)
 
-    def predict(self, X, **options):
+    def predict(self, X: Any, **options: Any) -> np.ndarray:
         """Predict with ``best_estimator_``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X, **options)
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
-    def predict_proba(self, sequences):
+    def predict_proba(self, sequences: Any) -> np.ndarray:
         """Probabilities of ``best_estimator_``, a classifier."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(sequences)
@@ -411,17 +430,17 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """The labels of ``best_estimator_``, a classifier, sorted."""
         return self.best_estimator_.classes_
 
-    def decision_function(self, sequences):
+    def decision_function(self, sequences: Any) -> np.ndarray:
         """Outputs of ``best_estimator_``, a classifier."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.decision_function(sequences)
 
-    def score(self, X, y):
+    def score(self, X: Any, y: Any) -> float:
         """Score of ``best_estimator_``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.score(X, y)
 
-    def report(self, path, about=None):
+    def report(self, path: str | os.PathLike, about: Any = None) -> Path:
         """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
         check_is_fitted(self, "results_")
         from echofold.report import write_report

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.argument_names import did_you_mean
+from echofold._data.arguments import did_you_mean
 from echofold._folds.ridge import check_ridge
 
 
@@ -54,7 +54,7 @@ def split_ridge(spaces: list[dict[str, Any]], own: float) -> tuple[list[dict], n
     if not paths and np.ndim(own):
         raise ValueError(
             f"ridge={own!r} of the estimator is one for each output, and no path to search; give "
-            "space['ridge'], and ridge_per_output=True to choose one for each output."
+            "space['ridge'], and ridge_per='output' to choose one for each output."
         )
     paths = paths or [[own]]
     if any(hasattr(path, "rvs") for path in paths):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from echofold import metrics
 from echofold._data.problem import Problem
 from echofold._data.runs import Runs
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
@@ -18,6 +17,7 @@ from echofold._search.finals import FINALS, mean_ridge
 from echofold._validation.score import finish_sums, score_outputs, score_residuals
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
+from echofold.metrics._metric import resolve
 
 KEPT_OUTPUTS = 2**20  # numbers: validation outputs of a series longer than memory
 
@@ -50,7 +50,7 @@ def validate_winner(
     """Readouts and errors of every split at its ``ridge (splits, 1 or outputs)``, from one run."""
     path, place = np.unique(ridge, return_inverse=True)
     place = place.reshape(ridge.shape)
-    rmse = [metrics.resolve("rmse")]
+    rmse = [resolve("rmse")]
     settings = Settings(path, penalised, rmse, readouts=True)
     one = validate(source, {"winner": splits}, settings, close=False)["winner"]
     W, train_rows = of_outputs(one.W[0], place), splits.train_sizes
@@ -93,7 +93,7 @@ def output_ridges(
     Outputs of an open loop know nothing of each other: a readout of one is a column of the common
     one. Means over splits, as of scores.
     """
-    settings = Settings(path, penalised, [metrics.resolve("rmse")], readouts=True)
+    settings = Settings(path, penalised, [resolve("rmse")], readouts=True)
     W = validate(source, {"winner": splits}, settings, close=False)["winner"].W[0]
     rows, problem = splits.valid_rows, source.problem
     counts = problem.counts(rows)

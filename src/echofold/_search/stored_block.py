@@ -15,8 +15,7 @@ import numpy as np
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
 from echofold._search.blocks import Block
-from echofold._search.described import described
-from echofold._search.fingerprint import fingerprint, hashed
+from echofold._search.descriptions import described, fingerprint, hashed
 from echofold._validation.record import Record
 
 HASH = 64  # characters of the hash that a file begins with
@@ -134,11 +133,8 @@ def is_whole(data: bytes) -> bool:
     return hashlib.sha256(data[HASH:]).hexdigest().encode() == data[:HASH]
 
 
-def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any], unbound: bool) -> Record:
-    """The block in a whole file; raise `Misfit` unless it is the one wanted.
-
-    ``unbound`` blocks do not say where they belong, as those of version 0.1.0.
-    """
+def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any]) -> Record:
+    """The block in a whole file; raise `Misfit` unless it is the one wanted."""
     try:
         members = _members(data[HASH:])
         meta = json.loads(str(_array(members["meta.npy"])))
@@ -147,7 +143,7 @@ def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any], unbound: bool
         raise
     except Exception as error:  # whatever foreign bytes end in
         raise Misfit(f"is not a block of a search ({error or type(error).__name__})") from None
-    _check_belongs(meta.get("belongs"), belongs, unbound)
+    _check_belongs(meta.get("belongs"), belongs)
     shapes = {what: (array.shape, array.dtype.str) for what, array in arrays.items()}
     if shapes != wanted.arrays():
         raise Misfit("holds scores of other schemes, metrics or shapes")
@@ -205,9 +201,7 @@ def _named(meta: dict[str, Any], members: dict[str, bytes]) -> dict[tuple[str, .
     return {what: _array(members[f"{place}.npy"]) for what, place in places.items()}
 
 
-def _check_belongs(found: Any, belongs: dict[str, Any], unbound: bool) -> None:
-    if found is None and unbound:
-        return
+def _check_belongs(found: Any, belongs: dict[str, Any]) -> None:
     if not isinstance(found, dict) or found.get("search") != belongs["search"]:
         raise Misfit("belongs to another search")
     if found.get("block") != belongs["block"]:

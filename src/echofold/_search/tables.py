@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold.metrics import costs_of
+from echofold.metrics._metric import costs_of
 
 
 def frame(dataset, candidates: list[dict[str, Any]]):
@@ -105,7 +105,7 @@ def summary(search) -> str:
                 "  every candidate diverges on some split; the winner does so least often, in "
                 f"{winner.diverged} runs"
             )
-    if search.ridge_per_output:
+    if search.ridge_per == "output":
         lines.append(
             f"scores are with one ridge for all outputs; each has its own: {search.best_score_:.4f}"
         )

@@ -28,7 +28,7 @@ from echofold._search.split_readouts import (
     validation_outputs,
     validation_truth,
 )
-from echofold.metrics import costs_of
+from echofold.metrics._metric import costs_of
 
 # Members of an ensemble, as measured by benchmarks/accuracy.py (see CHANGELOG).
 OF_EACH = 2  # candidates of a representation

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.arguments import seed_of
-from echofold._data.given_estimator import check_fit_params, check_network
-from echofold._data.problem import Problem
+from echofold._data.arguments import check_fit_params, check_network, seed_of
+from echofold._data.problem import REGRESSION, Problem
 from echofold._data.segments import Series
-from echofold._data.tasks import REGRESSION
 from echofold._engine.states import GivenStates
 from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
@@ -109,6 +107,7 @@ def cross_validate(
 def cross_validate_readout(
     states,
     targets,
+    *,
     cv: Any = None,
     ridge: Any = 1e-6,
     metric: Any = "nrmse",

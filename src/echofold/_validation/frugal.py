@@ -22,7 +22,7 @@ from echofold._validation.refit import refit
 from echofold._validation.score import error_sums, finish_sums, kinds, runs_closed_loop
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import learn_whitening
-from echofold.metrics import OF_VALUES, TOGETHER
+from echofold.metrics._metric import OF_VALUES, TOGETHER
 
 
 def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: bool) -> None:

@@ -30,10 +30,9 @@ from echofold._folds.leave_out import only_valid
 from echofold._folds.many_rows import ManyRows, bytes_of
 from echofold._folds.pieces import Pieces, cut
 from echofold._folds.splits import RowSplits
-from echofold._machine.arrays import namespace
+from echofold._machine.arrays import equal_parts, namespace
 from echofold._machine.device import DeviceFull, engine, is_accelerator, memory_of
 from echofold._machine.programs import program
-from echofold._machine.shapes import equal_parts
 from echofold._validation.outcome import Validated
 from echofold._validation.score import (
     call_metric,
@@ -46,7 +45,7 @@ from echofold._validation.score import (
     sums_of_errors,
 )
 from echofold._validation.settings import Settings
-from echofold.metrics import GROWING
+from echofold.metrics._metric import GROWING
 
 
 def suits(device: str, problem: Problem, columns: int, settings: Settings) -> bool:

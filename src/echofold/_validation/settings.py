@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from echofold._data.lazy import AT_ONCE
-from echofold._data.problem import Problem
+from echofold._data.problem import Problem, Task
 from echofold._data.rows import Intervals
-from echofold._data.tasks import Task
 from echofold._folds.splits import RowSplits, resolve_cv
 from echofold._validation.score import check_values_of
-from echofold.metrics import OF_VALUES, TOGETHER, Metric, resolve
+from echofold.metrics._metric import OF_VALUES, TOGETHER, Metric, resolve
 from echofold.schemes._scheme import Scheme
 
 
@@ -90,8 +89,19 @@ def check_labels(metrics: list[Metric], task: Task) -> None:
             )
 
 
+def check_one_run(splits: RowSplits) -> None:
+    """Raise for validation sets of a forecaster that are not one stretch of time."""
+    if not splits.runs.single:
+        raise ValueError(
+            f"cv={splits.name} has validation sets that are not one interval each; a forecast runs "
+            "over one. Use a scheme such as KFold, Accumulative or WalkForward."
+        )
+
+
 def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> None:
     """Raise for a scheme or a metric that makes no sense for the task."""
+    if problem.task.fed_back:
+        check_one_run(splits)
     _check_weights(problem, splits)
     if problem.lazy:
         _check_lazy(splits, metrics, problem.task.fed_back)

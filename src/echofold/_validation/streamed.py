@@ -32,7 +32,7 @@ from echofold._validation.score import (
     score_residuals,
 )
 from echofold._validation.settings import Settings
-from echofold.metrics import TOGETHER
+from echofold.metrics._metric import TOGETHER
 
 PILOT = 20  # rows a column, in segments that are warmed up from rest
 

@@ -29,7 +29,7 @@ from echofold._validation.score import (
 )
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import from_pieces
-from echofold.metrics import GROWING
+from echofold.metrics._metric import GROWING
 
 
 def validate(

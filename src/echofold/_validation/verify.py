@@ -30,7 +30,7 @@ from echofold._validation.refit import refit
 from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import predict_again
-from echofold.metrics import resolve
+from echofold.metrics._metric import resolve
 
 SPLITS = 3  # refitted of each scheme, for one candidate of each batch
 ROUNDINGS = 1e4  # how many times as far as one rounding of the data a fast result may be off

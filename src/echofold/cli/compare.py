@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold import metrics
-from echofold._data.tasks import FORECASTING
-from echofold._machine.pace import Pace, in_time
+from echofold._data.problem import FORECASTING
+from echofold._machine.progress import Pace, in_time
 from echofold._search.finals import mean_ridge
 from echofold._search.honest_error import (
     as_dataset,
@@ -24,6 +23,7 @@ from echofold._search.honest_error import (
 from echofold._search.plain import plain_errors
 from echofold.cli.defaults import Plan
 from echofold.cli.showing.output import Output
+from echofold.metrics._metric import resolve
 
 LEVEL = 0.9
 
@@ -88,7 +88,7 @@ def compare(
     beside the values; a search of as many values as ``then`` follows, and counts to the time that
     is left.
     """
-    horizon, metric = plan.horizon, metrics.resolve(plan.metric)
+    horizon, metric = plan.horizon, resolve(plan.metric)
     starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(FORECASTING, [values])
     starts = starts[[values.iloc[start : start + horizon].notna().any() for start in starts]]
     if len(starts) < plan.origins:

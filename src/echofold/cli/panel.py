@@ -12,11 +12,10 @@ from typing import Any
 import click
 import pandas as pd
 
-from echofold._data.numbers import figure
-from echofold._data.text import guarded, listed, shown
+from echofold._data.text import figure, guarded, listed, shown
 from echofold._machine.files import write_atomically
 from echofold.cli.reading import LEAST, parts_of, read_table
-from echofold.cli.showing.drawn import table as drawn
+from echofold.cli.showing.forecast import table as drawn
 from echofold.cli.showing.output import Output, plain
 
 RESERVED = {  # names that Windows keeps for devices

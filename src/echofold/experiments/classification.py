@@ -19,7 +19,7 @@ from sklearn.utils import shuffle
 from echofold import ESNClassifier, ESNSearchCV, KFold, SingleSplit, __version__
 from echofold.datasets import SequenceDataset, load_japanese_vowels
 from echofold.experiments import _tables, published
-from echofold.experiments._run import Say, expecting_collinear_states
+from echofold.experiments._tables import Say, expecting_collinear_states
 from echofold.metrics import nrmse
 
 SPACE = {
@@ -63,7 +63,7 @@ def one_draw(seed: int, data, schemes: list[str]) -> list[dict[str, Any]]:
         scores = fitted.results_[cv].nrmse.isel(draw=0)
         scores = scores.min("ridge") if individual else scores
         for final in FINALS:
-            model = fitted.finalize(final, scheme=cv, individual_ridge=individual)
+            model = fitted.finalize(final, scheme=cv, ridge_per="split" if individual else "all")
             outputs = model.decision_function(test)
             wrong = model.classes_[outputs.argmax(axis=1)] != vowels.test_labels
             rows.append({

@@ -24,7 +24,7 @@ from echofold import (
 )
 from echofold._machine.files import write_atomically
 from echofold.experiments import _tables, generative, speed
-from echofold.experiments._run import Say, expecting_collinear_states
+from echofold.experiments._tables import Say, expecting_collinear_states
 from echofold.metrics import nrmse
 
 # Okabe and Ito's colours, which can be told apart with any colour vision.

@@ -29,7 +29,7 @@ from echofold import (
 )
 from echofold import datasets as data
 from echofold.experiments import _tables, published
-from echofold.experiments._run import Say, checkpoint, expecting_collinear_states
+from echofold.experiments._tables import Say, checkpoint, expecting_collinear_states
 from echofold.metrics import nrmse
 
 

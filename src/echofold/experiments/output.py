@@ -28,7 +28,7 @@ from echofold import (
 )
 from echofold.datasets import beat_target, load_ecg
 from echofold.experiments import _tables, published
-from echofold.experiments._run import Say, checkpoint, expecting_collinear_states
+from echofold.experiments._tables import Say, checkpoint, expecting_collinear_states
 from echofold.metrics import nrmse
 
 WASHOUT, ROWS, TEST = 5_000, 450_000, 190_000

@@ -37,7 +37,7 @@ from echofold import (
     backtest,
 )
 from echofold.experiments import _tables, published
-from echofold.experiments._run import Say, expecting_collinear_states
+from echofold.experiments._tables import Say, expecting_collinear_states
 from echofold.metrics import horizon
 
 LYAPUNOV_TIME = 111  # rows
@@ -123,7 +123,7 @@ def tested(model: ESNForecaster, y: np.ndarray) -> float:
     """Mean prediction horizon over the test starts, in Lyapunov times."""
     starts = FIRST_TEST + VALID * np.arange(TESTS)
     metric = horizon(0.2, normalise="rms", step=1 / LYAPUNOV_TIME)
-    found = backtest(model, y, starts, LONGEST, WASHOUT - 1, metric=metric)
+    found = backtest(model, y, starts, LONGEST, washout=WASHOUT - 1, metric=metric)
     return float(found.horizon.mean())
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from echofold import ESNForecaster, KFold, __version__, cross_validate
 from echofold.experiments import _tables
-from echofold.experiments._run import Say
+from echofold.experiments._tables import Say
 
 PAIRS = 1260
 UNITS = (50, 500)

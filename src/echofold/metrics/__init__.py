@@ -6,46 +6,25 @@ with an attribute ``higher_is_better = True`` it is maximised.
 
 from __future__ import annotations
 
-from echofold.metrics._accuracy import accuracy
-from echofold.metrics._errors import error_rate, log_mse, mae, mse, nrmse, r2, rmse
-from echofold.metrics._horizon import Horizon, Spread, horizon, spread_of
-from echofold.metrics._intervals import crps, interval_score
-from echofold.metrics._metric import (
-    GROWING,
-    OF_ERRORS,
-    OF_GROWING_SUMS,
-    OF_VALUES,
-    RELATIVE,
-    TOGETHER,
-    WITHOUT_UNIT,
-    Metric,
-    costs_of,
-    resolve,
+from echofold.metrics._errors import (
+    accuracy,
+    error_rate,
+    log_mse,
+    mae,
+    mse,
+    nrmse,
+    r2,
+    rmse,
 )
-from echofold.metrics._relative import check_not_zero, mape, relative, smape
-from echofold.metrics._scaled import Scaled, mase
-from echofold.metrics._variation import denominators, interval_denominators
+from echofold.metrics._horizon import horizon
+from echofold.metrics._intervals import crps, interval_score
+from echofold.metrics._relative import mape, mase, smape
 
 __all__ = [
-    "TOGETHER",
-    "GROWING",
-    "OF_ERRORS",
-    "OF_GROWING_SUMS",
-    "OF_VALUES",
-    "RELATIVE",
-    "WITHOUT_UNIT",
-    "Horizon",
-    "Metric",
-    "Scaled",
-    "Spread",
     "accuracy",
-    "check_not_zero",
-    "costs_of",
     "crps",
-    "denominators",
     "error_rate",
     "horizon",
-    "interval_denominators",
     "interval_score",
     "log_mse",
     "mae",
@@ -54,9 +33,6 @@ __all__ = [
     "mse",
     "nrmse",
     "r2",
-    "relative",
-    "resolve",
     "rmse",
     "smape",
-    "spread_of",
 ]

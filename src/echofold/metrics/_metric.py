@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from echofold.metrics._accuracy import accuracy
-from echofold.metrics._errors import TINY, error_rate, log_mse, mae, mse, nrmse, r2, rmse
+from echofold.metrics._errors import TINY, accuracy, error_rate, log_mse, mae, mse, nrmse, r2, rmse
 from echofold.metrics._horizon import Horizon, Spread
-from echofold.metrics._relative import mape, smape
-from echofold.metrics._scaled import Scaled, mase
+from echofold.metrics._relative import Scaled, mape, mase, smape
 
 # Sums that only grow in the course of a run
 GROWING = ("squared", "absolute", "relative", "symmetric", "lost")

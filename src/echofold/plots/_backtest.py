@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import check_number
-from echofold._data.numbers import short
+from echofold._data.text import short
 from echofold.plots._style import (
     BLUE,
     INK,
@@ -23,7 +23,9 @@ from echofold.plots._style import (
 NAMES = {"forecast", "truth", "error"}  # what is no score in a backtest's Dataset
 
 
-def error_growth(found: Any, step: float = 1.0, unit: str = "steps ahead", ax: Any = None) -> Any:
+def error_growth(
+    found: Any, *, step: float = 1.0, unit: str = "steps ahead", ax: Any = None
+) -> Any:
     """Draw how the errors of a backtest grow, relative to the spread of the series.
 
     The line is the median over starts, the bands hold the middle half and nine in ten of them. Runs
@@ -87,7 +89,9 @@ def error_growth(found: Any, step: float = 1.0, unit: str = "steps ahead", ax: A
     return ax
 
 
-def horizons(found: Any, metric: str | None = None, unit: str | None = None, ax: Any = None) -> Any:
+def horizons(
+    found: Any, *, metric: str | None = None, unit: str | None = None, ax: Any = None
+) -> Any:
     """Draw how the scores of a backtest's forecasts are distributed over starts.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.numbers import short
+from echofold._data.text import short
 from echofold.plots._series import check_output, name_of
 from echofold.plots._style import (
     CYCLE,
@@ -28,7 +28,7 @@ DEEPEST = 1e-8  # of the highest peak: what lies below is not shown
 BEGINNING = 10  # the first part of so many of a measurement, which may leave the picture
 
 
-def climate(result: Any, ax: Any = None, *, output: int | None = None) -> Any:
+def climate(result: Any, *, ax: Any = None, output: int | None = None) -> Any:
     """Draw the power spectra and the histograms of a series and of a forecast, side by side.
 
     Parameters
@@ -132,7 +132,7 @@ _STYLES = {
 }
 
 
-def lyapunov(result: Any, ax: Any = None, *, count: int | None = None) -> Any:
+def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
     """Draw how Lyapunov exponents settle as they are measured for longer.
 
     Parameters

@@ -80,7 +80,7 @@ def scores_of(source: Any, scheme: str | None) -> Scores:
     bounds = np.zeros(values.shape[1::2], dtype=bool)
     if "pruned" in dataset:
         bounds = dataset.pruned.transpose("draw", "candidate", "ridge").values.any(axis=0)
-    individual = bool(getattr(source, "individual_ridge", False))
+    individual = getattr(source, "ridge_per", "all") == "split"
     return Scores(dataset, values, bounds, individual)
 
 
@@ -105,4 +105,4 @@ def given_series(search: Any) -> Table:
 def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutputs:
     """Forecasts or predictions of every split of the winner for its validation rows."""
     scheme = named(fitted(search)._results, scheme)
-    return search._winners.outputs(scheme, bool(search.individual_ridge))
+    return search._winners.outputs(scheme, search.ridge_per == "split")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.numbers import short
+from echofold._data.text import short
 from echofold.plots._given import scores_of
 from echofold.plots._style import (
     BLUE,
@@ -23,7 +23,7 @@ from echofold.plots._style import (
 )
 
 
-def validation_test(validation: Any, test: Any, chosen: Any = None, ax: Any = None) -> Any:
+def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any = None) -> Any:
     """Draw the test error of every candidate against its validation error.
 
     The closer the cloud is to a line, the better validation tells good candidates from bad ones.
@@ -88,7 +88,11 @@ def validation_test(validation: Any, test: Any, chosen: Any = None, ax: Any = No
 
 
 def ridge_path(
-    search_or_dataset: Any, candidate: int | None = None, scheme: str | None = None, ax: Any = None
+    search_or_dataset: Any,
+    *,
+    candidate: int | None = None,
+    scheme: str | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw a candidate's error over the ridge path: the mean over splits and their middle half.
 

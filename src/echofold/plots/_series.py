@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import is_integer
+from echofold._data.dates import timeline
+from echofold._data.problem import Task
 from echofold._data.tables import Table, read
-from echofold._data.tasks import Task
 from echofold.plots._given import (
     ValidationOutputs,
     fitted,
@@ -20,20 +21,54 @@ from echofold.plots._style import (
     INK,
     VERMILION,
     axes,
+    fitting,
     legend_above,
     note,
     plain,
     plain_numbers,
+    whole_numbers,
     with_gaps,
 )
-from echofold.plots._time import continued, label_time, positions
+
+
+def positions(index: Any, rows: int) -> np.ndarray:
+    """Where rows stand on the horizontal axis: dates, numbers that ascend, or row numbers."""
+    if hasattr(index, "to_timestamp"):
+        index = index.to_timestamp()
+    if getattr(index, "tz", None) is not None:
+        index = index.tz_localize(None)
+    if index is not None and index.dtype.kind in "Miuf" and index.is_monotonic_increasing:
+        return index.to_numpy()
+    return np.arange(rows)
+
+
+def label_time(ax: Any, index: Any) -> None:
+    """Label the horizontal axis; dates briefly."""
+    if hasattr(index, "to_timestamp") or getattr(getattr(index, "dtype", None), "kind", "") == "M":
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(minticks=2, maxticks=max(4, min(8, fitting(ax, 6))))
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    else:
+        whole_numbers(ax)
+        ax.set_xlabel("row" if index is None or index.name is None else plain(index.name))
+
+
+def continued(index: Any, rows: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the series and the ``horizon`` values after it stand."""
+    if index is not None:
+        ends = timeline(index, "y")
+        if ends.kind != "rows":
+            return positions(index, rows), positions(ends.following(horizon), horizon)
+    return np.arange(rows), np.arange(rows, rows + horizon)
 
 
 def forecasts(
     search: Any,
+    *,
     scheme: str | None = None,
     ax: Any = None,
-    *,
     output: int = 0,
     rows: tuple[int, int] | None = None,
 ) -> Any:
@@ -116,7 +151,7 @@ def outputs_over_series(
 
 
 def forecast(
-    y: Any, forecast: Any, ax: Any = None, history: int | None = None, *, output: int = 0
+    y: Any, forecast: Any, *, ax: Any = None, history: int | None = None, output: int = 0
 ) -> Any:
     """Draw a forecast, with its intervals if it has any, after the series it continues.
 
@@ -208,12 +243,9 @@ def _bands(forecast: Any, output: int, outputs: int):
     """Name, lower and upper ends of each interval, the widest first."""
     if not hasattr(forecast, "lower"):
         return
-    several = isinstance(forecast.lower, dict)
-    lower = forecast.lower if several else {None: forecast.lower}
-    upper = forecast.upper if several else {None: forecast.upper}
-    for level in sorted(lower, reverse=True) if several else lower:
-        ends = (_column(part[level], output, outputs) for part in (lower, upper))
-        yield ("interval" if level is None else f"{100 * level:g} % interval", *ends)
+    for level in sorted(forecast.lower, reverse=True):
+        ends = (_column(one[level], output, outputs) for one in (forecast.lower, forecast.upper))
+        yield (f"{100 * level:g} % interval", *ends)
 
 
 def _column(part: Any, output: int, outputs: int) -> np.ndarray:

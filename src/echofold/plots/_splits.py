@@ -15,7 +15,7 @@ PIECES = 4000  # bars drawn at most; scattered sets are sampled to fewer
 CELLS = 300  # rows sampled for a scattered set
 
 
-def splits(scheme: Any, n: int, ax: Any = None) -> Any:
+def splits(scheme: Any, n: int, *, ax: Any = None) -> Any:
     """Draw the splits of ``n`` rows, one row of bars for each: training, left out, validation.
 
     Parameters

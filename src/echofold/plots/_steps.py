@@ -19,7 +19,7 @@ from echofold.plots._style import (
 )
 
 
-def error_by_step(search_or_estimator: Any, ax: Any = None) -> Any:
+def error_by_step(search_or_estimator: Any, *, ax: Any = None) -> Any:
     """Draw the error of the validation forecasts against the steps ahead.
 
     At each step this is the root of the mean squared error over splits, in original units, with

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.numbers import short
-from echofold._data.text import label
+from echofold._data.text import label, short
 
 # Okabe and Ito's colours; INK and PALE stand for what is given and what is left out.
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.numbers import short
+from echofold._data.text import short
 from echofold.plots._given import Scores, scores_of
 from echofold.plots._style import (
     MANY,
@@ -22,7 +22,7 @@ from echofold.plots._style import (
 
 
 def surface(
-    search_or_dataset: Any, x: str, y: str, scheme: str | None = None, ax: Any = None
+    search_or_dataset: Any, x: str, y: str, *, scheme: str | None = None, ax: Any = None
 ) -> Any:
     """Draw the score over two hyper-parameters, the best over all others and the ridge.
 

@@ -75,7 +75,7 @@ def render(search: Any, about: About) -> str:
     if not isinstance(about, About):
         raise TypeError(f"about={about!r}: expected an echofold.report.About, or None.")
     check_is_fitted(search, "results_")
-    from echofold._data.numbers import in_words
+    from echofold._data.text import in_words
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -110,8 +110,6 @@ def look_ahead(search: Any, about: About) -> Ahead:
     """The forecast of a search, and the plain ones beside it."""
     table, metric = given_series(search), search._reader.metrics[0]
     forecast = about.forecast or _made(search, about)
-    if forecast is not None and not isinstance(forecast.lower, dict):
-        forecast = Forecast(forecast.mean, {None: forecast.lower}, {None: forecast.upper})
     seasons = tuple(about.seasons) if about.seasons is not None else _seasons(search, table)
     plain: dict[str, np.ndarray] = {}
     if forecast is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.numbers import in_words
+from echofold._data.text import in_words
 from echofold.plots._given import given_series
 
 COLUMNS = 12  # columns or classes described at most

@@ -1,4 +1,4 @@
-"""The details of a report, gathered from a search as plain data."""
+"""The details of a report, gathered from a search as plain data; members of an ensemble, too."""
 
 from __future__ import annotations
 
@@ -8,14 +8,38 @@ from typing import Any
 
 import numpy as np
 
-from echofold import __version__, metrics
-from echofold._data.numbers import in_words, short
+from echofold import __version__
+from echofold._data.text import in_words, short
 from echofold._folds.tolerances import COLLINEAR
+from echofold._models.ensemble import TRIMMED, is_ensemble
 from echofold._search.finals import FINALS
 from echofold._validation.dataset import describe_trouble
+from echofold.metrics._metric import RELATIVE
 from echofold.report._code import code_of
 from echofold.report._data import described
-from echofold.report._members import members_of
+
+
+def members_of(search: Any) -> dict[str, Any] | None:
+    """Members with equal parameters as one row; None if the final model is no ensemble."""
+    model = search.best_estimator_
+    if not is_ensemble(model):
+        return None
+    shaping = model.members[0]._shapes_the_problem
+    searched = dict.fromkeys(name for one in search.candidates_ for name in one)
+    names = [name for name in searched if name in shaping]
+    names += [name for name in searched if name not in shaping and name != "ridge"] + ["ridge"]
+    groups: dict[tuple[str, ...], int] = {}
+    for member in model.members:
+        values = tuple(in_words(getattr(member, name)) for name in names)
+        groups[values] = groups.get(values, 0) + 1
+    total = len(model.members)
+    return {
+        "head": names,
+        "rows": [(values, count, f"{count / total:.1%}") for values, count in groups.items()],
+        "total": total,
+        "trimmed": f"{TRIMMED:.0%}",
+    }
+
 
 PACKAGES = ("jax", "numpy", "pandas", "scikit-learn", "scipy", "xarray", "matplotlib")
 NATURAL_ENDS = {"leak_rate": 1, "connectivity": 1, "spectral_radius": 0, "ridge": 0}
@@ -129,7 +153,7 @@ def _selection(search: Any) -> str:
     text = "the mean over splits"
     if search.n_draws > 1:
         text += " and draws" if search.select == "mean" else " in the best draw"
-    return text + (", with a ridge for each split" if search.individual_ridge else "")
+    return text + (", with a ridge for each split" if search.ridge_per == "split" else "")
 
 
 def _values(value: Any) -> str:
@@ -204,7 +228,7 @@ def _warnings(search: Any) -> list[str]:
     score, first = search.best_score_, next(iter(search._results.values()))
     if not np.isfinite(score):
         notes.append("No candidate has a finite score: the winner is the first of them.")
-    elif first.attrs["metric"] in metrics.RELATIVE and score >= 1:
+    elif first.attrs["metric"] in RELATIVE and score >= 1:
         name = first.attrs["metric"].upper()
         notes.append(
             f"An {name} of {in_words(score)} is no better than guessing the mean of each "

@@ -1,7 +1,14 @@
-"""Drawings that only a report needs."""
+"""Drawings that only a report needs, and any drawing as SVG that stands inside a page.
+
+SVG takes its colours from the page's style.
+"""
 
 from __future__ import annotations
 
+import io
+import re
+import warnings
+from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
@@ -9,7 +16,8 @@ import numpy as np
 
 from echofold import plots
 from echofold._data.tables import Table
-from echofold.plots._series import column_name
+from echofold.plots import _style
+from echofold.plots._series import column_name, continued, label_time, positions
 from echofold.plots._style import (
     BLUE,
     CYCLE,
@@ -28,7 +36,72 @@ from echofold.plots._style import (
     whole_numbers,
     with_gaps,
 )
-from echofold.plots._time import continued, label_time, positions
+
+TEXT = "#262626"
+# Colours of the drawings and the variables of the style sheet that stand for them.
+COLOURS = {
+    TEXT: "ink",
+    _style.INK: "series",
+    _style.PALE: "pale",
+    _style.BLUE: "blue",
+    _style.VERMILION: "vermilion",
+    _style.GREEN: "green",
+    _style.PURPLE: "purple",
+    _style.ORANGE: "orange",
+    _style.SKY: "sky",
+}
+SETTINGS: dict[str, Any] = {
+    "svg.fonttype": "none",  # text stays text: small, searchable, and in the reader's font
+    "font.size": 10,
+    "text.color": TEXT,
+    "axes.edgecolor": TEXT,
+    "axes.labelcolor": TEXT,
+    "xtick.color": TEXT,
+    "ytick.color": TEXT,
+    "axes.linewidth": 0.7,
+    "path.simplify": False,  # the plots thin long lines themselves
+    "savefig.dpi": 200,  # of clouds of points, which are images inside
+}
+
+
+def svg(plot: Callable[..., Any], size: tuple[float, float], name: str, label: str) -> str:
+    """What ``plot(ax=…)`` draws at a ``size`` in inches; ``name`` makes its ids unique."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # Characters that matplotlib's font lacks: the reader's will have them.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        matplotlib.rcdefaults()
+        settings: Any = {**SETTINGS, "svg.hashsalt": name}
+        matplotlib.rcParams.update(settings)
+        figure = Figure(figsize=size, layout="constrained")
+        plot(ax=figure.subplots())
+        written = io.StringIO()
+        figure.savefig(written, format="svg", transparent=True)
+    return _inline(written.getvalue(), name, label)
+
+
+def _inline(text: str, name: str, label: str) -> str:
+    """The bare element, with unique ids and the page's colours."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>|<style .*?</style>", "", text, flags=re.DOTALL)
+    head, rest = text.split(">", 1)
+    box = re.search(r'viewBox="[^"]*"', head)
+    assert box is not None
+    rest = re.sub(r'\bid="', f'id="{name}-', rest)
+    rest = re.sub(r'href="#|url\(#', lambda match: f"{match[0]}{name}-", rest)
+    for colour, variable in COLOURS.items():
+        rest = re.sub(rf"(?<=: ){colour}\b", f"var(--{variable})", rest, flags=re.IGNORECASE)
+    # Two decimals of a point are finer than any screen.
+    rest = re.sub(r"(?<= d=\")[^\"]*", _rounded, rest)
+    quoted = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return f'<svg {box[0]} role="img" aria-label="{quoted}">{rest.strip()}'
+
+
+def _rounded(path: re.Match) -> str:
+    return re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", path[0]).replace(" \n", "\n")
+
 
 THIN = (VERMILION, GREEN, PURPLE, ORANGE, SKY)  # of plain forecasts, beside a blue one
 
@@ -58,7 +131,7 @@ def beside_plain_ones(
 ) -> None:
     """The end of a series, its forecast with intervals, and thin lines of plain forecasts."""
     horizon = len(forecast.mean)
-    plots.forecast(y, forecast, ax, history=max(30, 3 * horizon), output=output)
+    plots.forecast(y, forecast, ax=ax, history=max(30, 3 * horizon), output=output)
     _, ahead = continued(table.index, len(table.values), horizon)
     for (name, values), colour in zip(lines.items(), cycle(THIN), strict=False):
         ax.plot(ahead, values, "--", color=colour, linewidth=0.9, label=plain(name), zorder=1.5)
@@ -97,7 +170,7 @@ def repetitions(evaluation: Any, honest: np.ndarray, ax: Any) -> None:
 
 def scatter(x: Any, y: Any, chosen: Any, across: str, up: str, ax: Any) -> None:
     """Errors of one kind against another."""
-    plots.validation_test(x, y, chosen, ax).set(xlabel=across, ylabel=up)
+    plots.validation_test(x, y, chosen=chosen, ax=ax).set(xlabel=across, ylabel=up)
 
 
 def series(table: Table, output: int, ax: Any) -> None:
@@ -121,4 +194,4 @@ def examples(sequences: list[np.ndarray], labels: np.ndarray, classes: Any, ax: 
 
 def split_rows(splits: Any, unit: str, ax: Any) -> None:
     """Splits of rows, or of sequences."""
-    plots.splits(splits, splits.n, ax).set_xlabel(unit)
+    plots.splits(splits, splits.n, ax=ax).set_xlabel(unit)

@@ -27,9 +27,9 @@ from echofold.report._drawings import (
     scatter,
     series,
     split_rows,
+    svg,
 )
 from echofold.report._lead import OUTPUTS
-from echofold.report._svg import svg
 from echofold.report._verdict import short_name
 
 HALF, WIDE, NARROW = (4.8, 3.3), (10.4, 3.4), (4.7, 3.1)
@@ -95,8 +95,7 @@ def _forecasts(album: _Album, ahead: Ahead) -> Iterator[Picture]:
     """The forecast of each output beside plain ones, unless it needs inputs not known here."""
     if ahead.forecast is None:
         return
-    levels = [one for one in ahead.forecast.lower if one is not None]
-    share = " and ".join(f"{100 * one:g} %" for one in levels) or "its share"
+    share = " and ".join(f"{100 * one:g} %" for one in ahead.forecast.lower)
     caption = (
         f"The band is meant to hold {share} of the values; it is made of the errors of "
         f"validation forecasts. Thin lines are other forecasts to compare with."
@@ -190,7 +189,7 @@ def _candidates(album: _Album, search: Any) -> Iterator[Picture]:
             "ridge",
             "Ridge path of the winner",
             "The mean over splits decides; where the band is wide, splits disagree.",
-            partial(plots.ridge_path, search, search.best_index_),
+            partial(plots.ridge_path, search, candidate=search.best_index_),
         )
     names = [
         name

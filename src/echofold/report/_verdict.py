@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.numbers import in_words
+from echofold._data.text import in_words
 from echofold.report._about import About, Ahead
 from echofold.report._accuracy import Recognised
 

@@ -4,9 +4,9 @@ from echofold._engine.kind import Reservoir
 from echofold.reservoirs._custom import Custom
 from echofold.reservoirs._deep import Deep
 from echofold.reservoirs._edge import EdgeOfStability
-from echofold.reservoirs._flat import reservoir_of as reservoir_of
 from echofold.reservoirs._foreign import Foreign
 from echofold.reservoirs._leaky import Leaky
+from echofold.reservoirs._leaky import reservoir_of as reservoir_of
 from echofold.reservoirs._nvar import NVAR
 
 __all__ = ["NVAR", "Custom", "Deep", "EdgeOfStability", "Foreign", "Leaky", "Reservoir"]

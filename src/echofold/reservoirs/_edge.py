@@ -11,7 +11,7 @@ from echofold._data.arguments import check_number
 from echofold._engine.kind import Reservoir
 from echofold._engine.topologies import orthogonal
 from echofold._engine.weights import Draw, drawn, prepare
-from echofold._machine.remembered import remembered
+from echofold._machine.available import remembered
 from echofold.reservoirs._weighted import (
     check_input_scaling,
     check_radius,

@@ -14,6 +14,7 @@ from jax import lax
 from echofold._data.arguments import check_number, describe
 from echofold._engine.kind import Reservoir
 from echofold._engine.topologies import SCALES
+from echofold._engine.view import view_of
 from echofold._engine.weights import Draw, draw, drawn, prepare
 from echofold.reservoirs._weighted import (
     check_input_scaling,
@@ -109,7 +110,6 @@ class Leaky(Reservoir):
     parameters = ("leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "noise")
     compiled_in = ("activation",)
     stored = {"W_in_": ("units", "1 + inputs"), "W_": ("units", "units"), "leak_rate_": ()}
-    _added = {"activation": "tanh", "noise": 0.0, "topology": "uniform", "jump": 5}
 
     def __init__(
         self,
@@ -309,3 +309,38 @@ def _finite(value) -> bool:
     """Whether a matrix, dense or sparse, holds finite numbers."""
     data = value.tocsr().data if hasattr(value, "tocsr") else np.asarray(value)
     return data.dtype.kind in "iuf" and bool(np.isfinite(data).all())
+
+
+# Parameters that estimators take by themselves; others belong to the kind alone.
+FLAT = (
+    "units", "leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "connectivity",
+    "W", "W_in",
+)  # fmt: skip
+
+
+def reservoir_of(params: dict[str, Any]) -> Reservoir:
+    """The reservoir of an estimator's parameters: the given one, or the paper's by flat ones."""
+    given = params["reservoir"]
+    kind = Leaky(**{name: params[name] for name in FLAT}) if given is None else _checked(params)
+    kind._view = view_of(params["readout"])
+    return kind
+
+
+def _checked(params: dict[str, Any]) -> Reservoir:
+    """A copy of the given reservoir, beside which no flat parameter is given."""
+    given = params["reservoir"]
+    if not isinstance(given, Reservoir):
+        raise TypeError(
+            f"reservoir={given!r} is no reservoir: give an object of echofold.reservoirs, or None "
+            "for the leaky network of the other parameters. An object of another library goes "
+            "into echofold.reservoirs.Foreign."
+        )
+    default = Leaky().get_params(deep=False)
+    for name in FLAT:
+        if params[name] is not default[name] and not np.array_equal(params[name], default[name]):
+            raise ValueError(
+                f"{name}={describe(params[name])} belongs to the network that reservoir=None "
+                f"stands for, but reservoir is a {type(given).__name__}. Give it to the reservoir, "
+                f"or leave it out."
+            )
+    return copy(given)

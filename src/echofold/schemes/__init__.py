@@ -12,7 +12,6 @@ from echofold.schemes._before import Accumulative, SingleSplit, WalkForward
 from echofold.schemes._scheme import Scheme, Split
 
 __all__ = [
-    "BY_NAME",
     "Accumulative",
     "KFold",
     "LeaveOneOut",
@@ -20,7 +19,6 @@ __all__ = [
     "SingleSplit",
     "Split",
     "WalkForward",
-    "sizes_of",
 ]
 
 BY_NAME: dict[str, type[Scheme]] = {

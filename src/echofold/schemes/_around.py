@@ -9,9 +9,18 @@ from typing import Any
 import numpy as np
 
 from echofold._data.rows import Interval, Intervals, intervals_of
-from echofold.schemes._places import First, check_places, place
+from echofold.schemes._places import (
+    First,
+    Gap,
+    Size,
+    check_gap,
+    check_integer,
+    check_places,
+    check_size,
+    count_rows,
+    place,
+)
 from echofold.schemes._scheme import Scheme, length_of
-from echofold.schemes._sizes import Gap, Size, check_gap, check_integer, check_size, count_rows
 
 
 @dataclass(frozen=True, repr=False)

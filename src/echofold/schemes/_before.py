@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from echofold._data.rows import Interval, Intervals
-from echofold.schemes._places import First, check_places, place
+from echofold.schemes._places import (
+    First,
+    Gap,
+    Size,
+    check_gap,
+    check_places,
+    check_size,
+    count_rows,
+    place,
+)
 from echofold.schemes._scheme import Scheme
-from echofold.schemes._sizes import Gap, Size, check_gap, check_size, count_rows
 
 
 @dataclass(frozen=True, repr=False)

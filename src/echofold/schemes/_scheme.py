@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.argument_names import NamedArguments
+from echofold._data.arguments import NamedArguments
 from echofold._data.rows import Interval, Intervals, rows
-from echofold.schemes._sizes import Gap, check_integer, count_rows
+from echofold.schemes._places import Gap, check_integer, count_rows
 
 
 @dataclass(frozen=True)

@@ -139,8 +139,7 @@ def forecast_series(
     from echofold.cli.defaults import plan
     from echofold.cli.forms import suiting_beginnings
     from echofold.cli.showing import files as written
-    from echofold.cli.showing.forecast import show_forecast
-    from echofold.cli.showing.told import told_of
+    from echofold.cli.showing.forecast import show_forecast, told_of
 
     began = time.perf_counter()
     with output.warnings_as_notes():

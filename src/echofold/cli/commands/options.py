@@ -10,7 +10,7 @@ import click
 
 from echofold._machine.compilations import keep_compilations
 from echofold._search.finals import FINALS as _FINALS
-from echofold.metrics import OF_ERRORS, resolve
+from echofold.metrics._metric import OF_ERRORS, resolve
 from echofold.schemes import BY_NAME, sizes_of
 
 # By errors on rows that were trained on, neither networks and plain forecasts nor schemes can be

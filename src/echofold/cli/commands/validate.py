@@ -147,7 +147,7 @@ def _shown(compared: Any, series: Any, settings: Any, past: Any) -> tuple[Any, s
 
     (scheme, final), search, test = compared.best(), compared.searches[-1], settings.horizon
     ahead, before = None if past is None else past.iloc[-test:], series.values.iloc[:-test]
-    model = search.finalize(final, scheme)
+    model = search.finalize(final, scheme=scheme)
     forecast = forecast_of(model, test, ahead, LEVEL, warn=False)
     title = f"The last {test} values as"
     if near(forecast.mean, before):
@@ -156,7 +156,6 @@ def _shown(compared: Any, series: Any, settings: Any, past: Any) -> tuple[Any, s
     plain = instead_of(search, scheme, model, before, seasons, settings.metric, test)
     least = 0.0 if settings.nonnegative else float("-inf")
     forecast = plain.forecast(before, forecast.mean.index, (LEVEL,), least)
-    forecast = forecast._replace(lower=forecast.lower[LEVEL], upper=forecast.upper[LEVEL])
     return forecast, f"{title} a plain forecast, {plain.name}, has them, for the networks run away"
 
 

@@ -8,9 +8,9 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 
+from echofold._data.dates import timeline
 from echofold._data.season import detected_season
 from echofold._data.text import Note, listed, shown
-from echofold._data.timeline import timeline
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
 from echofold.cli.reading.inputs import Beside, Inputs, Wanted, columns_beside, columns_of, joined
 from echofold.cli.reading.layout import times_across

@@ -1,17 +1,98 @@
-"""What ``echofold forecast`` prints."""
+"""What ``echofold forecast`` prints, and tells the report of its search."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from echofold._data.numbers import figure, in_words
-from echofold._data.text import shown
-from echofold.cli.showing.drawn import shortened, sparkline, table
+from echofold._data.text import figure, in_words, label, shown
 from echofold.cli.showing.output import Output
-from echofold.metrics import WITHOUT_UNIT
+from echofold.metrics._metric import WITHOUT_UNIT
+from echofold.report import About
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns under a line, the first to the left and the others to the right.
+
+    Examples
+    --------
+    >>> print(table(["scheme", "error"], [["k-fold", "0.31"], ["single", "12.3"]]))
+    scheme  error
+    ──────  ─────
+    k-fold   0.31
+    single   12.3
+    """
+    columns = [label(name) for name in columns]  # one of them is a name in the user's file
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    lines = [columns, ["─" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def sparkline(values: np.ndarray, low: float, high: float, width: int = 60) -> str:
+    """Values as a line of blocks, between ``low`` and ``high``; neighbours are averaged to fit.
+
+    Where all of them are missing (NaN) is a space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sparkline(np.array([0.0, 1.0, 2.0, 7.0]), 0, 7)
+    '▁▂▃█'
+    """
+    parts = np.array_split(np.asarray(values, dtype=float), min(width, len(values)))
+    means = [part[~np.isnan(part)].mean() if not np.isnan(part).all() else np.nan for part in parts]
+    if np.isinf(means).any():
+        return "?" * len(means)
+    places = np.clip((np.array(means) - low) / ((high - low) or 1.0), 0, 1) * (len(BLOCKS) - 1)
+    return "".join(" " if np.isnan(place) else BLOCKS[round(place)] for place in places)
+
+
+def shortened(rows: Sequence[Sequence[str]], most: int) -> list[Sequence[str]]:
+    """All rows, or the first and last of them with a row that says how many are left out.
+
+    Examples
+    --------
+    >>> shortened([[str(i), "x"] for i in range(100)], 4)
+    [['0', 'x'], ['1', 'x'], ['… 96 more', ''], ['98', 'x'], ['99', 'x']]
+    """
+    left = len(rows) - most
+    if left <= 1:  # the remark would take a row itself
+        return list(rows)
+    end = len(rows) - most // 2
+    remark = [f"… {left} more", *[""] * (len(rows[0]) - 1)]
+    return [*rows[: most - most // 2], remark, *rows[end:]]
+
+
+def told_of(
+    series: Any, content: dict[str, Any], notes: Sequence[str], ahead: Any, better: Any, X: Any
+) -> About:
+    """The file and its column, what was assumed about it, and what was measured.
+
+    ``ahead`` is the forecast that is given, ``better`` the plain one that it is, if it is one.
+    """
+    measured = {row["scheme"]: row["expected"] for row in content["schemes"]}
+    return About(
+        title=f"{series.source}: {series.values.name}",
+        notes=[note[:1].upper() + note[1:] for note in notes],
+        X=X,
+        forecast=ahead,
+        instead=better,
+        seasons=series.seasons,
+        expected={name: error for name, error in measured.items() if error is not None},
+        how="--origins 3",
+    )
+
 
 MOST = 30  # steps that are printed; of more, the first and last of them
 SHORT = {"leak_rate": "leak", "spectral_radius": "radius", "input_scaling": "scaling"}
@@ -61,7 +142,8 @@ def _explain(content: dict[str, Any], metric: str, output: Output) -> None:
     """Say what the table means."""
     own = content["metric"] in WITHOUT_UNIT
     units = "" if own else f", in the units of {shown(content['column'])}"
-    output.explain(f"Errors are {metric} over {content['horizon']} steps{units}.")
+    steps = "1 step" if content["horizon"] == 1 else f"{content['horizon']} steps"
+    output.explain(f"Errors are {metric} over {steps}{units}.")
     if not content["origins"]:
         return
     output.explain(

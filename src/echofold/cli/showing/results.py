@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.numbers import figure
+from echofold._data.text import figure
 from echofold.cli.compare import Comparison, winner
 from echofold.cli.defaults import Plan
 from echofold.cli.reading.spacing import written
-from echofold.cli.showing.drawn import shortened, sparkline, table
+from echofold.cli.showing.forecast import shortened, sparkline, table
 
 MOST = 14  # held-out values that are printed; of more, the first and last of them
 
@@ -85,7 +85,8 @@ def comparison_content(compared: Comparison, plan: Plan, search: Any) -> dict[st
 def held_out(forecast: Any, truth: pd.Series, level: float) -> str:
     """A forecast beside what came true: two lines of blocks, some values, the coverage."""
     mean, values = forecast.mean.to_numpy(), truth.to_numpy()
-    within = (values >= forecast.lower.to_numpy()) & (values <= forecast.upper.to_numpy())
+    lower, upper = (ends[level].to_numpy() for ends in (forecast.lower, forecast.upper))
+    within = (values >= lower) & (values <= upper)
     low, high = (float(end([*values, *mean])) for end in (np.nanmin, np.nanmax))
     lines = [
         f"  true      {sparkline(values, low, high)}",
@@ -95,7 +96,7 @@ def held_out(forecast: Any, truth: pd.Series, level: float) -> str:
     ]
     dates, rows = written(truth.index), []
     for i in range(len(values)):
-        bounds = f"{figure(forecast.lower.iloc[i])} to {figure(forecast.upper.iloc[i])}"
+        bounds = f"{figure(lower[i])} to {figure(upper[i])}"
         rows.append([f"{dates[i]:<19}{figure(values[i]):>10}{figure(mean[i]):>10}   {bounds}"])
     lines += [f"  {line}" for (line,) in shortened(rows, MOST)]
     if len(rows) > MOST + 1:

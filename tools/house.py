@@ -1,0 +1,92 @@
+"""How large the house is, and how far a search walks through it.
+
+    python tools/house.py
+
+prints lines and files under ``src``, small files that one other imports, and for two jobs the
+files that they pass through and how often the call goes from one file to another.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import echofold
+from echofold import ESNForecaster, ESNSearchCV, KFold
+
+SOURCE = Path(echofold.__file__).parent
+
+
+class Walk:
+    """Files of the library that are called into, and changes from one to another."""
+
+    def __init__(self):
+        self.files: set[str] = set()
+        self.changes = 0
+
+    def __enter__(self):
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+    def _note(self, frame, event, _):
+        if event != "call" or not (here := self._file(frame)):
+            return
+        self.files.add(here)
+        before = frame.f_back
+        while before is not None and not self._file(before):
+            before = before.f_back
+        if before is not None and self._file(before) != here:
+            self.changes += 1
+
+    @staticmethod
+    def _file(frame) -> str:
+        name = frame.f_code.co_filename
+        return name if name.startswith(str(SOURCE)) else ""
+
+
+def search() -> None:
+    """One small search, with its final model and a forecast."""
+    y = np.sin(np.arange(200) / 5) + 0.1 * np.random.default_rng(0).normal(size=200)
+    space = {"leak_rate": [0.5, 1.0], "ridge": [1e-8, 1e-4]}
+    found = ESNSearchCV(ESNForecaster(20, random_state=0), space, cv=KFold(5)).fit(y)
+    found.forecast(10)
+
+
+def reading() -> None:
+    """A table of two columns, read and forecast by the command."""
+    from click.testing import CliRunner
+
+    from echofold.cli.app import app
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        lines = [f"{2020 + month // 12}-{1 + month % 12:02}-01,{month}.5" for month in range(30)]
+        path.write_text("month,sales\n" + "\n".join(lines) + "\n")
+        few = ["--units", "5", "--grid", "small", "--origins", "0"]
+        CliRunner().invoke(app, ["forecast", str(path), "--horizon", "2", *few])
+
+
+def main() -> None:
+    files = sorted(SOURCE.rglob("*.py"))
+    lengths = {path: len(path.read_text().splitlines()) for path in files}
+    print(f"src: {sum(lengths.values())} lines in {len(files)} files")
+    print(f"files of at most 60 lines: {sum(length <= 60 for length in lengths.values())}")
+    search()  # once before, so that compiling is not counted
+    for job in (search, reading):
+        with Walk() as walk:
+            job()
+        readers = sum("reading" in Path(name).parts for name in walk.files)
+        print(
+            f"{job.__doc__} {len(walk.files)} files, {readers} of them readers; "
+            f"{walk.changes} changes of file"
+        )
+
+
+if __name__ == "__main__":
+    main()
