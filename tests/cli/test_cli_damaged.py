@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 from damaged import damaged, originals
 
-from echofold.cli.reading.series import read_series
+from echofold.cli.reading import read_series
 from echofold.cli.showing.output import Output
 
 PARQUET = importlib.util.find_spec("pyarrow") is not None
@@ -27,7 +27,7 @@ def read(path, **options):
         "column": None, "date": None, "date_format": None, "decimal": None, "fill": "leave",
         "season": None, **options,
     }  # fmt: skip
-    return read_series(str(path), Output(quiet=True, as_json=False), **given)
+    return read_series(str(path), Output(quiet=True, as_json=False).note, **given)
 
 
 def check(path, **options):

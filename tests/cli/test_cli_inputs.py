@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from echofold import load
-from echofold.cli.reading.inputs import read_inputs
-from echofold.cli.reading.series import read_series
+from echofold.cli.reading import read_inputs, read_series
 from echofold.cli.showing.output import Output
 
 ROWS, HORIZON = 120, 10
@@ -37,10 +36,10 @@ def given(tmp_path):
         reads = {"date": None, "column": None, "season": (1,)} | options
         alike = {"date_format": None, "decimal": None, "fill": reads.pop("fill", "leave")}
         series = read_series(
-            str(tmp_path / f"sales.{suffix}"), output, inputs=columns, **alike, **reads
+            str(tmp_path / f"sales.{suffix}"), output.note, inputs=columns, **alike, **reads
         )
         file = None if calendar is None else str(tmp_path / f"calendar.{suffix}")
-        return series, read_inputs(series, horizon, output, file=file, **alike), output.notes
+        return series, read_inputs(series, horizon, output.note, file=file, **alike), output.notes
 
     return read
 

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from echofold.cli.reading.series import read_series
-from echofold.cli.reading.table import read_table
+from echofold.cli.reading import read_series, read_table
 from echofold.cli.showing.output import Output
 
 DAYS = pd.date_range("2023-01-02", periods=60, freq="D")
@@ -29,7 +28,7 @@ def read(tmp_path):
             "column": None, "date": None, "date_format": None, "decimal": None,
             "fill": "leave", "season": None, **options,
         }  # fmt: skip
-        series = read_series(str(path), output, **given)
+        series = read_series(str(path), output.note, **given)
         return series, output.notes
 
     return run
@@ -364,13 +363,13 @@ def test_reading_a_mistyped_year_takes_little_memory(tmp_path):
     code = f"""
 import resource
 from echofold.cli.showing.output import Output
-from echofold.cli.reading.series import read_series
+from echofold.cli.reading import read_series
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 given = dict(column="x", date_format=None, decimal=None, fill="leave", season=None)
 before = None
 for name, date in (("year.csv", "none"), ("year.csv", None), ("s.csv", None), ("id.csv", "id")):
     try:
-        read_series({str(tmp_path)!r} + "/" + name, Output(True, False), date=date, **given)
+        read_series({str(tmp_path)!r} + "/" + name, Output(True, False).note, date=date, **given)
     except (ValueError, MemoryError) as error:
         assert "mostly gaps" in str(error), error
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from messy_dates import CASES, table
 
-from echofold.cli.reading import made
-from echofold.cli.reading.fields import in_order, take_apart
-from echofold.cli.reading.series import read_series
+from echofold.cli.reading import calendar, read_series
+from echofold.cli.reading.dates import in_order, take_apart
 from echofold.cli.showing.output import Output
 
 
@@ -21,7 +20,7 @@ def read(path, content, **options):
         "column": "sales", "date": None, "date_format": None, "decimal": None, "fill": "none",
         "season": None, **options,
     }  # fmt: skip
-    return read_series(str(path), output, **given), output.notes
+    return read_series(str(path), output.note, **given), output.notes
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -86,7 +85,7 @@ def test_what_is_written_in_a_form_is_read_back(tmp_path, freq, every):
 
 
 def test_centuries_follow_from_today(monkeypatch):
-    monkeypatch.setattr(made, "_today", lambda: datetime.date(2030, 6, 1))
+    monkeypatch.setattr(calendar, "_today", lambda: datetime.date(2030, 6, 1))
     cases = {
         (49, 60): (1949, 1960), (95, 5): (1995, 2005), (30, 31): (2030, 2031),
         (31, 32): (1931, 1932), (5, 95): (1905, 1995), (32, 31): (1932, 2031),
@@ -94,12 +93,12 @@ def test_centuries_follow_from_today(monkeypatch):
     for (first, last), expected in cases.items():
         years = np.arange(first, last + (100 if last < first else 0) + 1) % 100
         for order in (years, years[::-1]):
-            whole = made.centuries(order)
+            whole = calendar.centuries(order)
             assert (whole.min(), whole.max()) == expected
             assert len(np.unique(whole)) == len(years)
-    np.testing.assert_array_equal(made.centuries(np.array([-1, 49, -1])), [-1, 1949, -1])
+    np.testing.assert_array_equal(calendar.centuries(np.array([-1, 49, -1])), [-1, 1949, -1])
     np.testing.assert_array_equal(
-        made.centuries(np.array([99, 0, 98, 1])), [1999, 2000, 1998, 2001]
+        calendar.centuries(np.array([99, 0, 98, 1])), [1999, 2000, 1998, 2001]
     )
 
 

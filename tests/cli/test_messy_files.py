@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from messy_files import FILES
 
-from echofold.cli.reading.series import read_series
+from echofold.cli.reading import read_series
 from echofold.cli.showing.output import Output
 
 GIVEN = {
@@ -19,7 +19,7 @@ GIVEN = {
 def read(path, content, **options):
     path.write_bytes(content)
     output = Output(quiet=True, as_json=False)
-    return read_series(str(path), output, **{**GIVEN, **options}), output.notes
+    return read_series(str(path), output.note, **{**GIVEN, **options}), output.notes
 
 
 def test_there_are_many():

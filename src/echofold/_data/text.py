@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -71,6 +73,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float | int | np.number) and not isinstance(value, bool | np.bool_)
 
 
+Note = Callable[[str], None]  # says one sentence to the user
+QUOTED = 60  # characters of a cell or a name in a sentence
 LONG = 40  # characters of a label; more would leave no room for what it stands beside
 # Control characters, halves of characters and what is none: fonts, UTF-8, XML or terminals fail.
 UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -117,3 +121,27 @@ def label(name: Any) -> str:
     """
     text = " ".join(legible(str(name)[: 10 * LONG]).split())
     return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+
+
+def shown(value: Any) -> str:
+    r"""A cell or a name in quotes, on one line, and cut if it is long.
+
+    Examples
+    --------
+    >>> print(shown("two\nlines"))
+    'two\nlines'
+    """
+    text = str(value)
+    return repr(text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…")
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Names in quotes, the first ten of them."""
+    first = [shown(name) for name in islice(names, 11)]
+    return ", ".join(first[:10]) + (", …" if len(first) > 10 else "")
+
+
+def one_line(error: BaseException) -> str:
+    """What another library says about an error, for the middle of a sentence."""
+    text, most = " ".join(str(error).split()).rstrip("."), 3 * QUOTED
+    return (text if len(text) <= most else f"{text[: most - 1]}…") or type(error).__name__

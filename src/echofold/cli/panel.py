@@ -12,12 +12,9 @@ from typing import Any
 import click
 import pandas as pd
 
-from echofold._data.text import figure, guarded
+from echofold._data.text import figure, guarded, listed, shown
 from echofold._machine.files import write_atomically
-from echofold.cli.reading.panel import parts_of
-from echofold.cli.reading.quote import listed, shown
-from echofold.cli.reading.series import LEAST
-from echofold.cli.reading.table import read_table
+from echofold.cli.reading import LEAST, parts_of, read_table
 from echofold.cli.showing.forecast import table as drawn
 from echofold.cli.showing.output import Output, plain
 

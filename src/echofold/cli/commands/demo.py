@@ -31,7 +31,7 @@ def command(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     as 'echofold forecast --horizon 52' does.
     """
     began = time.perf_counter()
-    from echofold.cli.reading.series import Series
+    from echofold.cli.reading import Series
     from echofold.cli.reading.spacing import spacing
     from echofold.cli.showing.output import Output
     from echofold.datasets import load_gasoline

@@ -108,14 +108,13 @@ def _forecast(
 ) -> None:
     """Forecast one series, of a file or of a table from it."""
     began = time.perf_counter()
-    from echofold.cli.reading.inputs import read_inputs
-    from echofold.cli.reading.series import read_series
+    from echofold.cli.reading import read_inputs, read_series
 
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
-        series = read_series(file, output, season=season, inputs=columns, table=table, **reads)
+        series = read_series(file, output.note, season=season, inputs=columns, table=table, **reads)
         alike = {name: reads[name] for name in ALIKE}
-        known = read_inputs(series, horizon, output, file=inputs, **alike)
+        known = read_inputs(series, horizon, output.note, file=inputs, **alike)
     options |= {"log": log, "differences": differences}
     content = forecast_series(
         series, known, horizon=horizon, out=out, levels=levels, output=output, **options

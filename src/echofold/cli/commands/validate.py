@@ -84,14 +84,13 @@ def _validate(
 ) -> None:
     """Compare on one series, of a file or of a table from it."""
     began = time.perf_counter()
-    from echofold.cli.reading.inputs import read_inputs
-    from echofold.cli.reading.series import read_series
+    from echofold.cli.reading import read_inputs, read_series
 
     reads = {name: options.pop(name) for name in READING}
     with output.warnings_as_notes():
-        series = read_series(file, output, season=season, inputs=columns, table=table, **reads)
+        series = read_series(file, output.note, season=season, inputs=columns, table=table, **reads)
         alike = {name: reads[name] for name in ALIKE}
-        known = read_inputs(series, 0, output, file=inputs, **alike)
+        known = read_inputs(series, 0, output.note, file=inputs, **alike)
     content = validate_series(series, known, test=test, output=output, **options)
     content["seconds"] = time.perf_counter() - began
     output.explain(f"{content['seconds']:.1f} s")

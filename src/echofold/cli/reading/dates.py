@@ -1,31 +1,199 @@
-"""Dates in columns of text: the ways to read them, and which of these is meant."""
+"""Dates in columns of text: the forms that they are written in, and which of these is meant."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from echofold.cli.reading import fields
-from echofold.cli.reading.made import centuries, plausible
-from echofold.cli.reading.periods import by_letter
-from echofold.cli.reading.quote import one_line, shown
-from echofold.cli.reading.rewritten import rewritten
-from echofold.cli.reading.spacing import Spacing, calendar, grid, rounded, spacing
-from echofold.cli.reading.table import each_cell
-from echofold.cli.reading.zones import placed, without_zone
+from echofold._data.text import Note, one_line, shown
+from echofold.cli.reading.calendar import (
+    FILLERS,
+    MONTH,
+    WEEKDAY,
+    by_letter,
+    centuries,
+    made,
+    placed,
+    plain,
+    plausible,
+    sampled,
+    without_zone,
+)
+from echofold.cli.reading.numbers import each_cell
+from echofold.cli.reading.spacing import Spacing, grid, nearest
 
+MOSTLY = 0.9  # share of cells that must be of a form
+ISO_DAY, POINTS = r"\d{4}-\d\d-\d\d", r"\d{1,2}\.\d{1,2}\.\d{4}"
+# A pattern, what is kept of it, and what is said.
+FORMS = [(re.compile(pattern, re.IGNORECASE), kept, said) for pattern, kept, said in (
+    (r"(?:week (?:of|commencing|beginning|starting|from)|w/?c|wb)[:\s]\s*(.+)", r"\1", ""),
+    (rf"({ISO_DAY}\S*)\s?/\s?{ISO_DAY}\S*", r"\1", "ranges in {} are read as their first dates."),
+    (
+        r"(.*?\d{4}\b.*?|\d{4}.*?)\s+(?:-|–|—|to|bis|until)\s+\D{0,12}\d.*", r"\1",
+        "ranges in {} are read as their first dates.",
+    ),
+    (
+        r"(?:[a-z]{3},?\s+)?([a-z]{3}\s+\d{1,2})\s+(\d{1,2}:\d\d:\d\d)\s+(\d{4})",
+        r"\1 \3 \2", "",
+    ),
+    (
+        r"(?:[a-z]{3},?\s+)?([a-z]{3}\s+\d{1,2})\s+(\d{1,2}:\d\d:\d\d)\s+[a-z]{3,4}\s+(\d{4})",
+        r"\1 \3 \2", "times in {} are taken as they stand, without their zone.",
+    ),
+    (rf"({POINTS}|{ISO_DAY}),?\s+(\d{{1,2}})\.(\d\d)", r"\1 \2:\3", ""),
+    (rf"({POINTS}|{ISO_DAY}),?\s+(\d{{1,2}})\.(\d\d)\.(\d\d)", r"\1 \2:\3:\4", ""),
+    (r"(\d{4})\s?年\s?(\d{1,2})\s?月\s?(\d{1,2})\s?日(.*)", r"\1-\2-\3\4", ""),
+    (r"(\d{4})\s?年\s?(\d{1,2})\s?月", r"\1-\2", ""),
+    (r"fy\s?'?(\d{4})", r"\1", "fiscal years in {} are read as years."),
+)]  # fmt: skip
+TWO_YEARS = re.compile(r"(?:fy\s?)?(\d{4})\s?[/–-]\s?(\d{4}|\d\d)", re.IGNORECASE)
+TOKEN = re.compile(r"\d+|[^\W\d_]+")
+MARKS = re.compile(r"[\w\s./'’,-]+")
+TIME = re.compile(
+    r"(?:^|,?\s+|,|(?<=\d)[t:])(\d{1,2})"
+    r"(?:(?:[:h](\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)\s*([ap])?\.?m?\.?|\s*([ap])\.?m\.?)"
+    r"\s*(?:z|utc|gmt|uhr|h)?$"
+)
+ORDERS = ((), ("y",), ("my", "ym"), ("dmy", "mdy", "ymd"))  # by how many numbers there are
+WORDS = {
+    "dmy": "with the day first", "mdy": "with the month first", "ymd": "with the year first",
+    "my": "as month and year", "ym": "as year and month", "y": "as years",
+}  # fmt: skip
 ISO = re.compile(r"\d{4}-|\d{8}T")
 DIGIT = re.compile(r"\d")
 NO_DATE = 0.1  # share of cells that may be something else in a column of dates
 HALF = 0.5  # the same in one that was meant to be, of which the first such cell is named
 LONGEST = 100  # characters of a date
-SAMPLE = 100  # cells by which ways to read a column are ruled out: all of them take a while
-Note = Callable[[str], None]
+
+
+def _rewritten(cells: list[str], name: str, note: Note) -> list[str]:
+    """Cells in a form that is read, as they are if they have none of these forms."""
+    sample = sampled(cells)
+    if _follow(sample) and _follow(cells):
+        note(f"pairs of years in {shown(name)} are read as the first of them.")
+        return [match[1] if (match := TWO_YEARS.fullmatch(cell)) else cell for cell in cells]
+    for pattern, kept, said in FORMS:
+        if np.mean([pattern.fullmatch(cell) is not None for cell in sample]) >= MOSTLY:
+            if said:
+                note(said.format(shown(name)))
+            return [pattern.sub(kept, cell) if pattern.fullmatch(cell) else cell for cell in cells]
+    return cells
+
+
+def _follow(cells: list[str]) -> bool:
+    """Whether cells are a year and the next, such as 1980/81; by chance one of twelve months is."""
+    pairs = [match for cell in cells if (match := TWO_YEARS.fullmatch(cell))]
+    return sum(f"{int(one[1]) + 1}".endswith(one[2]) for one in pairs) >= MOSTLY * len(cells)
+
+
+class Apart(NamedTuple):
+    """Cells in pieces.
+
+    ``numbers`` and ``digits`` have three columns: a number, or a named month below zero, and how
+    many digits were written. ``counts`` of them are there, none in a cell that is no date. ``time``
+    is in microseconds of the day.
+    """
+
+    numbers: np.ndarray
+    digits: np.ndarray
+    counts: np.ndarray
+    time: np.ndarray
+
+
+def take_apart(cells: Sequence[str]) -> Apart:
+    """Numbers, named months and times of day of each cell."""
+    out, time = np.zeros((len(cells), 7), np.int32), np.zeros(len(cells), np.int64)
+    for row, cell in enumerate(cells):
+        # Days repeat in a file of hours, and hours in one of days: each is taken apart once.
+        cut = cell.rfind(" ", 0, cell.find(":")) if ":" in cell else -1
+        late = time_of_day(cell[cut + 1 :]) if cut > 0 else -1
+        if late >= 0:
+            out[row], time[row] = _pieces(cell[:cut].rstrip(", "))[0], late
+        else:
+            out[row], time[row] = _pieces(cell)
+    return Apart(out[:, :3], out[:, 3:6], out[:, 6], time)
+
+
+@lru_cache(4096)
+def _pieces(cell: str) -> tuple[tuple[int, ...], int]:
+    """A row of numbers, digits and count of a cell, and its time; zeros if it is no date."""
+    letters, cell, time = not cell.isascii() or cell.lower() != cell.upper(), plain(cell), 0
+    if match := TIME.search(cell) if letters or ":" in cell else None:
+        cell, time = cell[: match.start()], _micros(match)
+    pieces = TOKEN.findall(cell) if MARKS.fullmatch(cell) and time >= 0 else []
+    if letters:
+        pieces = _without_words(pieces)
+    if len(pieces) == 1 and re.fullmatch(r"\d{8}", pieces[0]):  # 20240131, before a time
+        pieces = [pieces[0][:4], pieces[0][4:6], pieces[0][6:]]
+    # Rather a price, such as 12.50 or 1,234.
+    price = "," in cell or ("." in cell and len(pieces) == 2 and max(map(len, pieces)) < 4)
+    if not 1 <= len(pieces) <= 3 or (price and not letters):
+        return (0,) * 7, 0
+    numbers = [int(one[:5]) if one.isdecimal() else -MONTH[one] for one in pieces]
+    digits = [len(one) if one.isdecimal() else 0 for one in pieces]
+    none = [0] * (3 - len(pieces))
+    return (*numbers, *none, *digits, *none, len(pieces)), time
+
+
+@lru_cache(4096)
+def time_of_day(cell: str) -> int:
+    """Microseconds of a day that a cell such as 10:30 says, below zero if it says none."""
+    match = TIME.fullmatch(plain(cell))
+    return _micros(match) if match else -1
+
+
+def _micros(match: re.Match[str]) -> int:
+    hour, minute, second, fraction, half, other_half = match.groups()
+    half = half or other_half
+    hours, minutes, seconds = int(hour), int(minute or 0), int(second or 0)
+    if half and 1 <= hours <= 12:
+        hours = hours % 12 + (12 if half == "p" else 0)
+    elif half:
+        return -1
+    if minutes > 59 or seconds > 59 or hours > 24 or (hours == 24 and minutes + seconds):
+        return -1
+    rest = int(f"{fraction or 0:0<6}"[:6]) if fraction else 0
+    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + rest
+
+
+def _without_words(pieces: list[str]) -> list[str]:
+    """Pieces without weekdays and the like; none if a word is left that is not a month."""
+    pieces = [piece for piece in pieces if piece not in FILLERS]
+    words = [place for place, piece in enumerate(pieces) if not piece.isdecimal()]
+    if words and (len(words) > 1 or len(pieces) - len(words) == 3):
+        # French and Spanish cut March and Tuesday alike: of two words the other is the month.
+        for spare in [place for place in words if pieces[place] in WEEKDAY][:1]:
+            del pieces[spare]
+    months = [piece for piece in pieces if not piece.isdecimal()]
+    return pieces if len(months) <= 1 and all(piece in MONTH for piece in months) else []
+
+
+def in_order(apart: Apart, order: str) -> tuple[pd.DatetimeIndex, bool]:
+    """Dates of pieces in one order, NaT where it does not fit; whether years have two digits."""
+    fits = apart.counts == len(order)
+    place = {role: order.index(role) for role in order}
+    year, written = apart.numbers[:, place["y"]], apart.digits[:, place["y"]]
+    short = bool(fits.any()) and float(np.median(written[fits])) == 2
+    if short and order in ("y", "ym"):  # 21-Jan is a day without a year
+        return pd.DatetimeIndex([pd.NaT] * len(fits)), short
+    fits &= (written == (2 if short else 4)) & (year >= 0)
+    month = day = np.ones_like(year)
+    if "m" in place:
+        month = np.abs(apart.numbers[:, place["m"]])
+        fits &= apart.digits[:, place["m"]] <= 2
+    if "d" in place:
+        day = apart.numbers[:, place["d"]]
+        fits &= (day > 0) & (apart.digits[:, place["d"]] <= 2)
+    fits &= (month >= 1) & (month <= 12) & (day <= 31)
+    if short:
+        year = centuries(np.where(fits, year, -1))
+    return made(np.where(fits, year, -1), month, day, apart.time), short
 
 
 class Reading(NamedTuple):
@@ -64,7 +232,7 @@ def parse(column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
     elif form is not None:
         dates, ahead = _formatted(brief(column), form, name, note)
     else:
-        cells = rewritten(brief(column), name, note)
+        cells = _rewritten(brief(column), name, note)
         cells, ahead = without_zone(cells, name, note)
         dates = _guess(cells, name, note, most)
     dates = plausible(dates)
@@ -114,7 +282,7 @@ def _this_century(dates: pd.DatetimeIndex, name: str, note: Note) -> pd.Datetime
 def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
     """Read cells in the way that makes most of them dates, in the best order."""
     nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
-    sample = [cells[i] for i in np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)]
+    sample = sampled(cells)
     if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
         return nothing
     if _iso(sample).isna().mean() <= most:
@@ -124,22 +292,19 @@ def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeI
         if short:
             _say_century(dates, name, note)
         return dates
-    apart = fields.take_apart(sample)
-    tried = [one for one in fields.orders(apart) if _enough(fields.in_order(apart, one)[0], most)]
+    apart = take_apart(sample)
+    count = int(np.bincount(apart.counts, minlength=4).argmax())
+    tried = [order for order in ORDERS[count] if in_order(apart, order)[0].isna().mean() <= most]
     if not tried:
         return nothing
-    apart = fields.take_apart(cells)
-    readings = [Reading(order, *fields.in_order(apart, order)) for order in tried]
+    apart = take_apart(cells)
+    readings = [Reading(order, *in_order(apart, order)) for order in tried]
     best = _best(readings, cells, name, note)
     if best is None:
         return nothing
     if best.short:
         _say_century(best.dates, name, note)
     return best.dates
-
-
-def _enough(dates: pd.DatetimeIndex, most: float) -> bool:
-    return bool(dates.isna().mean() <= most)
 
 
 def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
@@ -156,7 +321,7 @@ def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
 
 def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> Reading | None:
     """The reading that is meant, said where others would do; None if it is too unlikely."""
-    points = np.mean(["." in cell for cell in cells[:SAMPLE]]) > 0.5
+    points = np.mean(["." in cell for cell in cells[:100]]) > 0.5
     first = "dmy" if points else "mdy"  # who writes points has the day first
     weak = readings[0].order == "y" or (readings[0].short and len(readings[0].order) == 2)
     if len(readings) == 1 and not weak:
@@ -165,12 +330,16 @@ def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> R
     fit, every, best = min(judged, key=lambda each: each[0])
     if weak and fit.uneven == 2:
         return None  # 10/12 may be anything, 1850 too
-    rivals = [one for other, _, one in judged if other.unread == fit.unread and not other.odd]
-    for one in rivals:
+    for other, _, one in judged:
         differ = np.flatnonzero((best.dates != one.dates) & best.dates.notna())
-        if one is not best and len(differ):
-            even = all(other.uneven > fit.uneven for other, _, each in judged if each is one)
-            note(_said(best, one, cells, name, int(differ[-1]), every if even else None))
+        if one is not best and len(differ) and other.unread == fit.unread and not other.odd:
+            row, even = int(differ[-1]), other.uneven > fit.uneven
+            why = f", because they are {every.words} then" if every and even else ""
+            note(
+                f"dates in {shown(name)} are read {WORDS[best.order]}{why}: {shown(cells[row])} is "
+                f"{best.dates[row].day} {best.dates[row]:%B %Y}, and could be read "
+                f"{WORDS[one.order]} too; see --date-format."
+            )
             break
     return best
 
@@ -183,27 +352,11 @@ def _judged(reading: Reading, rank: int) -> tuple[Fit, Spacing | None]:
     dates = known.unique().sort_values()
     if len(dates) < 3:  # two days, in many rows, are near each other
         return Fit(unread, 2, odd, (dates.max() - dates.min()).days, back, 0, rank), None
-    moved = None
-    if (every := spacing(dates)) is None:
-        moved = calendar(dates) or rounded(dates)
-        dates, every = moved or (dates, None)
+    moved, every = nearest(dates)
     if every is None:
         return Fit(unread, 2, odd, 0, back, 0, rank), None
-    gaps, inside = len(grid(dates, every.freq)) - len(dates), int((known.day != 1).sum())
-    return Fit(unread, 1 if moved else 0, odd, gaps, back, inside, rank), every
-
-
-def _said(
-    best: Reading, other: Reading, cells: list[str], name: str, row: int, every: Spacing | None
-) -> str:
-    """What is said of dates that could be read in another order."""
-    date = best.dates[row]
-    why = f", because they are {every.words} then" if every else ""
-    return (
-        f"dates in {shown(name)} are read {fields.WORDS[best.order]}{why}: {shown(cells[row])} is "
-        f"{date.day} {date:%B %Y}, and could be read {fields.WORDS[other.order]} too; see "
-        "--date-format."
-    )
+    gaps, inside = len(grid(moved, every.freq)) - len(moved), int((known.day != 1).sum())
+    return Fit(unread, int(moved is not dates), odd, gaps, back, inside, rank), every
 
 
 def _say_century(dates: pd.DatetimeIndex, name: str, note: Note) -> None:

@@ -1,24 +1,85 @@
-"""Inputs known in advance: rows for every value of a series, and for those to forecast."""
+"""Inputs known in advance: columns as numbers, with rows for values and for those to forecast."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from echofold._data.dates import timeline
-from echofold.cli.reading.encode import Encoded, encoded
-from echofold.cli.reading.find_dates import find_dates
-from echofold.cli.reading.gaps import written
-from echofold.cli.reading.panel import one_of
-from echofold.cli.reading.quote import listed, shown
-from echofold.cli.reading.series import Series
-from echofold.cli.reading.spacing import Spacing
-from echofold.cli.reading.table import Table, read_table
-from echofold.cli.showing.output import Output
+from echofold._data.text import Note, listed, shown
+from echofold.cli.reading.date_columns import find_dates, say_unread
+from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell
+from echofold.cli.reading.spacing import FILLS, PERIODS, Spacing, filled_by, written
+from echofold.cli.reading.table import Table
 
-PERIODS = {"h": "h", "D": "D", "W-MON": "W", "MS": "M", "QS-JAN": "Q", "YS-JAN": "Y"}
+YES, NO = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
+MOST_NAMES = 20  # different ones in a column, for each becomes an input
+
+
+class Wanted(NamedTuple):
+    """What inputs are for: a column of a file, its dates and those that follow."""
+
+    source: str
+    column: str
+    index: pd.Index
+    ahead: pd.Index
+    every: Spacing | None
+
+    @property
+    def dates(self) -> pd.Index:
+        """All dates for which inputs must be known."""
+        return self.index.append(self.ahead)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Inputs made of one column: their names, ``values (rows, inputs)``, and if they are 0 or 1."""
+
+    column: str
+    names: list[str]
+    values: np.ndarray
+    flags: bool
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Inputs from the file of a series, by its dates; ``rows`` are NaN where the file has none."""
+
+    made: list[Encoded]
+    frame: pd.DataFrame
+    rows: pd.Series
+
+    def at(self, wanted: Wanted, fill: str, note: Note) -> pd.DataFrame:
+        """Inputs beside the values and the steps to forecast, without holes, or the error."""
+        source, dates, count = wanted.source, wanted.dates, len(wanted.index)
+        there = int(dates.isin(self.frame.index).sum())
+        if there < len(dates):
+            raise ValueError(
+                f"{source} has {there - count} rows after its last value, but --input needs "
+                f"{len(wanted.ahead)}, until {written(dates[-1:])[0]}: add rows with the inputs "
+                "and an empty cell for the value, or forecast fewer."
+            )
+        frame, rows = self.frame.loc[dates], self.rows.loc[dates]
+        opened = rows.isna()
+        if opened.iloc[count:].any():
+            date = written(wanted.ahead[opened.iloc[count:]][:1])[0]
+            raise ValueError(
+                f"{source} has no row for {date}, which is to be forecast; add it with its inputs."
+            )
+        for one in self.made:
+            empty = frame[one.names].isna().any(axis=1) & ~opened
+            _refuse_empty(one.column, source, rows[empty].to_numpy(dtype=int))
+        frame = frame.reset_index(drop=True)
+        if opened.any():
+            how = FILLS["forward" if fill == "leave" else fill]  # by the network, which needs some
+            flags = " (zeros and ones with the value before)" * (fill == "interpolate")
+            note(f"inputs in the {opened.sum()} missing rows are {how}{flags}.")
+            for one in self.made:
+                own = "forward" if fill == "interpolate" and one.flags else fill
+                frame[one.names] = filled_by(own, frame[one.names])
+        return frame
 
 
 @dataclass(frozen=True)
@@ -39,50 +100,82 @@ class Inputs:
         return f"inputs known in advance: {listed(self.names)}"
 
 
-def read_inputs(
-    series: Series,
-    horizon: int,
-    output: Output,
-    *,
-    file: str | None,
-    date_format: str | None,
-    decimal: str | None,
-    fill: str,
-    id: str | None = None,
-    only: str | None = None,
-) -> Inputs | None:
-    """Inputs from columns of the series' own file and from another; None if there are neither.
+def _encoded(table: Table, column: str, rows: np.ndarray) -> Encoded:
+    """The inputs that a column of a table makes, at the positions ``rows`` of it.
 
-    ``horizon`` rows must follow the values of the series, which may be none. Of another file with
-    the column ``id`` the rows of ``only`` are taken, and all of one without it.
+    Values are NaN in empty cells, but for columns of names, where an empty cell is none of them.
     """
-    index = series.values.index
-    ahead = timeline(index, "y").following(horizon) if horizon else index[:0]
-    parts: list[pd.DataFrame] = []
-    if series.beside is not None:
-        parts.append(series.beside.at(index, ahead, series.source, fill, output))
-    if file is not None:
-        table = read_table(file, decimal, output.note)
-        if id in table.frame.columns and id is not None and only is not None:
-            table = one_of(table, id, only)
-        rows, dates_in = _matching(table, series, ahead, date_format, output)
-        parts.append(_columns(table, rows, dates_in, series, output))
-    if not parts:
-        return None
-    both = pd.concat(parts, axis=1)
+    values, wrong = table.numbers(column)
+    values, wrong = values[rows], rows[np.isin(rows, wrong)]
+    holds = f"input {shown(column)} of {table.name} holds"
+    huge = rows[np.abs(values) > LARGEST]
+    if len(huge):
+        raise ValueError(f"{holds} {table.place(column, huge[0])}, {TOO_LARGE}")
+    there = values[~np.isnan(values)]
+    if not len(wrong):
+        return Encoded(column, [column], values[:, None], bool(np.isin(there, (0, 1)).all()))
+    if len(there) > len(wrong):
+        raise ValueError(
+            f"{holds} {table.place(column, wrong[0])}, but numbers are needed, as in its other "
+            "rows; correct it."
+        )
+    cells = list(each_cell(table.frame[column].iloc[rows]))
+    words = [cell.lower() for cell in cells]
+    if set(words) <= YES | NO | MISSING:
+        read = [1.0 if word in YES else 0.0 if word in NO else np.nan for word in words]
+        return Encoded(column, [column], np.array(read)[:, None], True)
+    names = sorted({cell for cell in cells if cell.lower() not in MISSING})
+    if len(names) > MOST_NAMES:
+        raise ValueError(
+            f"{holds} {len(names)} different names, such as {shown(names[0])} and "
+            f"{shown(names[1])}, and each becomes an input; at most {MOST_NAMES} are taken: join "
+            "some of them, or leave the column out."
+        )
+    at = np.array(cells, dtype=object)[:, None] == np.array(names, dtype=object)
+    return Encoded(column, [f"{column}={name}" for name in names], at.astype(float), True)
+
+
+def columns_beside(table: Table, names: tuple[str, ...], column: str) -> list[Encoded]:
+    """Columns of the series' own table as inputs."""
+    if column in names:
+        raise ValueError(
+            f"--input {column}: this column is to be forecast, and not known in advance; name "
+            "another, or another --column."
+        )
+    return [_encoded(table, name, np.arange(len(table.frame))) for name in names]
+
+
+def columns_of(table: Table, wanted: Wanted, form: str | None, note: Note) -> pd.DataFrame:
+    """All columns of another table but its dates, in the rows that are wanted."""
+    rows, dates_in = _matching(table, wanted, form, note)
+    if wanted.column in table.frame.columns:
+        raise ValueError(
+            f"{table.name} holds {shown(wanted.column)}, which is to be forecast and not known in "
+            "advance; remove that column from the inputs."
+        )
+    names = table.frame.columns.drop(dates_in or [], errors="ignore")
+    if not len(names):
+        raise ValueError(f"{table.name} has no column beside its dates; add the inputs.")
+    made = []
+    for name in names:
+        made.append(_encoded(table, name, rows))
+        empty = np.isnan(made[-1].values).any(axis=1)
+        _refuse_empty(name, table.name, rows[empty] + 1)
+    for name in names:
+        table.say(name, note)
+    values = np.hstack([one.values for one in made])
+    return pd.DataFrame(values, columns=[name for one in made for name in one.names])
+
+
+def joined(parts: list[pd.DataFrame], wanted: Wanted, file: str | None, note: Note) -> Inputs:
+    """Inputs of all files side by side, without those of which nothing can be learned."""
+    both, count = pd.concat(parts, axis=1), len(wanted.index)
     doubled = both.columns[both.columns.duplicated()]
     if len(doubled):
         raise ValueError(
-            f"input {shown(doubled[0])} is in {series.source} and in {file}; name it with --input "
+            f"input {shown(doubled[0])} is in {wanted.source} and in {file}; name it with --input "
             "or leave it in the file of --inputs, not both."
         )
-    both = _changing(both, len(index), output)
-    past = both.iloc[: len(index)].set_axis(index)
-    return Inputs(past, both.iloc[len(index) :].set_axis(ahead))
-
-
-def _changing(both: pd.DataFrame, count: int, output: Output) -> pd.DataFrame:
-    """Columns that vary beside the values: of others nothing can be learned."""
     still = [name for name in both if both[name].iloc[:count].nunique() < 2]
     if len(still) == both.shape[1]:
         raise ValueError(
@@ -90,108 +183,54 @@ def _changing(both: pd.DataFrame, count: int, output: Output) -> pd.DataFrame:
             "them; give others, or none."
         )
     if still:
-        output.note(f"left out, for they never change beside the values: {listed(still)}.")
-    return both.drop(columns=still)
+        note(f"left out, for they never change beside the values: {listed(still)}.")
+    both = both.drop(columns=still)
+    past, ahead = both.iloc[:count], both.iloc[count:]
+    return Inputs(past.set_axis(wanted.index), ahead.set_axis(wanted.ahead))
 
 
-def _columns(
-    table: Table, rows: np.ndarray, dates_in: str | None, series: Series, output: Output
-) -> pd.DataFrame:
-    """All columns of a table but its dates, at some of its rows."""
-    target = series.values.name
-    if target in table.frame.columns:
+def _refuse_empty(column: str, source: str, rows: np.ndarray) -> None:
+    """Raise for the rows of a file in which an input is empty."""
+    if len(rows):
+        more = f" and {len(rows) - 1} more rows" if len(rows) > 1 else ""
         raise ValueError(
-            f"{table.name} holds {shown(target)}, which is to be forecast and not known in "
-            "advance; remove that column from the inputs."
+            f"input {shown(column)} of {source} is empty in row {rows[0]}{more}; inputs must be "
+            "known for every value and for those to forecast: fill it in."
         )
-    names = table.frame.columns.drop(dates_in or [], errors="ignore")
-    if not len(names):
-        raise ValueError(f"{table.name} has no column beside its dates; add the inputs.")
-    made = [_complete(encoded(table, name, rows), rows, table) for name in names]
-    for name in names:
-        table.say(name, output.note)
-    values = np.hstack([one.values for one in made])
-    return pd.DataFrame(values, columns=[name for one in made for name in one.names])
-
-
-def _complete(one: Encoded, rows: np.ndarray, table: Table) -> Encoded:
-    """Raise for an empty cell."""
-    empty = np.flatnonzero(np.isnan(one.values).any(axis=1))
-    if len(empty):
-        where = f"row {rows[empty[0]] + 1}" + (
-            f" and {len(empty) - 1} more rows" if len(empty) > 1 else ""
-        )
-        raise ValueError(
-            f"input {shown(one.column)} of {table.name} is empty in {where}; "
-            "inputs must be known for every value and for those to forecast: fill it in."
-        )
-    return one
 
 
 def _matching(
-    table: Table, series: Series, ahead: pd.Index, form: str | None, output: Output
+    table: Table, wanted: Wanted, form: str | None, note: Note
 ) -> tuple[np.ndarray, str | None]:
     """Positions in a table of the rows that belong to a series and its future, and its dates."""
-    index = series.values.index
+    source, index = wanted.source, wanted.index
     numbered = not isinstance(index, pd.DatetimeIndex)
     named = index.name if index.name in table.frame.columns else None
-    if numbered and named is None:
-        dates_in, _ = find_dates(table, None, form, (), Output(True, False))
-        if dates_in is not None:
-            output.note(
-                f"dates in {shown(dates_in)} of {table.name} are not used, because {series.source} "
-                "has none: rows are taken in their order."
+    in_order = numbered and named is None
+    say = (lambda _: None) if in_order else note
+    dates_in, dates = find_dates(table, named, form, (), say)
+    if dates is None:
+        say_unread(table, (), say)
+    if in_order:
+        if dates is not None:
+            note(
+                f"dates in {shown(dates_in)} of {table.name} are not used, because {source} has "
+                "none: rows are taken in their order."
             )
-        return _in_order(table, len(index), len(ahead), series.source, output), dates_in
-    dates_in, dates = find_dates(table, named, form, (), output)
+        return _in_order(table, wanted, note), dates_in
     if dates is None:
         raise ValueError(
-            f"{table.name} has no column of dates, but {series.source} has; add the dates of its "
-            f"rows, best as {shown(index.name)}."
+            f"{table.name} has no column of dates, but {source} has; add the dates of its rows, "
+            f"best as {shown(index.name)}."
         )
     there = pd.Index(dates)
     if numbered == isinstance(there, pd.DatetimeIndex):
         kinds = ("dates", "numbers") if numbered else ("numbers", "dates")
         raise ValueError(
-            f"column {shown(dates_in)} of {table.name} holds {kinds[0]}, but that of "
-            f"{series.source} holds {kinds[1]}; give both the same."
+            f"column {shown(dates_in)} of {table.name} holds {kinds[0]}, but that of {source} "
+            f"holds {kinds[1]}; give both the same."
         )
-    wanted = index.append(ahead)
-    there = _moved(there, wanted, series.every, output)
-    _check_doubled(there, table)
-    _check_covers(there, wanted, len(ahead), table, series.source)
-    _say_ignored(there, wanted, table, output)
-    return there.get_indexer(wanted), dates_in
-
-
-def _moved(there: pd.Index, wanted: pd.Index, every: Spacing | None, output: Output) -> pd.Index:
-    """Dates moved to the start of their period, if the series' own were or could have been."""
-    period = None if every is None else PERIODS.get(every.freq)
-    if period is None or wanted.isin(there).all():
-        return there
-    moved = pd.DatetimeIndex(there).to_period(period).to_timestamp()
-    if not moved.is_unique or not wanted.isin(moved).all():
-        return there
-    output.note("dates of the inputs are moved to the start of their period.")
-    return moved
-
-
-def _in_order(table: Table, past: int, ahead: int, source: str, output: Output) -> np.ndarray:
-    """The first rows of a table without dates."""
-    count, needed = len(table.frame), past + ahead
-    if count < needed:
-        raise ValueError(
-            f"{table.name} has {count} rows, and {needed} are needed: one for each of the {past} "
-            f"values of {source}, from its first value on, and {ahead} for those to forecast; add "
-            "them, or forecast fewer."
-        )
-    if count > needed:
-        output.note(f"the last {count - needed} rows of {table.name} are not needed.")
-    return np.arange(needed)
-
-
-def _check_doubled(there: pd.Index, table: Table) -> None:
-    """Raise for a date with several rows."""
+    there = _moved(there, wanted, note)
     doubled = np.flatnonzero(there.duplicated())
     if len(doubled):
         first = int(np.flatnonzero(there == there[doubled[0]])[0])
@@ -199,33 +238,57 @@ def _check_doubled(there: pd.Index, table: Table) -> None:
             f"{table.name} has more than one row for {written(there[doubled[:1]])[0]}, rows "
             f"{first + 1} and {doubled[0] + 1}; keep one row for each date."
         )
-
-
-def _check_covers(there: pd.Index, wanted: pd.Index, ahead: int, table: Table, source: str) -> None:
-    """Raise for dates without a row."""
-    missing = ~wanted.isin(there)
-    if not missing.any():
-        return
-    at = np.flatnonzero(missing)
-    date, last = written(wanted[[at[0], -1]])
-    ends = written(pd.Index([there.max()]))[0]
-    if at[0] >= len(wanted) - ahead and there.max() < wanted[at[0]]:
-        raise ValueError(
-            f"{table.name} ends at {ends}, but inputs are needed until {last}, for the {ahead} "
-            f"steps to forecast after {source}; add {len(at)} rows, or forecast fewer."
-        )
-    more = f" and for {len(at) - 1} other dates" if len(at) > 1 else ""
-    raise ValueError(
-        f"{table.name} has no row for {date}{more} of the {len(wanted)} that are needed, "
-        f"{written(wanted[:1])[0]} to {last}: every date of {source}, with those it leaves out, "
-        f"and {ahead} more to forecast; add the rows."
-    )
-
-
-def _say_ignored(there: pd.Index, wanted: pd.Index, table: Table, output: Output) -> None:
-    """Say which rows are not needed."""
-    before, after = int((there < wanted[0]).sum()), int((there > wanted[-1]).sum())
+    _check_covers(there, wanted, table.name)
+    before, after = (there < wanted.dates[0]).sum(), (there > wanted.dates[-1]).sum()
     for count, where in ((before, "before the first value"), (after, "after the last step")):
         if count:
             rows, are = ("row", "is") if count == 1 else (f"{count} rows", "are")
-            output.note(f"the {rows} of {table.name} {where} {are} not needed.")
+            note(f"the {rows} of {table.name} {where} {are} not needed.")
+    return there.get_indexer(wanted.dates), dates_in
+
+
+def _in_order(table: Table, wanted: Wanted, note: Note) -> np.ndarray:
+    """The first rows of a table without dates."""
+    count, needed = len(table.frame), len(wanted.dates)
+    if count < needed:
+        raise ValueError(
+            f"{table.name} has {count} rows, and {needed} are needed: one for each of the "
+            f"{len(wanted.index)} values of {wanted.source}, from its first value on, and "
+            f"{len(wanted.ahead)} for those to forecast; add them, or forecast fewer."
+        )
+    if count > needed:
+        note(f"the last {count - needed} rows of {table.name} are not needed.")
+    return np.arange(needed)
+
+
+def _moved(there: pd.Index, wanted: Wanted, note: Note) -> pd.Index:
+    """Dates moved to the start of their period, if the series' own were or could have been."""
+    period = None if wanted.every is None else PERIODS.get(wanted.every.freq)
+    if period is None or wanted.dates.isin(there).all():
+        return there
+    moved = pd.DatetimeIndex(there).to_period(period).to_timestamp()
+    if not moved.is_unique or not wanted.dates.isin(moved).all():
+        return there
+    note("dates of the inputs are moved to the start of their period.")
+    return moved
+
+
+def _check_covers(there: pd.Index, wanted: Wanted, name: str) -> None:
+    """Raise for dates without a row."""
+    dates, ahead = wanted.dates, len(wanted.ahead)
+    at = np.flatnonzero(~dates.isin(there))
+    if not len(at):
+        return
+    first, date, last = written(dates[[0]])[0], *written(dates[[at[0], -1]])
+    if at[0] >= len(wanted.index) and there.max() < dates[at[0]]:
+        raise ValueError(
+            f"{name} ends at {written(pd.Index([there.max()]))[0]}, but inputs are needed until "
+            f"{last}, for the {ahead} steps to forecast after {wanted.source}; add {len(at)} "
+            "rows, or forecast fewer."
+        )
+    more = f" and for {len(at) - 1} other dates" if len(at) > 1 else ""
+    raise ValueError(
+        f"{name} has no row for {date}{more} of the {len(dates)} that are needed, {first} to "
+        f"{last}: every date of {wanted.source}, with those it leaves out, and {ahead} more to "
+        "forecast; add the rows."
+    )

@@ -1,21 +1,23 @@
-"""Where in a text its table is: comments, titles, units and notes around it are blanked.
+"""Where in a text its table is, and what of it is header and rows.
 
-Lines are blanked, not removed, so that those left keep their numbers.
+Comments, titles, units and notes around it are blanked, not removed, so that the lines that are
+left keep their numbers.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
-from echofold.cli.reading.header import DATE, counts_across, shape
-from echofold.cli.reading.numbers import MISSING, is_value
-from echofold.cli.reading.quantities import MONEY, dressed
-from echofold.cli.reading.quote import shown
-from echofold.cli.reading.separators import LINE, SAMPLE, aligned, cells_of, separator_of
+import numpy as np
+import pandas as pd
+
+from echofold._data.text import Note, shown
+from echofold.cli.reading.lines import LINE, SAMPLE, aligned, cells_of, separator_of
+from echofold.cli.reading.numbers import MISSING, MONEY, dressed, is_value
 
 TAIL = 20_000  # characters at the end in which notes are looked for
 SEP = re.compile(r'\s*"?sep=([;,|\t])"?[ \t]*(?=[\r\n])', re.IGNORECASE)
@@ -28,22 +30,35 @@ UNITS = {*MONEY, *"""
     t€ liters index units pcs pieces count number persons people hpa pa kpa bar m/s km/h mph ppm v a
     hz yyyy yyyy-mm-dd dd.mm.yyyy mm/dd/yyyy dd/mm/yyyy date - –
 """.split()}  # noqa: SIM905  # fmt: skip
+DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\b.*")
+YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
+PARTS = re.compile(r"\d[-/]")  # of a date: a number has no such marks after a digit
+MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+TIME = re.compile(
+    rf"{YEAR.pattern}([-./ ]?[QMW]?\d{{1,2}})?|({MONTHS})[a-z]*[ .-]?(\d\d|{YEAR.pattern})", re.I
+)
+DIGIT = re.compile(r"\d")
+TOTAL = re.compile(
+    r"(grand |sub-?|overall )?(total|sum|average|avg|mean)\b.{0,40}"
+    r"|(summe|gesamt|insgesamt|durchschnitt|mittelwert|mittel|somme|moyenne|totale?|totaal|suma|media"
+    r"|promedio|somma|gemiddelde|итого|всего|合計|合计)\b.{0,40}"
+    r"|(min|max|minimum|maximum|std|stdev|st\.? ?dev|sd|median|count|n|var|variance)[.:]?",
+    re.IGNORECASE,
+)
+QUARTILE = re.compile(r"\d{1,2}(\.\d)?\s?%")  # between a minimum and a maximum
+MOST_TOTALS = 12  # rows at the end, such as a sum, a mean and shares of them
 
 
-@dataclass
-class Layout:
-    """The text of a table with blank lines around it, and the separator of its cells."""
-
-    text: str
-    separator: str | None
+Edit = tuple[int, int, str]  # from where to where a text is replaced, and by what
 
 
 @dataclass
 class Line:
-    """A line of a text: where it is, and its cells."""
+    """A line of a text: where it is, its words, and its cells."""
 
     start: int
     end: int
+    words: str
     cells: list[str]
 
     @property
@@ -51,56 +66,58 @@ class Line:
         """Cells that are not blank."""
         return [cell for cell in self.cells if cell]
 
-    def text(self, whole: str) -> str:
-        """The line itself."""
-        return whole[self.start : self.end].strip()
 
-
-def layout(text: str, note: Callable[[str], None]) -> Layout:
-    """Find the table in a text, and say what of the text is left out."""
+def layout(text: str, note: Note) -> tuple[str, str | None]:
+    """The text of a table with blank lines around it, and its separator; says what is left out."""
     forced = SEP.match(text)
     separator = None
     if forced:
-        separator = forced[1]
-        text = blanked(text, [(forced.start(), forced.end())])
+        separator, text = forced[1], text[forced.end() :]
         note(f"its first line says that cells are separated by {shown(separator)}.")
     comments = _comments(text)
-    named = _say_comments(text, comments, note)
-    whole, text = text, blanked(text, comments)
+    edits = _left_out(comments, " as a comment" if len(comments) == 1 else " as comments", note)
+    named, at = "", 0  # the last comment before the table
+    for line in comments:
+        if text[at : line.start].strip():
+            break
+        named, at = line.words.lstrip("#/% "), line.end
+    whole, text = text, _edited(text, edits)
     separator = separator or separator_of(text)
     if separator is None:
         text, separator = aligned(text, note)
     if separator is None:  # a blank line is a missing value then, but not where a comment was
-        breaks = [(end, end + 1 + (whole[end : end + 2] == "\r\n")) for _, end in comments]
-        text = blanked(whole, [*comments, *breaks])
-    lines = list(islice(lines_of(text, separator), SAMPLE[0]))
+        ends = [line.end for line in comments]
+        edits += [(end, end + 1 + (whole[end : end + 2] == "\r\n"), "") for end in ends]
+        text = _edited(whole, edits)
+    lines = list(islice(_lines_of(text, separator), SAMPLE[0]))
     widths = Counter(len(line.cells) for line in lines if len(line.filled) > 1 or not separator)
     width = widths.most_common(1)[0][0] if widths else 1
     data = _first_row(lines, width)
     if data is None:
-        return Layout(text, separator)
-    edits = _above(text, lines, data, width, separator, named, note)
+        return text, separator
+    edits = _above(lines, data, width, separator, named, note)
     edits += _below(text, lines[data:], width, separator, note)
-    return Layout(_edited(text, edits), separator)
+    return _edited(text, edits), separator
 
 
-def lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
+def _lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
     """Lines that are not blank, with their cells; a quoted cell may hold breaks."""
     for match in LINE.finditer(text, start):
-        line = match[0]
-        if not line.isspace():
-            yield Line(*match.span(), cells_of(line, separator))
+        if not match[0].isspace():
+            yield Line(*match.span(), match[0].strip(), cells_of(match[0], separator))
 
 
-def blanked(text: str, spans: list[tuple[int, int]]) -> str:
-    """Text without what is in some spans."""
-    return _edited(text, [(*span, "") for span in spans])
+def _left_out(lines: list[Line], why: str, note: Note) -> list[Edit]:
+    """What blanks some lines; says which."""
+    if lines:
+        first, several = shown(lines[0].words), len(lines) > 1
+        what = f"{len(lines)} lines, the first {first}, are" if several else f"the line {first} is"
+        note(f"{what} left out{why}.")
+    return [(line.start, line.end, "") for line in lines]
 
 
-def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+def _edited(text: str, edits: list[Edit]) -> str:
     """Text with some spans replaced."""
-    if not edits:
-        return text
     parts, at = [], 0
     for start, end, new in sorted(edits):
         parts += [text[at:start], new]
@@ -108,76 +125,44 @@ def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _comments(text: str) -> list[tuple[int, int]]:
-    """Where lines are comments; none if all are, for then these are no comments."""
-    spans = _outside_quotes(text, [match.span() for match in COMMENT.finditer(text)])
-    rest = blanked(text, spans)
-    if not spans or not rest.strip():
+def _comments(text: str) -> list[Line]:
+    """Lines that are comments; none if all are, for then these are no comments."""
+    found, at, marks = [], 0, 0
+    for match in COMMENT.finditer(text):
+        marks += text.count('"', at, match.start())
+        at = match.start()
+        if marks % 2 == 0:  # not within a quoted cell
+            found.append(Line(*match.span(), match[0].strip(), []))
+            at = match.end()
+    rest = _edited(text, [(line.start, line.end, "") for line in found])
+    if not found or not rest.strip():
         return []
-    rows = _rows_among(text, spans, rest)
-    return [span for span in spans if span not in rows]
-
-
-def _say_comments(text: str, spans: list[tuple[int, int]], note: Callable[[str], None]) -> str:
-    """Say which lines are comments; the last of those before the table."""
-    if not spans:
-        return ""
-    first = shown(text[slice(*spans[0])].strip())
-    what = "a comment" if len(spans) == 1 else "comments"
-    note(f"{_lines_are(len(spans), first)} left out as {what}.")
-    last, at = "", 0
-    for start, end in spans:
-        if not text[at:start].isspace() and text[at:start]:
-            break
-        last, at = text[start:end], end
-    return last.strip().lstrip("#/% ")
-
-
-def _outside_quotes(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those spans that do not begin within a quoted cell."""
-    if '"' not in text:
-        return spans
-    kept, at, marks = [], 0, 0
-    for start, end in spans:
-        marks += text.count('"', at, start)
-        at = start
-        if marks % 2 == 0:
-            kept.append((start, end))
-            at = end
-    return kept
-
-
-def _rows_among(text: str, spans: list[tuple[int, int]], rest: str) -> set[tuple[int, int]]:
-    """Spans below the header that are as wide as the table and hold a number: rows of names."""
     separator = separator_of(rest)
     if separator is None:
-        return set()
-    widths = Counter(len(line.cells) for line in islice(lines_of(rest, separator), SAMPLE[0]))
+        return found
+    widths = Counter(len(line.cells) for line in islice(_lines_of(rest, separator), SAMPLE[0]))
     width = max(widths, key=lambda one: (widths[one], one))
-    at, rows = 0, set()
-    below = False
-    for start, end in spans:
-        below = below or bool(text[at:start].strip())
-        at = end
-        cells = cells_of(text[start:end], separator) if below else []
-        if len(cells) == width > 1 and any(map(is_value, cells[1:])):
-            rows.add((start, end))
-    return rows
-
-
-def _lines_are(count: int, first: str) -> str:
-    """The subject of a sentence about lines."""
-    if count == 1:
-        return f"the line {first} is"
-    return f"{count} lines, the first {first}, are"
+    kept, below, at = [], False, 0
+    for line in found:
+        below, at = below or bool(text[at : line.start].strip()), line.end
+        # Below the header, as wide as the table and with a number: a row of names.
+        cells = cells_of(text[line.start : line.end], separator) if below else []
+        if not (len(cells) == width > 1 and any(map(is_value, cells[1:]))):
+            kept.append(line)
+    return kept
 
 
 def _first_row(lines: list[Line], width: int) -> int | None:
     """The first line below the header, None if no line holds values."""
     named = False
     for i, line in enumerate(lines):
-        counts = counts_across(line.cells) and not named
-        if _is_data(line, width) and not counts and not _heads(line, lines[i + 1 : i + 4]):
+        # A header still: it counts across, or its first cell has no digit as those below have.
+        heads = _counts_across(line.cells) and not named
+        heads = heads or (
+            not DIGIT.search(line.cells[0])
+            and any(DIGIT.search(other.cells[0]) for other in lines[i + 1 : i + 4])
+        )
+        if _is_data(line, width) and not heads:
             first = shape(line.cells[0])
             # Those before it that begin alike, as Jan 2023 and Feb 2023, may be without a value.
             while i and len(first) > 1 and "9" in first and shape(lines[i - 1].cells[0]) == first:
@@ -187,26 +172,14 @@ def _first_row(lines: list[Line], width: int) -> int | None:
     return None
 
 
-def _heads(line: Line, below: list[Line]) -> bool:
-    """Whether a line with numbers in it is a header still: its first cell has none."""
-    digit = re.compile(r"\d").search
-    return not digit(line.cells[0]) and any(digit(other.cells[0]) for other in below)
-
-
 def _is_data(line: Line, width: int) -> bool:
     """Whether a line is of the table, below its header: as wide, and with a value in it."""
     return len(line.cells) == width and any(is_value(cell) or dressed(cell) for cell in line.filled)
 
 
 def _above(
-    text: str,
-    lines: list[Line],
-    data: int,
-    width: int,
-    separator: str | None,
-    named: str,
-    note: Callable[[str], None],
-) -> list[tuple[int, int, str]]:
+    lines: list[Line], data: int, width: int, separator: str | None, named: str, note: Note
+) -> list[Edit]:
     """Blank titles above the header and units below it, and complete the header."""
     above = lines[:data]
     if not above:
@@ -219,19 +192,14 @@ def _above(
     while len(above) > 1 and _are_units(above[-1], width):
         units.insert(0, above.pop())
     header, titles = above[-1], above[:-1]
-    if any(map(is_value, header.cells)) and titles and not counts_across(header.cells):
+    if any(map(is_value, header.cells)) and titles and not _counts_across(header.cells):
         return []  # a row of another width: reading will name it
-    edits = [(line.start, line.end, "") for line in [*titles, *units]]
-    if titles:
-        first = shown(titles[0].text(text))
-        note(f"{_lines_are(len(titles), first)} left out, above the header.")
-    if units:
-        note(f"{_lines_are(len(units), shown(units[0].text(text)))} left out, as units.")
+    edits = _left_out(titles, ", above the header", note) + _left_out(units, ", as units", note)
     if separator is not None and len(header.cells) == width - 1 and all(header.cells):
-        ends = all(not line.cells[-1] for line in lines[data:] if len(line.cells) == width)
-        if ends:
+        table = [line.cells for line in lines[data:] if len(line.cells) == width]
+        if not any(cells[-1] for cells in table):
             edits.append((header.end, header.end, separator))
-        elif _are_row_names([line.cells for line in lines[data:] if len(line.cells) == width]):
+        elif _are_row_names(table):
             edits.append((header.start, header.start, separator))
             count = "1 name" if width == 2 else f"{width - 1} names"
             note(
@@ -270,8 +238,8 @@ def _is_unit(cell: str) -> bool:
 
 
 def _below(
-    text: str, table: list[Line], width: int, separator: str | None, note: Callable[[str], None]
-) -> list[tuple[int, int, str]]:
+    text: str, table: list[Line], width: int, separator: str | None, note: Note
+) -> list[Edit]:
     """Blank notes below the table."""
     shapes = {shape(line.cells[0]) for line in table if _is_data(line, width)}
     begin = max(table[0].end, len(text) - TAIL)
@@ -279,20 +247,16 @@ def _below(
         begin = max(begin, text.find('"', begin) + 1)
     begin = max(table[0].end, text.find("\n", begin))
     found: list[Line] = []
-    for line in reversed(list(lines_of(text, separator, begin))):
+    for line in reversed(list(_lines_of(text, separator, begin))):
         if not _is_note(line, width, shapes):
             break
-        found.append(line)
-    if found:
-        note(f"{_lines_are(len(found), shown(found[-1].text(text)))} left out, below the table.")
-    return [(line.start, line.end, "") for line in found]
+        found.insert(0, line)
+    return _left_out(found, ", below the table", note)
 
 
 def _is_note(line: Line, width: int, shapes: set[str]) -> bool:
     """Whether a line is no row of a table but words below it."""
-    if not line.filled:
-        return False
-    first = line.filled[0]
+    first = line.filled[0] if line.filled else ""
     if is_value(first) or dressed(first) or shape(first) in shapes or '"' in first:
         return False
     if not re.match(r"[^\W\d_]|[*†‡©(\[#¹²³]", first):
@@ -300,3 +264,116 @@ def _is_note(line: Line, width: int, shapes: set[str]) -> bool:
     if width == 1:
         return bool(re.search(r"[ :]", first))
     return len(line.filled) == 1 or len(line.cells) != width
+
+
+def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a row holds names, given some of the rows below it."""
+    missing = {cell for row in (first, *below) for cell in row if cell.lower() in MISSING}
+    if all(dressed(cell) or is_value(cell) or (cell and cell in missing) for cell in first):
+        return False
+    under = [[row[i] for row in below if row[i] not in missing] for i in range(len(first))]
+    columns = list(zip(first, under, strict=True))
+    if any(DATE.fullmatch(cell) and any(map(DATE.fullmatch, under)) for cell, under in columns):
+        return False
+    if any(_is_word(cell) and any(map(is_value, under)) for cell, under in columns):
+        return True
+    if _counts_across(first) or _one_year(columns) or not below:
+        return True
+    if any(_is_number(cell) and any(map(_is_number, under)) for cell, under in columns):
+        return False
+    alike = [shape(cell) == shape(under[0]) for cell, under in columns if under and cell]
+    return not (alike and all(alike) and any(map(DIGIT.search, first)))
+
+
+def _counts_across(cells: Sequence[str]) -> bool:
+    """Whether cells beside words are years or other whole numbers that count up, as names do."""
+    whole = [int(cell[:9]) for cell in cells if cell.isdecimal()]
+    if len(whole) < 2 or not any(_is_word(cell) for cell in cells):
+        return False
+    steps = {after - before for before, after in pairwise(whole)}
+    years = all(YEAR.fullmatch(cell) for cell in cells if cell.isdecimal())
+    return (years and min(steps) > 0) or (steps == {1} and len(whole) > 2)
+
+
+def times_across(names: Sequence[str]) -> list[str]:
+    """Names that are years or dates, if most are, for the time runs from left to right."""
+    times = [name for name in names if TIME.fullmatch(name) or DATE.fullmatch(name)]
+    return times if len(times) >= max(5, len(names) / 2) else []
+
+
+def shape(cell: str) -> str:
+    """A cell with letters and digits alike, to tell a date from a remark."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", cell[:100]))
+
+
+def _one_year(columns: Sequence[tuple[str, list[str]]]) -> bool:
+    """Whether a year stands above other numbers and beside words, as a name."""
+    years = [under for cell, under in columns if YEAR.fullmatch(cell)]
+    words = sum(_is_word(cell) for cell, _ in columns)
+    return len(years) == 1 == len(columns) - words and not any(map(YEAR.fullmatch, years[0]))
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell is a number, plain or dressed, and no date."""
+    return dressed(cell) or (is_value(cell) and not DATE.fullmatch(cell) and not PARTS.search(cell))
+
+
+def _is_word(cell: str) -> bool:
+    """Whether a cell is text without digits, and not a mark of a missing value."""
+    return cell.lower() not in MISSING and not DIGIT.search(cell)
+
+
+def without_extra_rows(frame: pd.DataFrame, name: str, note: Note) -> pd.DataFrame:
+    """A table without rows that are no part of the series; says which."""
+    again = np.full(len(frame), frame.shape[1] > 0)
+    blank = np.full(len(frame), frame.shape[1] > 1)
+    for one in frame.columns:
+        again &= (frame[one] == one).to_numpy(dtype=bool)
+        blank &= (frame[one] == "").to_numpy(dtype=bool)
+        if not blank.any() and not again.any():
+            break
+    for gone, what in ((blank, "nothing"), (again, "the names of the columns again")):
+        if gone.any():
+            several = f"{gone.sum()} rows hold", "are"
+            rows, are = ("1 row holds", "is") if gone.sum() == 1 else several
+            note(
+                f"{name}: {rows} {what}, the first in row {gone.argmax() + 1}, and {are} left out."
+            )
+    frame = frame[~(again | blank)]
+    return frame.iloc[: len(frame) - _totals(frame, name, note)]
+
+
+def _totals(frame: pd.DataFrame, name: str, note: Note) -> int:
+    """How many of the last rows are totals of those above; says them."""
+    tail = frame.iloc[-MOST_TOTALS - 1 :]
+    count = 0
+    for row in reversed(range(len(tail))):
+        cells = [str(cell).strip() for cell in tail.iloc[row, :100]]
+        filled = [cell for cell in cells if cell]
+        quartile = count and frame.shape[1] > 1 and filled and QUARTILE.fullmatch(filled[0])
+        if not quartile and not _is_total(filled):
+            break
+        count += 1
+    if not count or count == len(tail) or _are_ids(frame, count):
+        return 0
+    word = shown(next(str(cell) for cell in frame.iloc[-count] if str(cell).strip()))
+    several = f"{count} rows, from {word} on, are"
+    note(f"{name}: the last {f'row, {word}, is' if count == 1 else several} left out.")
+    return count
+
+
+def _are_ids(frame: pd.DataFrame, count: int) -> bool:
+    """Whether words of the last rows begin earlier ones too, as names of series do."""
+    above = frame.iloc[:-count]
+    for row in range(len(frame) - count, len(frame)):
+        cells = frame.iloc[row, :100].tolist()
+        place = next(i for i, cell in enumerate(cells) if str(cell).strip())
+        if (above.iloc[:, place] == cells[place]).any():
+            return True
+    return False
+
+
+def _is_total(cells: list[str]) -> bool:
+    """Whether a row begins with such a word, and has no date."""
+    dates = (is_value(cell) and re.search(r"\d[-/]\d", cell) for cell in cells[1:])
+    return bool(cells and TOTAL.fullmatch(cells[0])) and not any(dates)

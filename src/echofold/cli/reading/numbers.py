@@ -1,11 +1,24 @@
-"""Numbers as people write them: decimal commas, thousands, and signs for what is missing."""
+"""Numbers as people write them: plain, with money, units and marks, with either decimal sign."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import numpy as np
+import pandas as pd
+
+from echofold._data.text import shown
+
+CHUNK = 10_000  # cells that are Python strings at a time
 LARGEST = 1e100  # of a value: its square, and the sum of many of them, are numbers still
+TOO_LARGE = (
+    f"too large to compute with; correct it, or divide the column: up to {LARGEST:g} will do."
+)
 MISSING = {
     "", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", "?", ".", "\u2013", "\u2014", ":",
     "..", "...", "***", "#n/a n/a", "\\n", "<na>", "#div/0!", "#value!", "#ref!", "#num!", ": c",
@@ -19,6 +32,47 @@ THOUSANDS = re.compile(
     r"[+-]?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})+,\d{3})(\.\d*)?"
 )  # 1,234.5; 1,23,456
 SPACES = re.compile(r"(?<=\d)[\s'’](?=\d{3}(\D|$))")  # 1 234, 1'234
+WHOLE = 2.0**53  # up to which floats hold every whole number
+SIGNS = "$€£¥₹₽₩₺₪₫₴฿¢"
+CODES = """
+    usd eur gbp jpy inr chf cny rmb aud cad nzd sek nok dkk isk pln czk huf ron bgn rub uah try ils
+    brl mxn ars clp cop pen zar krw hkd sgd twd thb idr myr php vnd aed sar egp ngn kes us$ a$ c$
+    nz$ hk$ s$ r$ nt$ rs rs. fr fr. sfr sfr. kr kr. zł kč ft lei
+""".split()  # noqa: SIM905
+MONEY = {*SIGNS, *CODES}
+MOST_UNITS = 100  # that are told apart in a column
+LONGEST = 60  # characters of a dressed number
+# From the first digit on. One class of characters, so that a cell can be cut in one way only.
+DIGITS = re.compile(r"\d[\d.,'’\s]*")
+POWER = re.compile(r"[eE][+-]?\d+")
+MARKS = "*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰ª"
+NOTE = re.compile(r"\[\w{1,3}\]|\((?:p|r|e|b|s)\)", re.IGNORECASE)
+FLAGS = {"p", "r", "e", "b", "s", "u", "c", "f", "d"}  # provisional, revised, estimated, ...
+UNSURE = {"c", "f"}  # degrees, where another flag is there too
+CAPITALS = set("KMBCFT")  # thousands, millions, degrees: never the flag of the small letter
+NO_UNIT = "jan feb mar apr may jun jul aug sep oct nov dec am pm x".split()  # noqa: SIM905
+UNIT = re.compile(r"[^\W\d_]{1,10}[23²³]?(/[^\W\d_]{1,10}[23²³]?)?|°[CFK]?|[%‰]", re.IGNORECASE)
+UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # 1.054, 1,054
+PLAIN = re.compile(r"[+-]?[\d.,]+")
+ZERO_FIRST = re.compile(r"[+-]?0[.,]\d+")  # 0,125 is never a thousand
+IN_VAIN = 1000  # cells with commas or points after which a column is taken for text
+NEARER = 1000**0.5  # times a neighbour such as 1.054, from which on a whole number is nearer 1054
+TWO_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3}){2,}")  # 1.234.567
+
+
+def each_cell(column: pd.Series) -> Iterator[str]:
+    """Cells as text without spaces around it, empty where missing.
+
+    One by one, for a list of short cells takes many times their bytes.
+    """
+    for start in range(0, len(column), CHUNK):
+        part = column if len(column) <= CHUNK else column.iloc[start : start + CHUNK]
+        for cell in part.tolist():
+            if not isinstance(cell, str):  # of Parquet
+                missing = cell is None or cell is pd.NA or cell is pd.NaT
+                missing = missing or (isinstance(cell, float) and cell != cell)
+                cell = "" if missing else str(cell)
+            yield cell.strip().replace("\u2212", "-")
 
 
 def number(cell: str, decimal: str) -> float:
@@ -47,3 +101,292 @@ def is_value(cell: str) -> bool:
     if any(form.fullmatch(cell) for form in (NUMBER, COMMA, THOUSANDS, POINTS)):
         return True
     return bool(re.match(r"\d{1,4}[-./]\d{1,2}([-./]\d{1,4})?\b", cell))
+
+
+def whole(values: np.ndarray) -> bool:
+    """Whether all values are there and are whole numbers of which floats hold every one."""
+    return bool((np.abs(values) <= WHOLE).all()) and not (values % 1).any()
+
+
+class Dressed(NamedTuple):
+    """A cell cut up: the number as text, and what stood around it."""
+
+    bare: str
+    negative: bool
+    around: str  # money, a unit or a per cent sign, in lower case but for K, M, B, C, F and T
+    marks: str
+
+
+@dataclass
+class Undressed:
+    """A column's cells that are more than plain numbers: values, and what is to be said.
+
+    ``values`` are infinite for what is no number, ``clash`` names two cells that cannot be of one
+    column.
+    """
+
+    values: np.ndarray
+    notes: list[str] = field(default_factory=list)
+    clash: str = ""
+
+
+def cut(cell: str) -> Dressed | None:
+    """A dressed number in its parts; None for any other text.
+
+    Examples
+    --------
+    >>> cut("($1,234)")
+    Dressed(bare='1,234', negative=True, around='$', marks='')
+    >>> cut("12.5 kg*").around, cut("9.4-").negative, cut("2023-01-02")
+    ('kg', True, None)
+    """
+    found = DIGITS.search(cell) if len(cell) <= LONGEST else None
+    if found is None:
+        return None
+    before, bare, after = cell[: found.start()], found[0].rstrip(), cell[found.end() :].strip()
+    if before[-1:] in (".", ",") and not before[-2:-1].isalpha():
+        before, bare = before[:-1], before[-1] + bare
+    power = POWER.match(after)
+    if power:
+        bare, after = bare + power[0], after[power.end() :]
+    after, marks = _without_marks(after)
+    before = before.strip()
+    negative = False
+    if "(" in before and ")" in after:
+        before, after = before.replace("(", "", 1), after.replace(")", "", 1)
+        negative = True
+    for sign in ("-", "+"):
+        if before.count(sign) == 1 and not negative and sign in (before[0], before[-1]):
+            before, negative = before.replace(sign, ""), sign == "-"
+    if after[:1] == "-" and not negative and after[1:].strip().lower() in {"", "%", *MONEY}:
+        after, negative = after[1:], True
+    before, after = before.strip().lower(), after.strip()
+    known = after.lower() in MONEY or (UNIT.fullmatch(after) and after.lower() not in NO_UNIT)
+    if (before and (after or before not in MONEY)) or (after and not known):
+        return None
+    after = "K" if after == "k" else after if after in CAPITALS else after.lower()
+    return Dressed(bare, negative, before or after, marks)
+
+
+def _without_marks(text: str) -> tuple[str, str]:
+    """Text without the marks of footnotes at its end, and these."""
+    bare = text.rstrip("*†‡§ ")
+    if bare and bare.strip(MARKS) == "":
+        return "", text  # raised digits alone are no unit
+    marks = text[len(bare) :].strip()
+    end = NOTE.search(bare, max(0, len(bare) - 5))
+    if end and end.end() == len(bare):
+        return bare[: end.start()].strip(), end[0] + marks
+    return bare, marks
+
+
+def dressed(cell: str) -> bool:
+    """Whether a cell is a number with a sign of money, per cent, brackets or a mark around it."""
+    parts = cut(cell)
+    return parts is not None and bool(
+        parts.negative or parts.marks or parts.around == "%" or parts.around in MONEY
+    )
+
+
+def plain_value(cell: str, decimal: str) -> float:
+    """The value of a dressed cell, infinite if it is none; its unit is not looked at."""
+    parts = cut(cell)
+    if parts is None:
+        return math.inf
+    value = number(parts.bare, decimal)
+    return -value if parts.negative and math.isfinite(value) else value
+
+
+def _undress(cells: pd.Series, plain: tuple[int, str] | None, decimal: str) -> Undressed:
+    """Values of the cells of a column that are more than plain numbers, by their rows.
+
+    ``plain`` is the row and the text of a plain number other than zero in the same column. All
+    units must be the same and in every cell; money may stand in some, as accountants write it.
+    """
+    around, first = Counter[str](), dict[str, int]()
+    for place, cell in enumerate(each_cell(cells)):
+        one = cut(cell)
+        if one is not None and len(around) < MOST_UNITS:
+            around[one.around] += 1
+            if one.around or plain_value(cell, decimal):
+                first.setdefault(one.around, place)
+    flags = FLAGS if plain is not None or around[""] else set()
+    if len(flags & around.keys()) > 1:
+        flags = flags - UNSURE
+    units = [name for name, _ in around.most_common() if name and name not in flags]
+    usual = units[0] if units else ""
+    read = Undressed(np.full(len(cells), np.inf))
+    bare = plain is not None or "" in first
+    if len(units) > 1 or (usual and usual not in MONEY and bare):
+        named = {name: (cells.index[place], cells.iloc[place]) for name, place in first.items()}
+        both = [named[name] for name in [*units, ""] if name in named] + [plain or (0, "")]
+        read.clash = " and ".join(f"{shown(cell)} in row {row + 1}" for row, cell in both[:2])
+        return read
+    unit_words = "in per cent" if usual == "%" else f"without {shown(usual)}"
+    words = unit_words, "without the mark of a footnote", "as a negative number"
+    said: dict[str, str] = {}
+    for place, cell in enumerate(each_cell(cells)):
+        one, value = cut(cell), plain_value(cell, decimal)
+        if one is None or not math.isfinite(value):
+            continue
+        read.values[place] = value
+        unit, marks = ("", one.around) if one.around in flags else (one.around, one.marks)
+        there = unit, marks, one.negative and cell[0] != "-"
+        for how in (how for how, so in zip(words, there, strict=True) if so and how not in said):
+            said[how] = f"{shown(cell)} is read as {value:.12g}, {how}, and so are cells like it"
+    read.notes = list(said.values())
+    return read
+
+
+def values_of(column: pd.Series, decimal: str) -> tuple[np.ndarray, Undressed | None]:
+    """Values of a column of text, infinite where a cell is none, and of those in dress."""
+    values = np.fromiter((number(cell, decimal) for cell in each_cell(column)), float, len(column))
+    odd = np.flatnonzero(np.isinf(values))
+    # Of most texts none of the first cells is a number in dress.
+    if len(odd) and not any(map(cut, each_cell(column.iloc[odd[:20]]))):
+        return values, None
+    bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
+    plain = next(zip(bare.tolist(), each_cell(column.iloc[bare]), strict=True), None)
+    read = _undress(column.iloc[odd], plain, decimal)
+    values[odd] = read.values
+    return values, read
+
+
+class Sign(NamedTuple):
+    """The decimal sign of a column, and what is to be said of it."""
+
+    decimal: str = "."
+    words: str = ""
+
+
+class Shown(NamedTuple):
+    """What the cells of a column show: a proof, or cells that may be read in two ways."""
+
+    proof: str = ""  # the decimal sign, if a cell leaves no doubt
+    cell: str = ""  # that cell
+    comma: str = ""  # a cell such as 1,054
+    point: str = ""  # a cell such as 1.054
+    small: str = ""  # a whole number other than zero of up to three digits
+    large: bool = False  # whether there are whole numbers of more digits
+
+
+def signs_of(frame: pd.DataFrame, separator: str | None) -> dict[str, Sign]:
+    """The sign of each column of text by its name."""
+    seen = {name: _look(each_cell(frame[name])) for name in frame}
+    found = {}
+    for name, one in seen.items():
+        unclear = (one.comma or one.point) and not one.proof and one.small and not one.large
+        grouped = _grouped(each_cell(frame[name])) if unclear else None
+        found[name] = _sign(one, grouped, separator, seen)
+    return found
+
+
+def _look(cells: Iterator[str]) -> Shown:
+    """What the cells of a column show, up to the first that leaves no doubt."""
+    comma = point = small = ""
+    large, in_vain = False, 0
+    for cell in cells:
+        if "," not in cell and "." not in cell:
+            whole = _whole(cell)
+            large = large or len(whole) > 3
+            if not small and len(whole) < 4 and whole.strip("0"):
+                small = cell
+            continue
+        if UNCLEAR.fullmatch(cell):  # first, for a column of these is looked at to its end
+            kind = "." if "." in cell else ","
+        else:
+            proof, kind = _proof(_bare(cell))
+            if proof:
+                return Shown(proof, cell, comma, point, small, large)
+        if kind == ".":
+            point = point or cell
+        elif kind:
+            comma = comma or cell
+        elif not (comma or point or small or large):
+            in_vain += 1
+            if in_vain == IN_VAIN:
+                break
+    return Shown("", "", comma, point, small, large)
+
+
+def _whole(cell: str) -> str:
+    """The digits of a whole number; empty for other text."""
+    if cell.isdecimal():
+        return cell
+    if not cell or (cell[0].isdecimal() and cell[-1].isdecimal()):
+        return ""  # most dates, which need no further look
+    bare = _bare(cell).lstrip("+-")
+    return bare if bare.isdecimal() else ""
+
+
+def _bare(cell: str) -> str:
+    """A number without spaces and without what stands around it; other text as it is."""
+    if not PLAIN.fullmatch(cell):
+        parts = cut(cell)
+        cell = cell if parts is None else parts.bare
+        cell = SPACES.sub("", cell)
+    return cell
+
+
+def _proof(bare: str) -> tuple[str, str]:
+    """The decimal sign that a number proves, or the sign that is unclear; two empty for text."""
+    if "," not in bare:
+        if TWO_POINTS.fullmatch(bare):
+            return ",", ""
+        if not NUMBER.fullmatch(bare) or "." not in bare:
+            return "", ""
+        return ("", ".") if UNCLEAR.fullmatch(bare) else (".", "")
+    comma, thousands = COMMA.fullmatch(bare), THOUSANDS.fullmatch(bare)
+    if comma and (not thousands or ZERO_FIRST.match(bare)):
+        return ",", ""
+    if comma:
+        return "", ","
+    return ("." if thousands else ""), ""
+
+
+def _grouped(cells: Iterator[str]) -> bool:
+    """Whether cells such as 1.054 are rather thousands, beside whole numbers of up to three digits.
+
+    They are if neighbours in the file are closer to each other so, on average of their ratios.
+    Whole numbers are no accident where they are many: less is asked of them then.
+    """
+    ratios, whole, count, before = [], 0, 0, None
+    for cell in cells:
+        bare = _bare(cell).lstrip("+-")
+        marked = bool(UNCLEAR.fullmatch(bare))
+        if not (marked or bare.isdecimal()) or not bare.strip("0"):
+            continue
+        size = float(bare.replace(",", "."))
+        if before is not None and before[1] != marked:
+            ratios.append(math.log(before[0] / size if marked else size / before[0]))
+        before, whole, count = (size, marked), whole + (not marked), count + 1
+    asked = math.log(NEARER) * (1 - whole / count / 2)
+    return sum(ratios) > asked * len(ratios)
+
+
+def _sign(
+    one: Shown, grouped: bool | None, separator: str | None, seen: Mapping[str, Shown]
+) -> Sign:
+    """The sign of a column that shows this, in a file whose columns show those.
+
+    ``grouped`` tells if whole numbers beside unclear cells make these thousands, None without any.
+    """
+    if one.proof == ",":
+        what = "commas are read as decimal signs"
+        what = what if "," in one.cell else "points are read as of thousands"
+        return Sign(",", f"{what}, as in {shown(one.cell)}; see --decimal")
+    if one.proof or not (one.comma or one.point) or (one.large and not one.comma):
+        return Sign()
+    mark, name, other = (",", "comma", ".") if one.comma else (".", "point", ",")
+    # What is between commas and has one itself stands in quotes, and is rather English.
+    proofs = [column.proof for column in seen.values() if mark in column.cell]
+    elsewhere = next(iter(proofs), "") or (other if mark == "," == separator else mark)
+    thousands = grouped or elsewhere == other
+    words = ["a decimal sign", "of thousands"]
+    closer = f", which fits whole numbers such as {shown(one.small)} better"
+    return Sign(
+        other if thousands else mark,
+        f"the {name} in {shown(one.comma or one.point)} is read as {words[thousands]}"
+        f"{closer * (grouped == thousands)}; if it is {words[not thousands]}, give --decimal "
+        f"{mark if thousands else other}",
+    )

@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import unguarded
-from echofold.cli.reading.each import each_cell
-from echofold.cli.reading.find_dates import whole
-from echofold.cli.reading.quote import listed, shown
+from echofold._data.text import Note, listed, shown, unguarded
+from echofold.cli.reading.calendar import YEARS, like_dates
+from echofold.cli.reading.dates import parse
+from echofold.cli.reading.numbers import each_cell, whole
 from echofold.cli.reading.table import Table
 
 NAMES = {
@@ -24,19 +24,19 @@ LEAST_ROWS = 3  # of a series on average
 EVEN = 0.7  # share of steps of a series that are alike
 DOUBLED = 0.3  # share of rows whose date others have too, where ids alternate
 JUMP = 10  # usual steps, from which on dates jump
-YEARS = 1500, 2300
 COUNT = {2: "two", 3: "three"}
+MOST_COLUMNS = 50
 
 
-def ids_of(table: Table, name: str, option: str = "--id") -> pd.Series:
+def _ids_of(table: Table, name: str) -> pd.Series:
     """What a column of ids holds, as text; what guards them in files of forecasts is left out."""
-    column = table.column(name, option)
+    column = table.column(name, "--id")
     return pd.Series([unguarded(cell) for cell in each_cell(column)], dtype=object)
 
 
 def one_of(table: Table, name: str, value: str) -> Table:
     """The rows of one series of a panel, without its id."""
-    ids = ids_of(table, name)
+    ids = _ids_of(table, name)
     there = (ids == value).to_numpy()
     if not there.any():
         known = list(dict.fromkeys(ids))
@@ -51,7 +51,7 @@ def one_of(table: Table, name: str, value: str) -> Table:
 
 def parts_of(table: Table, name: str) -> dict[str, Table]:
     """Every series of a panel by its id, in the order of the file but those without one."""
-    codes, known = pd.factorize(ids_of(table, name))
+    codes, known = pd.factorize(_ids_of(table, name))
     order = np.argsort(codes, kind="stable")
     places = np.split(order, np.cumsum(np.bincount(codes))[:-1])
     frame = table.frame.drop(columns=name)
@@ -76,7 +76,8 @@ def refuse_panel(table: Table, dates: pd.Series | np.ndarray | None, others: Seq
         columns = _candidates(table, others)
         several = [names for count in (2, 3) for names in combinations(columns[:6], count)]
         for names in [*((one,) for one in columns), *several]:
-            codes, known = pd.factorize(_together(table, names))
+            rows = zip(*(_ids_of(table, one) for one in names), strict=True)
+            codes, known = pd.factorize(np.array([" / ".join(ids) for ids in rows], dtype=object))
             if 2 <= len(known) <= len(codes) / LEAST_ROWS and _tells_apart(names, codes, times):
                 raise ValueError(_words(table.name, names, list(known)))
 
@@ -90,14 +91,6 @@ def _one_after_the_other(times: np.ndarray) -> bool:
     return bool((steps * usual > 0).all() and (np.abs(steps) < JUMP * abs(usual)).all())
 
 
-def _together(table: Table, names: Sequence[str]) -> pd.Series:
-    """Ids from one column, or from several."""
-    ids = ids_of(table, names[0])
-    for name in names[1:]:
-        ids = ids + " / " + ids_of(table, name)
-    return ids
-
-
 def _words(source: str, names: Sequence[str], known: list[str]) -> str:
     """What is told about a panel."""
     several = f"{listed(known[:3])}{', …' if len(known) > 3 else ''}"
@@ -107,17 +100,14 @@ def _words(source: str, names: Sequence[str], known: list[str]) -> str:
             f"{shown(names[-1])} together ({several}): join these {COUNT[len(names)]} into one "
             "column, and name it with --id; or add the series up with --duplicates sum."
         )
-    name = names[0]
-    return (
-        f"{source} holds {len(known)} series, told apart by {shown(name)} ({several}): forecast "
-        f"one with --id {_quoted(name)} --only {_quoted(known[0])}, or all with --id "
-        f"{_quoted(name)}."
+    name, first = (  # for a shell
+        one if one.replace("_", "").replace("-", "").isalnum() else shown(one)
+        for one in (names[0], known[0])
     )
-
-
-def _quoted(text: str) -> str:
-    """A value for a shell."""
-    return text if text.replace("_", "").replace("-", "").isalnum() else shown(text)
+    return (
+        f"{source} holds {len(known)} series, told apart by {shown(names[0])} ({several}): "
+        f"forecast one with --id {name} --only {first}, or all with --id {name}."
+    )
 
 
 def _times(
@@ -130,11 +120,10 @@ def _times(
             return [values.asi8]
         return [] if not whole(values.to_numpy()) else [values.to_numpy().astype(np.int64)]
     found = []
-    for name in table.frame.columns.drop(list(others), errors="ignore")[:50]:
+    for name in table.columns(others)[:MOST_COLUMNS]:
         values, wrong = table.numbers(name)
-        if len(wrong) or len(values) < 2 or not whole(values):
-            continue
-        if values.min() >= YEARS[0] and values.max() <= YEARS[1]:
+        years = len(values) > 1 and values.min() >= YEARS[0] and values.max() <= YEARS[1]
+        if years and not len(wrong) and whole(values):
             found.append(values.astype(np.int64))
     return found
 
@@ -142,7 +131,7 @@ def _times(
 def _candidates(table: Table, others: Sequence[str]) -> list[str]:
     """Columns that may hold ids: of names or of whole numbers; those called so first."""
     text, count = [], []
-    for name in table.frame.columns.drop(list(others), errors="ignore")[:50]:
+    for name in table.columns(others)[:MOST_COLUMNS]:
         values, wrong = table.numbers(name)
         if len(wrong) == len(values):
             text.append(name)
@@ -179,3 +168,56 @@ def _even(steps: np.ndarray, codes: np.ndarray) -> bool:
     pairs, counts = np.unique(np.column_stack([codes, steps]), axis=0, return_counts=True)
     most = pd.Series(counts).groupby(pairs[:, 0]).max().sum()
     return bool(most >= EVEN * len(steps))
+
+
+def say_turns(
+    table: Table, dates: pd.Series | np.ndarray | None, others: Sequence[str], note: Note
+) -> None:
+    """Say which column may tell several series apart, though no date is there twice."""
+    if dates is None or not pd.Index(dates).is_unique:
+        return
+    order = np.argsort(pd.Index(dates).to_numpy(), kind="stable")
+    times = pd.Index(dates)[order]
+    for name in table.columns(others)[:MOST_COLUMNS]:
+        values, wrong = table.numbers(name)
+        text, steps = len(wrong) == len(values), np.diff(np.unique(values))
+        # Numbers of a few things are 0 or 1, and go on by one.
+        if not text and (len(wrong) or values.min() not in (0, 1) or (steps != 1).any()):
+            continue
+        codes, known = pd.factorize(_ids_of(table, name).to_numpy()[order])
+        if not 2 <= len(known) <= len(codes) / LEAST_ROWS:
+            continue
+        if (codes == np.arange(len(codes)) % len(known)).all():
+            how = "that take turns"
+        elif text and np.count_nonzero(np.diff(codes)) == len(known) - 1:
+            how = "in blocks one after the other"
+        else:
+            continue
+        if _of_calendar(name, codes, times):
+            continue
+        if text and parse(pd.Series(known, name=name), None, lambda _: None).notna().any():
+            continue  # days on which a part of the file was written
+        note(
+            f"{shown(name)} has {len(known)} values {how}: if they are of different series, use "
+            f"--id {name if name.isidentifier() else shown(name)}."
+        )
+        return
+
+
+def _of_calendar(name: str, codes: np.ndarray, times: pd.Index) -> bool:
+    """Whether values follow from the dates: one for each weekday, or for hours in a row."""
+    if name.lower() in CALENDAR or like_dates(name, whole=True):
+        return True
+    if not isinstance(times, pd.DatetimeIndex):
+        return False
+    whole = [times.year, times.year * 12 + times.month, times.normalize().asi8]
+    parts = [times.day_of_week, times.hour, times.month, times.minute, times.day]
+    for part in (*parts, *whole):
+        _, places = np.unique(part, return_inverse=True)
+        pairs = np.unique(np.column_stack([places, codes]), axis=0)
+        if len(pairs) == len(codes) or len(pairs) > places.max() + 1:
+            continue  # each row has its own, or one part of a date has several values
+        changes = np.count_nonzero(pairs[:, 1] != np.roll(pairs[:, 1], 1))
+        if changes <= codes.max() + 1:
+            return True
+    return False

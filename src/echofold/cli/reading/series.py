@@ -1,4 +1,4 @@
-"""From a table to the series to forecast: which column, which dates, and what is missing."""
+"""From a file to the series to forecast: which column, which dates, and what is missing."""
 
 from __future__ import annotations
 
@@ -8,28 +8,20 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 
-from echofold.cli.reading import spacing as _dates
-from echofold.cli.reading.beside import Beside, beside
-from echofold.cli.reading.choose import checked_numbers, choose_column
-from echofold.cli.reading.duplicates import one_for_each
-from echofold.cli.reading.find_dates import another, find_dates, say_none, whole
-from echofold.cli.reading.gaps import (
-    FILLS,
-    MOST_ROWS,
-    filled_by,
-    refuse_filling,
-    refuse_gaps,
-    written,
-)
-from echofold.cli.reading.numbers import LARGEST
-from echofold.cli.reading.panel import one_of, refuse_panel
-from echofold.cli.reading.quote import shown
-from echofold.cli.reading.seasons import check_seasons, seasons_of
+from echofold._data.dates import timeline
+from echofold._data.season import detected_season
+from echofold._data.text import Note, listed, shown
+from echofold.cli.reading.date_columns import another, find_dates, say_unread
+from echofold.cli.reading.inputs import Beside, Inputs, Wanted, columns_beside, columns_of, joined
+from echofold.cli.reading.layout import times_across
+from echofold.cli.reading.numbers import LARGEST, TOO_LARGE, whole
+from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
+from echofold.cli.reading.spacing import MOST_ROWS, Spacing, evenly, without_holes, written
 from echofold.cli.reading.table import Table, read_table
-from echofold.cli.reading.turns import say_turns
-from echofold.cli.showing.output import Output
 
 LEAST = 20  # values below which there is nothing to validate on
+YEAR = 365  # days, for which three years must be there: two hardly tell it from a trend
+LEAST_YEARS = 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,7 @@ class Series:
 
     source: str
     values: pd.Series
-    every: _dates.Spacing | None
+    every: Spacing | None
     given: tuple[int, ...] | None = None
     beside: Beside | None = None
 
@@ -52,8 +44,34 @@ class Series:
         return self.seasons_before(len(self.values))
 
     def seasons_before(self, row: int) -> tuple[int, ...]:
-        """The seasons as one would see them who knows the values before a row alone."""
-        return seasons_of(self.values.to_numpy()[:row], self.every, self.given)
+        """The seasons as one would see them who knows the values before a row alone.
+
+        A season must fit into the values at least twice: one that was never seen again cannot be
+        learned.
+        """
+        lengths = self._told
+        if lengths is None:
+            found = detected_season(self.values.to_numpy()[:row])
+            return () if found is None else (found,)
+        count = min(row, len(self.values))
+        return tuple(sorted({one for one in lengths if one > 1 and _fits(one, count)}))
+
+    @property
+    def _told(self) -> tuple[int, ...] | None:
+        """Seasons that were given or are of the calendar; None if the values must tell."""
+        return self.every.seasons if self.given is None and self.every else self.given
+
+    def check_seasons(self, note: Note) -> None:
+        """Refuse a given season that does not fit, and say which one was found in the values."""
+        count = len(self.values)
+        for length in self.given or ():
+            if not _fits(length, count):
+                raise ValueError(
+                    f"--season {length} does not fit twice into {count} values; give at most "
+                    f"{count // 2}, or 1 for none."
+                )
+        for found in self.seasons if self._told is None else ():
+            note(f"season of {found} found in the values; give --season to set it.")
 
     @property
     def spacing(self) -> str | None:
@@ -73,7 +91,7 @@ class Series:
 
 def read_series(
     file: str,
-    output: Output,
+    note: Note,
     *,
     column: str | None,
     date: str | None,
@@ -89,77 +107,152 @@ def read_series(
 ) -> Series:
     """Read the series to forecast from a file, or say in one line what is wrong with it.
 
-    Columns that are ``inputs`` are kept for all rows, those without a value too. ``only`` names
-    one of the series that the column ``id`` tells apart; a ``table`` that is given holds its rows.
+    What was assumed is given to ``note``. Columns that are ``inputs`` are kept for all rows, those
+    without a value too. ``only`` names one of the series that the column ``id`` tells apart; a
+    ``table`` that is given holds its rows.
     """
     if table is None:
-        table = read_table(file, decimal, output.note)
+        table = read_table(file, decimal, note)
         if id is not None and only is not None:
             table = one_of(table, id, only)
-    return series_of(
-        table,
-        output,
-        column=column,
-        date=date,
-        date_format=date_format,
-        fill=fill,
-        season=season,
-        inputs=inputs,
-        duplicates=duplicates,
-        part=id is not None,
-    )
-
-
-def series_of(
-    table: Table,
-    output: Output,
-    *,
-    column: str | None,
-    date: str | None,
-    date_format: str | None,
-    fill: str,
-    season: tuple[int, ...] | None,
-    inputs: tuple[str, ...] = (),
-    duplicates: str | None = None,
-    part: bool = False,
-) -> Series:
-    """The series to forecast from a table, which may be a ``part`` of a panel."""
     for name in inputs:
         table.column(name, "--input")
     others = [*inputs, *([column] if column else [])]
-    dates_in, dates = find_dates(table, date, date_format, others, output, say=False)
-    if not part and duplicates is None and date != "none":
-        refuse_panel(table, dates, [*others, *([dates_in] if dates_in else [])])
-    if dates is None and date != "none":
-        say_none(table, others, output)
+    dates_in, dates = find_dates(table, date, date_format, others, note)
     known = [*inputs, *([dates_in] if dates_in else [])]
-    column = choose_column(table, column, known)
-    if not part:
-        say_turns(table, dates, [*known, column], output.note)
-    values = checked_numbers(table, column)
+    if id is None and duplicates is None and date != "none":
+        refuse_panel(table, dates, [*others, *known])
+    if dates is None and date != "none":
+        say_unread(table, others, note)
+    column = _chosen(table, column, known)
+    if id is None:
+        say_turns(table, dates, [*known, column], note)
+    values = _checked(table, column)
     for name in (column, *inputs):
-        table.say(name, output.note)
-    made, more = beside(table, inputs, column) if inputs else ([], values[:, None][:, :0])
+        table.say(name, note)
+    made = columns_beside(table, inputs, column)
     rows = pd.RangeIndex(1, len(values) + 1, name="row")
-    frame = pd.DataFrame(np.column_stack([values, rows, more]), rows)
-    spacing = None
+    frame = pd.DataFrame(np.column_stack([values, rows, *(one.values for one in made)]), rows)
+    every = None
     _enough(MOST_ROWS * len(frame), len(frame), column, table.name)  # before looking for a spacing
     if dates is not None:
         frame.index = pd.Index(dates, name=dates_in)
-        frame = _sorted(frame, table.name, output)
-        other = partial(another, table, dates_in, [*inputs, column])
-        several = frame.index.has_duplicates
-        frame = one_for_each(frame, table.repeated, duplicates, table.name, output, other)
-        frame, spacing = _evenly(frame, table.name, output)
-        if several and duplicates == "sum":
-            frame = _nothing_happened(frame, output)
-    known = _without_holes(frame[0].rename(column), fill, table.name, output, bool(inputs))
-    _enough(known.count(), known.count(), column, table.name)
-    _check_spread(float(known.max() - known.min()), column, table.name)
-    check_seasons(known.to_numpy(), spacing, season, output)
+        other = partial(another, table, [*known, column])
+        frame, every = evenly(frame, table, duplicates, other, note)
+    kept = without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
+    _enough(kept.count(), kept.count(), column, table.name)
+    _check_spread(float(kept.max() - kept.min()), column, table.name)
     names = [name for one in made for name in one.names]
-    kept = Beside(made, frame.iloc[:, 2:].set_axis(names, axis=1), frame[1]) if made else None
-    return Series(table.name, known, spacing, season, kept)
+    beside = Beside(made, frame.iloc[:, 2:].set_axis(names, axis=1), frame[1]) if made else None
+    series = Series(table.name, kept, every, season, beside)
+    series.check_seasons(note)
+    return series
+
+
+def read_inputs(
+    series: Series,
+    horizon: int,
+    note: Note,
+    *,
+    file: str | None,
+    date_format: str | None,
+    decimal: str | None,
+    fill: str,
+    id: str | None = None,
+    only: str | None = None,
+) -> Inputs | None:
+    """Inputs from columns of the series' own file and from another; None if there are neither.
+
+    ``horizon`` rows must follow the values of the series, which may be none. Of another file with
+    the column ``id`` the rows of ``only`` are taken, and all of one without it.
+    """
+    index = series.values.index
+    ahead = timeline(index, "y").following(horizon) if horizon else index[:0]
+    wanted = Wanted(series.source, str(series.values.name), index, ahead, series.every)
+    parts: list[pd.DataFrame] = []
+    if series.beside is not None:
+        parts.append(series.beside.at(wanted, fill, note))
+    if file is not None:
+        table = read_table(file, decimal, note)
+        if id is not None and only is not None and id in table.frame.columns:
+            table = one_of(table, id, only)
+        parts.append(columns_of(table, wanted, date_format, note))
+    return joined(parts, wanted, file, note) if parts else None
+
+
+def _chosen(table: Table, column: str | None, others: list[str]) -> str:
+    """The column to forecast: as named, or the only one with numbers."""
+    if column is not None:
+        table.column(column, "--column")
+        return column
+    columns = {}
+    for name in table.frame.columns.drop(others, errors="ignore"):
+        values, wrong = table.numbers(name)
+        filled = values[~np.isnan(values)]
+        if len(filled) > len(wrong):
+            columns[name] = len(np.unique(filled)) > 1 and not _counts(values)
+    varying = [name for name, varies in columns.items() if varies] or list(columns)
+    if len(varying) == 1:
+        return varying[0]
+    if not varying:
+        raise ValueError(_none(table, others))
+    times = times_across(list(table.frame.columns))
+    if times:
+        raise ValueError(
+            f"in {table.name} time runs across the columns, {listed(times[:3])}, …: turn the "
+            "table, so that each date has a row."
+        )
+    raise ValueError(
+        f"{table.name} has {len(varying)} columns of numbers, {listed(varying)}: name the one to "
+        "forecast with --column."
+    )
+
+
+def _counts(values: np.ndarray) -> bool:
+    """Whether values count rows or seconds: whole numbers with a constant step."""
+    steps = np.diff(values)
+    return len(steps) > 0 and whole(values) and steps[0] > 0 and bool((steps == steps[0]).all())
+
+
+def _none(table: Table, others: list[str]) -> str:
+    """What to say of a table without numbers: a cell that is none, of the best column."""
+    names = list(table.frame.columns.drop(others, errors="ignore"))
+    if not names:
+        return (
+            f"{table.name} has no column of numbers beside {listed(others)}; add the values to "
+            "forecast."
+        )
+    best = min(names, key=lambda name: len(table.numbers(name)[1]) or len(table.frame) + 1)
+    wrong = table.numbers(best)[1]
+    if not len(wrong):
+        return f"{table.name} has no column of numbers: the cells of {listed(names)} are empty."
+    return table.clash(best) or (
+        f"{table.name} has no column of numbers: column {shown(best)} holds "
+        f"{_first(table, best, wrong)}, which is none (its columns are {listed(table.frame)}); "
+        "correct such cells, or leave them empty."
+    )
+
+
+def _checked(table: Table, column: str) -> np.ndarray:
+    """Numbers of a column, NaN where a cell is empty, or the error that names another cell."""
+    values, wrong = table.numbers(column)
+    holds = f"column {shown(column)} of {table.name} holds"
+    if len(wrong):
+        raise ValueError(
+            table.clash(column)
+            or f"{holds} {_first(table, column, wrong)}, but numbers are needed; correct it, or "
+            "leave the cell empty."
+        )
+    huge = np.flatnonzero(np.abs(values) > LARGEST)
+    if len(huge):
+        raise ValueError(f"{holds} {_first(table, column, huge)}, {TOO_LARGE}")
+    return values
+
+
+def _first(table: Table, column: str, rows: np.ndarray) -> str:
+    """The first of some cells with its row, and how many there are."""
+    more = f" (and {len(rows) - 1} more such cells)" if len(rows) > 1 else ""
+    return table.place(column, rows[0]) + more
 
 
 def _enough(most: int, there: int, column: str, source: str) -> None:
@@ -182,109 +275,6 @@ def _check_spread(spread: float, column: str, source: str) -> None:
         )
 
 
-def _sorted(known: pd.DataFrame, source: str, output: Output) -> pd.DataFrame:
-    """Rows in time order."""
-    if known.index.is_monotonic_increasing:
-        return known
-    output.note(f"the rows of {source} are not in time order; they were sorted by date.")
-    return known.iloc[known.index.argsort(kind="stable")]
-
-
-def _evenly(
-    known: pd.DataFrame, source: str, output: Output
-) -> tuple[pd.DataFrame, _dates.Spacing | None]:
-    """Check the spacing of sorted dates, and open a row for every missing one."""
-    rows = known[1].to_numpy(dtype=int)
-    if len(known) < 2:
-        raise ValueError(
-            f"{source} has {written(known.index)[0]} in {shown(known.index.name)} and no other "
-            "time; name another column with --date, or take rows as evenly spaced with --date none."
-        )
-    if not isinstance(known.index, pd.DatetimeIndex):
-        return _numbered(known, rows, source), None
-    refuse_gaps(known.index, rows, source)
-    spacing = _dates.spacing(known.index)
-    if spacing is None:
-        known.index, spacing = _moved(known.index, source, output)
-    every = _dates.grid(known.index, spacing.freq).rename(known.index.name)
-    return known.reindex(every), spacing
-
-
-def _moved(
-    dates: pd.DatetimeIndex, source: str, output: Output
-) -> tuple[pd.DatetimeIndex, _dates.Spacing]:
-    """Dates that are nearly even on the grid that was meant, or the error about them."""
-    step = _dates.usual_step(dates)
-    within = step is not None and step < _dates.DAY
-    near = _dates.rounded(dates) if within else None
-    start = None if near else _dates.calendar(dates)
-    near = near or (None if start or within else _dates.rounded(dates))
-    found = near or start
-    if found is None:
-        raise ValueError(
-            f"the dates in {shown(dates.name)} of {source} are not evenly spaced: bring them to "
-            f"{_dates.advice(dates)} first, or take rows as evenly spaced with --date none."
-        )
-    if near:
-        output.note(f"dates are rounded, for they are nearly {found[1].words}.")
-    else:
-        output.note(f"dates are moved to the start of their period to be evenly {found[1].words}.")
-    return found[0].rename(dates.name), found[1]
-
-
-def _nothing_happened(known: pd.DataFrame, output: Output) -> pd.DataFrame:
-    """Zeros at dates without any row, where rows are added up."""
-    empty = known[1].isna()
-    if empty.any():
-        dates = "1 date has" if empty.sum() == 1 else f"{empty.sum():,} dates have"
-        first = written(known.index[empty.to_numpy()][:1])[0]
-        output.note(f"{dates} no row, the first {first}: their sums are 0.")
-        known.loc[empty, 0] = 0.0
-    return known
-
-
-def _numbered(known: pd.DataFrame, rows: np.ndarray, source: str) -> pd.DataFrame:
-    """The same for rows that are numbered instead of dated."""
-    numbers, name = known.index.to_numpy(), known.index.name
-    if whole(numbers):
-        refuse_gaps(known.index, rows, source)
-    if not whole(numbers) or (np.diff(numbers) % np.diff(numbers).min()).any():
-        raise ValueError(
-            f"column {shown(name)} of {source} holds neither dates nor evenly spaced whole "
-            "numbers; name another with --date, or take rows as evenly spaced with --date none."
-        )
-    step = int(np.diff(numbers).min())
-    return known.reindex(pd.RangeIndex(int(numbers[0]), int(numbers[-1]) + 1, step, name=name))
-
-
-def _without_holes(
-    known: pd.Series, fill: str, source: str, output: Output, ahead: bool = False
-) -> pd.Series:
-    """Cut missing values off the ends, and ``fill`` those inside if so asked.
-
-    The last may be ``ahead`` of time.
-    """
-    known_rows = np.flatnonzero(known.notna())
-    if not len(known_rows):
-        raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
-    first, last = known_rows[0], known_rows[-1]
-    cut = [(first, "first"), (len(known) - 1 - last, "last")]
-    for count, where in cut:
-        if count and not (ahead and where == "last"):
-            rows = "row has" if count == 1 else f"{count} rows have"
-            end = f": the series ends at {written(known.index[[last]])[0]}" * (where == "last")
-            are = "is" if count == 1 else "are"
-            output.note(f"the {where} {rows} no value and {are} left out{end}.")
-    known = known.iloc[first : last + 1]
-    missing = known.isna()
-    if not missing.any():
-        return known
-    count, first = int(missing.sum()), written(known.index[missing][:1])[0]
-    are = "is" if count == 1 else "are"
-    text = f"{count} of {len(known):,} values {are} missing, the first at {first}"
-    if fill == "none":
-        raise ValueError(f"{source}: {text}; fill them, or use another --fill than none.")
-    if fill != "forward":
-        refuse_filling(missing.to_numpy(), known.index, source)
-    output.note(f"{text}; {FILLS[fill]} (see --fill).")
-    return filled_by(fill, known)
+def _fits(length: int, count: int) -> bool:
+    """Whether a season is there often enough."""
+    return count >= (LEAST_YEARS if length == YEAR else 2) * length or length == 1

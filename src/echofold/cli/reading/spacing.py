@@ -1,25 +1,43 @@
-"""The even spacing that dates were meant to have, in words and with its seasons."""
+"""The even spacing that dates were meant to have, and one row for each step of it."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from echofold.cli.reading.gaps import MOST_ROWS, SECONDS, TICKS, days_between, steps_between
+from echofold._data.text import Note, shown
+from echofold.cli.reading.numbers import whole
+from echofold.cli.reading.table import Table
 
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 DAY = pd.Timedelta(days=1)
 # Days that a step takes at most; a grid is made only if it cannot be much longer than the file.
 LASTS = {"Y": 366, "Q": 92, "M": 31, "W": 7, "B": 1.5, "D": 1}
-
 STEPS = [
     size * count for size, counts in (
         (1, (1, 2, 5, 10, 15, 20, 30)), (60, (1, 2, 3, 5, 6, 10, 12, 15, 20, 30)),
         (3600, (1, 2, 3, 4, 6, 8, 12, 24)),
     ) for count in counts
 ]  # fmt: skip
+PERIODS = {"h": "h", "D": "D", "W-MON": "W", "MS": "M", "QS-JAN": "Q", "YS-JAN": "Y"}  # of starts
+FILLS = {  # what is done about missing values, and said of it
+    "leave": "left out, neither learned from nor scored",
+    "interpolate": "filled along straight lines",
+    "forward": "filled with the value before",
+    "none": "refused",
+}
+# What stands in for a missing value says nothing about a series. With more than a fifth of these a
+# network would be driven by them; in a gap of a tenth validation intervals are as long as it.
+MOST_FILLED, LONGEST_GAP, SHORT = 0.2, 0.1, 5  # shares of the values; steps that are always short
+MOST_ROWS = 2  # rows of an even grid for each row of the file
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit
+SECONDS = 86_400  # in a day
+HOUR = pd.Timedelta(hours=1)
+BACK = (3, 4, 9, 10, 11)  # months in which clocks go back, south and north of the equator
+NIGHT = 3  # the last hour that they repeat
 
 
 class Spacing(NamedTuple):
@@ -37,28 +55,27 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
     """The coarsest even spacing that has all of these sorted dates on it, None if there is none."""
     inferred = pd.DatetimeIndex(dates, freq="infer").freq if len(dates) >= 3 else None
     if inferred is not None:
-        return describe(inferred.freqstr)
-    steps = steps_between(dates)
+        return _describe(inferred.freqstr)
+    steps = _steps_between(dates)
     values, counts = np.unique(steps, return_counts=True)
     usual = int(values[counts.argmax()])
     step = pd.Timedelta(usual, unit=dates.unit)
     if step < DAY:
-        few = days_between(dates) / (step / DAY) + 1 <= MOST_ROWS * len(dates)
-        return describe(_fixed(step)) if few and not (steps % usual).any() else None
+        few = _days_between(dates) / (step / DAY) + 1 <= MOST_ROWS * len(dates)
+        return _describe(_fixed(step)) if few and not (steps % usual).any() else None
     month = dates[0].strftime("%b").upper()
     week = f"W-{dates[0].strftime('%a').upper()}"
     trials = [f"YS-{month}", f"YE-{month}", f"2QS-{month}", f"2QE-{month}", f"QS-{month}"]
-    trials += [f"QE-{month}", "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", _fixed(step), "D"]
+    fixed = _fixed(step)
+    trials += [f"QE-{month}", "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", fixed, "D"]
     for freq in trials:
-        if freq == _fixed(step):
-            lasts = step / DAY
-        else:
-            lasts = LASTS[freq.lstrip("2")[0]] * (2 if freq[0] == "2" else 1)
-        if days_between(dates) / lasts > MOST_ROWS * len(dates):
+        double = 2 if freq[0] == "2" else 1
+        lasts = step / DAY if freq == fixed else LASTS[freq.lstrip("2")[0]] * double
+        if _days_between(dates) / lasts > MOST_ROWS * len(dates):
             continue
         every = grid(dates, freq)
         if dates.isin(every).all() and len(every) <= MOST_ROWS * len(dates):
-            return describe(freq)
+            return _describe(freq)
     return None
 
 
@@ -74,95 +91,74 @@ def _fixed(step: pd.Timedelta) -> str:
     return pd.tseries.frequencies.to_offset(step).freqstr
 
 
-def calendar(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
+def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
     """Dates moved to the start of their hour, day, week, month, quarter or year, if that is even.
 
     For dates such as the last trading day of each month.
     """
-    step = np.median(steps_between(dates)) / (TICKS[dates.unit] * SECONDS)
-    for most, period, freq in (
-        (0.1, "h", "h"), (2, "D", "D"), (10, "W", "W-MON"), (45, "M", "MS"), (135, "Q", "QS-JAN"),
-        (500, "Y", "YS-JAN"),
-    ):  # fmt: skip
+    step = _median_seconds(dates) / SECONDS
+    for most, (freq, period) in zip((0.1, 2, 10, 45, 135, 500), PERIODS.items(), strict=True):
         if step < most:
             moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
-            few = days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
+            few = _days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
             even = moved.is_unique and few and len(grid(moved, freq)) <= 1.5 * len(moved)
             if not even:
                 return None
             days = spacing(moved) if period == "D" else None  # may be business days
-            return moved, days or describe(freq)
+            return moved, days or _describe(freq)
     return None
 
 
-def rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
+def _rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
     """Dates moved to the nearest point of a usual grid, if each is near one of its own."""
-    usual = usual_step(dates)
+    usual = _usual_step(dates)
     if usual is None:
         return None
     moved = dates.round(usual)
     near = np.abs((dates - moved).total_seconds()).max() <= usual.total_seconds() / 3
-    few = days_between(moved) / (usual / DAY) + 1 <= MOST_ROWS * len(moved)
-    if not (near and few and moved.is_unique):
-        return None
-    found = spacing(moved)
-    return None if found is None else (moved, found)
+    few = _days_between(moved) / (usual / DAY) + 1 <= MOST_ROWS * len(moved)
+    every = spacing(moved) if near and few and moved.is_unique else None
+    return (moved, every) if every else None
 
 
-def usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
+def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
+    """Sorted dates and their spacing: as they are, or moved to where they are evenly spaced."""
+    every = spacing(dates)
+    return (dates, every) if every else _by_period(dates) or _rounded(dates) or (dates, None)
+
+
+def _usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
     """The step in whole seconds, minutes, hours or one day that is near the median step."""
-    median = float(np.median(steps_between(dates))) / TICKS[dates.unit]
+    median = _median_seconds(dates)
     near = min(STEPS, key=lambda step: abs(step - median))
     return pd.Timedelta(seconds=near) if abs(near - median) <= 0.1 * near else None
 
 
-def advice(dates: pd.DatetimeIndex) -> str:
-    """What rows of uneven dates should be brought to."""
-    step, days = usual_step(dates), float(np.median(steps_between(dates))) / TICKS[dates.unit]
-    if step is not None:
-        return f"one row for each {_lasting(step)}"
-    sizes = {"minute": 60, "hour": 3600, "day": SECONDS, "week": 7 * SECONDS}
-    sizes |= {"month": 30 * SECONDS, "quarter": 91 * SECONDS, "year": 365 * SECONDS}
-    return f"one row for each {min(sizes, key=lambda one: abs(np.log(sizes[one] / days)))}"
-
-
-def describe(freq: str) -> Spacing:
+def _describe(freq: str) -> Spacing:
     """Words and seasons of a pandas frequency."""
     offset = pd.tseries.frequencies.to_offset(freq)
     name, count = offset.rule_code.split("-")[0], offset.n
-    if name == "W" and count == 1:
-        return Spacing(freq, f"weekly ({WEEKDAYS[offset.weekday]})", (52,))
-    every = {
-        "B": ("on business days", (5,)), "D": ("daily", (7, 365)), "W": ("weekly", (52,)),
-        "h": ("hourly", (24, 168)),
-        **dict.fromkeys(("MS", "ME", "BMS", "BME"), ("monthly", (12,))),
-        **dict.fromkeys(("QS", "QE", "BQS", "BQE"), ("quarterly", (4,))),
-        **dict.fromkeys(("YS", "YE", "BYS", "BYE"), ("yearly", ())),
-    }  # fmt: skip
-    if count == 1 and name in every:
-        return Spacing(freq, *every[name])
-    if (several := _several(name, count)) is not None:
-        return Spacing(freq, *several)
+    single = {"B": ("on business days", (5,)), "D": ("daily", (7, 365)), "h": ("hourly", (24, 168))}
+    if count == 1 and name in single:
+        return Spacing(freq, *single[name])
+    if name == "W":
+        weekly = f"weekly ({WEEKDAYS[offset.weekday]})"
+        words = weekly if count == 1 else f"every {count} weeks"
+        return Spacing(freq, words, (52 // count,) if count <= 26 else ())
+    months = {"M": 1, "Q": 3, "Y": 12}.get(name.removeprefix("B")[:1], 0) * count
+    if months:
+        words = f"every {months // 12} years" if months % 12 == 0 else f"every {months} months"
+        words = "every half-year" if months == 6 else words
+        if count == 1:
+            words = {1: "monthly", 3: "quarterly", 12: "yearly"}[months]
+        return Spacing(freq, words, (12 // months,) if months < 12 and 12 % months == 0 else ())
     try:
         step = pd.Timedelta(offset)
     except ValueError:
         return Spacing(freq, f"every {freq}", None)
-    whole = [cycle // step for cycle in (DAY, 7 * DAY) if cycle % step == pd.Timedelta(0)]
-    seasons = tuple(length for length in whole if length > 1) if step < DAY else ()
+    cycles = [cycle // step for cycle in (DAY, 7 * DAY) if cycle % step == pd.Timedelta(0)]
+    seasons = tuple(length for length in cycles if length > 1) if step < DAY else ()
     return Spacing(freq, f"every {_lasting(step)}", seasons or None)
-
-
-def _several(name: str, count: int) -> tuple[str, tuple[int, ...]] | None:
-    """Words and seasons of several weeks, months, quarters or years."""
-    if name == "W":
-        return f"every {count} weeks", (52 // count,) if count <= 26 else ()
-    months = {"M": 1, "Q": 3, "Y": 12}.get(name.removeprefix("B")[0], 0) * count
-    if not months:
-        return None
-    if months % 12 == 0:
-        return f"every {months // 12} years", ()
-    words = "every half-year" if months == 6 else f"every {months} months"
-    return words, (12 // months,) if 12 % months == 0 else ()
 
 
 def _lasting(step: pd.Timedelta) -> str:
@@ -172,3 +168,263 @@ def _lasting(step: pd.Timedelta) -> str:
             count = int(step.total_seconds() // size)
             return unit if count == 1 else f"{count} {unit}s"
     return f"{step.total_seconds():g} seconds"
+
+
+def _steps_between(index: pd.Index) -> np.ndarray:
+    """Steps between sorted dates, in ticks of their unit, or between sorted numbers."""
+    if not isinstance(index, pd.DatetimeIndex):
+        return np.diff(index.to_numpy())
+    # Without a sign, for two nanosecond dates may be further apart than signed integers reach.
+    return np.diff(index.asi8.view(np.uint64))
+
+
+def _median_seconds(dates: pd.DatetimeIndex) -> float:
+    """The usual step between sorted dates."""
+    return float(np.median(_steps_between(dates))) / TICKS[dates.unit]
+
+
+def _days_between(dates: pd.DatetimeIndex) -> float:
+    """Days from the first of sorted dates to the last."""
+    first, last = int(dates.asi8[0]), int(dates.asi8[-1])
+    return (last - first) / (TICKS[dates.unit] * SECONDS)
+
+
+def _refuse_gaps(known: pd.DataFrame, source: str) -> None:
+    """Raise if sorted rows would be more than twice as many without gaps.
+
+    One mistyped year in a file of seconds would otherwise open a row for each second of many
+    years.
+    """
+    index, rows = known.index, known[1].to_numpy(dtype=int)
+    steps = _steps_between(index)
+    dates = isinstance(index, pd.DatetimeIndex)
+    # Numbers stand on a grid of their smallest step; of dates that vary, half the steps decide.
+    step = float(np.median(steps) if dates else steps.min())
+    count = float(steps.sum(dtype=float)) / step + 1
+    if count <= MOST_ROWS * len(index):
+        return
+    jump = int(steps.argmax())
+    jump_rows = float(steps[jump]) / step
+    # The mistyped one is on the side with fewer rows.
+    odd = jump if jump + 1 < len(index) - (jump + 1) else jump + 1
+    before, after = written(index[[jump, jump + 1]])
+    # Nights and weekends are many jumps alike; a mistyped year is a large part of all the time.
+    remedy = f"correct row {rows[odd]} if it is mistyped, or " if count < 10 * jump_rows else ""
+    raise ValueError(
+        f"{source} is mostly gaps: evenly spaced, its {len(index):,} rows would become "
+        f"{int(count):,}. {shown(index.name)} jumps from {before} (row {rows[jump]}) to {after} "
+        f"(row {rows[jump + 1]}): {remedy}take rows as evenly spaced with --date none."
+    )
+
+
+def _refuse_filling(missing: np.ndarray, index: pd.Index, source: str) -> None:
+    """Raise if too many values are missing, or too many in one place."""
+    edges = np.diff(np.concatenate([[0], missing.astype(np.int8), [0]]))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    lengths = ends - starts
+    count, longest = int(lengths.sum()), int(lengths.max())
+    most = max(SHORT, LONGEST_GAP * len(missing))
+    if count <= MOST_FILLED * len(missing) and longest <= most:
+        return
+    at = int(lengths.argmax())
+    first, last = written(index[[starts[at], ends[at] - 1]])
+    where = f"{longest:,} of them from {first} to {last}" if longest > 1 else f"one at {first}"
+    raise ValueError(
+        f"{source}: {count:,} of {len(missing):,} values are missing, {where}, too many to "
+        "learn from the others; cut the file to a part without gaps, repeat the value before each "
+        "gap with --fill forward, or take rows as evenly spaced with --date none."
+    )
+
+
+def filled_by(fill: str, known: Any) -> Any:
+    """A series or a frame with its missing values as ``fill`` says."""
+    if fill == "interpolate":  # by row, not by date: months then count alike
+        return known.reset_index(drop=True).interpolate().set_axis(known.index)
+    return known.ffill() if fill == "forward" else known
+
+
+def written(index: pd.Index) -> list[str]:
+    """Dates as text, no finer than they need to be; numbers without needless digits."""
+    if not isinstance(index, pd.DatetimeIndex):
+        return [f"{label:.16g}" if isinstance(label, float) else str(label) for label in index]
+    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
+        if (index == index.floor(unit)).all():
+            return list(index.strftime(form))
+    return [label.isoformat(" ") for label in index]
+
+
+def evenly(
+    known: pd.DataFrame, table: Table, how: str | None, other: Callable[[], str | None], note: Note
+) -> tuple[pd.DataFrame, Spacing | None]:
+    """Rows in time order with one for each step, empty where the table has none, or the error.
+
+    Column 0 of ``known`` holds values, 1 the numbers of rows in the table, others inputs. ``how``
+    says what is taken of several rows for one date; ``other`` names another column that may hold
+    dates.
+    """
+    source = table.name
+    if not known.index.is_monotonic_increasing:
+        note(f"the rows of {source} are not in time order; they were sorted by date.")
+        known = known.iloc[known.index.argsort(kind="stable")]
+    several = known.index.has_duplicates
+    if several:
+        known = _one_for_each(known, table, how, other, note)
+    if len(known) < 2:
+        raise ValueError(
+            f"{source} has {written(known.index)[0]} in {shown(known.index.name)} and no other "
+            "time; name another column with --date, or take rows as evenly spaced with --date none."
+        )
+    if isinstance(known.index, pd.DatetimeIndex):
+        _refuse_gaps(known, source)
+        every = spacing(known.index)
+        if every is None:
+            known.index, every = _moved(known.index, source, note)
+        known = known.reindex(grid(known.index, every.freq).rename(known.index.name))
+    else:
+        known, every = _numbered(known, source), None
+    empty = known[1].isna()
+    if several and how == "sum" and empty.any():
+        dates = "1 date has" if empty.sum() == 1 else f"{empty.sum():,} dates have"
+        first = written(known.index[empty.to_numpy()][:1])[0]
+        note(f"{dates} no row, the first {first}: their sums are 0.")
+        known.loc[empty, 0] = 0.0
+    return known, every
+
+
+def _one_for_each(
+    known: pd.DataFrame, table: Table, how: str | None, other: Callable[[], str | None], note: Note
+) -> pd.DataFrame:
+    """One of several rows for a date: as asked for, without copies, or where clocks go back."""
+    source = table.name
+    doubled = known.index.duplicated(keep=False)
+    if how is not None:
+        count = int(known.index[doubled].nunique())
+        dates = "1 date has" if count == 1 else f"{count} dates have"
+        taken = {"mean": "their mean is", "sum": "their sum is"}.get(how, f"the {how} is")
+        note(f"{dates} several rows in {source}; {taken} taken (--duplicates).")
+        return _joined(known, how)
+    copies = table.repeated()[known[1].to_numpy(dtype=int) - 1] & doubled
+    if copies.any():
+        first, count = int(known[1].to_numpy()[copies][0]), copies.sum()
+        rows = "1 row repeats another" if count == 1 else f"{count} rows repeat others"
+        note(f"{rows} of {source} cell by cell, the first in row {first}: left out.")
+        known = known[~copies]
+    doubled = known.index.duplicated(keep=False)
+    if not doubled.any():
+        return known
+    if _clocks_went_back(known.index, doubled):
+        hours = known.index[doubled].floor("h").unique()
+        more = "" if len(hours) == 1 else f", and {len(hours) - 1} such hours of other years,"
+        note(
+            f"the hour from {written(hours[:1])[0]} is there twice{more} as when clocks go back: "
+            "averaged."
+        )
+        return _joined(known, "mean")
+    twice = known.index[doubled].unique()
+    both = np.sort(known[1][known.index == twice[0]].to_numpy(dtype=int))
+    count = len(twice) - 1
+    more = f", and for {count} other date{'' if count == 1 else 's'}" if count else ""
+    column = other()
+    remedy = f"take the dates of {shown(column)} with --date, " if column else ""
+    raise ValueError(
+        f"{source} has more than one row for {written(twice[:1])[0]} (rows {both[0]} and "
+        f"{both[1]}){more}; {remedy}keep one row for each date, or say what is taken of them with "
+        "--duplicates mean, first, last or sum."
+    )
+
+
+def _joined(known: pd.DataFrame, how: str) -> pd.DataFrame:
+    """One row for each date; inputs are averaged where values are summed or averaged."""
+    groups = known.groupby(level=0)
+    if how in ("first", "last"):
+        return groups.nth(0 if how == "first" else -1)
+    joined = groups.mean()
+    joined[1] = groups[1].first()
+    if how == "sum":
+        joined[0] = groups[0].sum(min_count=1)
+    return joined
+
+
+def _clocks_went_back(index: pd.Index, doubled: np.ndarray) -> bool:
+    """Whether dates are there twice as local time has them: a whole hour at night, once a year."""
+    steps = _steps_between(index.unique())
+    if not isinstance(index, pd.DatetimeIndex) or not len(steps):
+        return False
+    step = pd.Timedelta(int(np.median(steps)), unit=index.unit)
+    if step > HOUR or HOUR % step != pd.Timedelta(0):
+        return False
+    twice = index[doubled]
+    hours = twice.floor("h").unique()
+    return bool(
+        hours.month.isin(BACK).all()
+        and (hours.hour <= NIGHT).all()
+        and hours.year.is_unique
+        and len(twice) == 2 * twice.nunique() == 2 * len(hours) * (HOUR // step)
+    )
+
+
+def _moved(dates: pd.DatetimeIndex, source: str, note: Note) -> tuple[pd.DatetimeIndex, Spacing]:
+    """Dates that are nearly even on the grid that was meant, or the error about them."""
+    ways = {
+        "moved to the start of their period to be evenly": _by_period,
+        "rounded, for they are nearly": _rounded,
+    }
+    step = _usual_step(dates)
+    within = step is not None and step < DAY
+    for words in reversed(ways) if within else ways:
+        if found := ways[words](dates):
+            note(f"dates are {words} {found[1].words}.")
+            return found[0].rename(dates.name), found[1]
+    sizes = {"minute": 60, "hour": 3600, "day": SECONDS, "week": 7 * SECONDS}
+    sizes |= {"month": 30 * SECONDS, "quarter": 91 * SECONDS, "year": 365 * SECONDS}
+    near = min(sizes, key=lambda one: abs(np.log(sizes[one] / _median_seconds(dates))))
+    raise ValueError(
+        f"the dates in {shown(dates.name)} of {source} are not evenly spaced: bring them to one "
+        f"row for each {_lasting(step) if step else near} first, or take rows as evenly spaced "
+        "with --date none."
+    )
+
+
+def _numbered(known: pd.DataFrame, source: str) -> pd.DataFrame:
+    """The same for rows that are numbered instead of dated."""
+    numbers, name = known.index.to_numpy(), known.index.name
+    steps = np.diff(numbers)
+    if whole(numbers):
+        _refuse_gaps(known, source)
+    if not whole(numbers) or (steps % steps.min()).any():
+        raise ValueError(
+            f"column {shown(name)} of {source} holds neither dates nor evenly spaced whole "
+            "numbers; name another with --date, or take rows as evenly spaced with --date none."
+        )
+    first, last, step = int(numbers[0]), int(numbers[-1]), int(steps.min())
+    return known.reindex(pd.RangeIndex(first, last + 1, step, name=name))
+
+
+def without_holes(
+    known: pd.Series, fill: str, source: str, note: Note, ahead: bool = False
+) -> pd.Series:
+    """Cut missing values off the ends, and ``fill`` those inside if so asked.
+
+    The last may be ``ahead`` of time.
+    """
+    there = np.flatnonzero(known.notna())
+    if not len(there):
+        raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
+    first, last = there[0], there[-1]
+    ends = f": the series ends at {written(known.index[[last]])[0]}"
+    for count, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
+        if count and not (ahead and where == "last"):
+            rows, are = ("row has", "is") if count == 1 else (f"{count} rows have", "are")
+            note(f"the {where} {rows} no value and {are} left out{end}.")
+    known = known.iloc[first : last + 1]
+    missing = known.isna()
+    if not missing.any():
+        return known
+    are, first_date = "is" if missing.sum() == 1 else "are", written(known.index[missing][:1])[0]
+    text = f"{missing.sum()} of {len(known):,} values {are} missing, the first at {first_date}"
+    if fill == "none":
+        raise ValueError(f"{source}: {text}; fill them, or use another --fill than none.")
+    if fill != "forward":
+        _refuse_filling(missing.to_numpy(), known.index, source)
+    note(f"{text}; {FILLS[fill]} (see --fill).")
+    return filled_by(fill, known)

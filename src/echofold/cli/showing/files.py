@@ -10,7 +10,7 @@ import pandas as pd
 
 from echofold._data.text import guarded
 from echofold._machine.files import write_atomically
-from echofold.cli.reading.gaps import written
+from echofold.cli.reading.spacing import written
 
 
 def prepare(folder: Path) -> Path:

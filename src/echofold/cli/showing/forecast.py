@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import figure, in_words, label
-from echofold.cli.reading.quote import shown
+from echofold._data.text import figure, in_words, label, shown
 from echofold.cli.showing.output import Output
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About

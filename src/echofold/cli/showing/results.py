@@ -10,7 +10,7 @@ import pandas as pd
 from echofold._data.text import figure
 from echofold.cli.compare import Comparison, winner
 from echofold.cli.defaults import Plan
-from echofold.cli.reading.gaps import written
+from echofold.cli.reading.spacing import written
 from echofold.cli.showing.forecast import shortened, sparkline, table
 
 MOST = 14  # held-out values that are printed; of more, the first and last of them

@@ -1,0 +1,268 @@
+"""Which columns of a table hold its dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from echofold._data.text import Note, listed, shown
+from echofold.cli.reading.calendar import MONTH, like_dates, named, plain, role
+from echofold.cli.reading.dates import HALF, NO_DATE, brief, parse, time_of_day
+from echofold.cli.reading.numeric_dates import counted, even, from_parts, with_time
+from echofold.cli.reading.table import Table
+
+COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
+ANNUAL = re.compile(r"M13|Q05|S03")  # averages of a year, among its periods
+PERIOD = re.compile(r"[MQSA]\d\d")
+FEW = 0.95  # share of cells that may be something else where some are dates
+YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21|22)\d\d(?!\d)")
+Found = tuple[str, pd.Series] | None  # the name of a column of dates, and these
+
+
+def find_dates(
+    table: Table, date: str | None, form: str | None, others: Sequence[str], note: Note
+) -> tuple[str | None, Any]:
+    """The name of the column of dates, none of ``others``, and its values; None without one.
+
+    Columns that make dates together are one column of the table afterwards.
+    """
+    if date == "none":
+        return None, None
+    if date is not None:
+        return _asked_for(table, date, form, note)
+    columns = table.columns(others)
+    _unmerge(table, columns, note)
+    found = _in_text(table, columns, form, note)
+    if found is None and form is None:
+        parts = from_parts(table, columns)
+        found = _as_one(table, *parts, note) if parts else _in_numbers(table, columns, note)
+    if found is None:
+        found = _in_text(table, columns, form, note, HALF)
+    if found is None:
+        _refuse_half(table, columns)
+        _refuse_headings(table, columns)
+        return None, None
+    name, dates = found
+    _refuse_missing(dates, table, name)
+    both = with_time(table, dates, [one for one in columns if one != name])
+    return _as_one(table, [name, both[0]], both[1], note) if both else found
+
+
+def another(table: Table, others: Sequence[str]) -> str | None:
+    """A column that may hold the dates, none of ``others``."""
+    for name in table.columns(others):
+        if len(table.numbers(name)[1]):
+            dates = parse(table.frame[name], None, lambda _: None)
+            if dates.notna().all() and dates.nunique() > 1:
+                return name
+    return None
+
+
+def _asked_for(
+    table: Table, date: str, form: str | None, note: Note
+) -> tuple[str, pd.Series | np.ndarray]:
+    """Dates, or numbers of rows, of the column that was named."""
+    cells = table.column(date, "--date")
+    values, wrong = table.numbers(date)
+    dates, likely = None, date.lower() not in COUNTERS
+    if form is None and not len(wrong):
+        dates = counted(table, date, likely, likely, note)
+    if dates is None:
+        dates = parse(cells, form, note, HALF)
+        if not len(wrong) and dates.isna().any() and not np.isnan(values).any():
+            return date, values
+    _refuse_missing(dates, table, date)
+    return date, dates
+
+
+def _in_text(
+    table: Table, columns: list[str], form: str | None, note: Note, most: float = NO_DATE
+) -> Found:
+    """The most likely column of dates that are more than numbers; ``most`` cells may be none."""
+    candidates: dict[str, tuple[pd.Series, list[str]]] = {}
+    for name in columns:
+        likely = form is not None and (name == table.frame.columns[0] or like_dates(name))
+        if not likely and not len(table.numbers(name)[1]):
+            continue
+        notes: list[str] = []
+        dates = parse(table.frame[name], form, notes.append, most)
+        if dates.isna().mean() <= most and dates.notna().any():
+            candidates[name] = dates, notes
+    if not candidates:
+        return None
+    name, *more = candidates
+    if more:
+        name = min(candidates, key=lambda one: _doubtful(candidates[one][0]))
+    dates, notes = candidates[name]
+    for one in notes:
+        note(one)
+    others = [one for one in candidates if one != name and candidates[one][0].nunique() > 1]
+    if others:
+        note(f"dates are taken from {shown(name)}; {listed(others)} could be too (--date).")
+    return name, dates
+
+
+def _doubtful(dates: pd.Series) -> tuple[float, bool]:
+    """How far a column is from dates that are there once each, and are evenly spaced."""
+    known = pd.DatetimeIndex(dates.dropna())
+    repeated = 1 - known.nunique() / max(len(known), 1)
+    return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
+
+
+def _as_one(
+    table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note
+) -> tuple[str, pd.Series]:
+    """One column of dates in the place of its parts."""
+    note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
+    name = " ".join(parts)
+    while name in table.frame.columns:
+        name += " date"
+    whole = pd.Series(dates, index=table.frame.index, name=name)
+    table.frame = pd.concat([whole, table.frame.drop(columns=parts)], axis=1)
+    return name, whole
+
+
+def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
+    """The first column of numbers that mean dates, beside others."""
+    for name in columns if len(table.frame.columns) > 1 else ():
+        if len(table.numbers(name)[1]) < NO_DATE * len(table.frame):
+            first = name == table.frame.columns[0] and name.lower() not in COUNTERS
+            dates = counted(table, name, like_dates(name), first, note)
+            if dates is not None:
+                return name, dates
+    return None
+
+
+def _unmerge(table: Table, names: list[str], note: Note) -> None:
+    """Fill years and days down to the rows below, and leave annual averages out of a table."""
+    year = named(names, "year")
+    coarse = year or named(names, "date")
+    finer = named(names, "month", "quarter", "period") if year else named(names, "time", "hour")
+    if year and finer and role(finer, "period"):
+        _drop_averages(table, finer, note)
+    elif coarse and finer:
+        _fill_down(table, coarse, finer, note)
+
+
+def _drop_averages(table: Table, name: str, note: Note) -> None:
+    """Leave out rows such as M13 after M01 to M12."""
+    cells = brief(table.frame[name])
+    annual = np.array([ANNUAL.fullmatch(cell) is not None for cell in cells])
+    if not annual.any() or annual.all() or not all(PERIOD.fullmatch(cell) for cell in cells):
+        return
+    first = cells[int(annual.argmax())]
+    rows = "1 row is" if annual.sum() == 1 else f"{annual.sum()} rows are"
+    note(f"{rows} left out as averages of a year ({shown(first)} in {shown(name)}).")
+    table.frame = table.frame[~annual].reset_index(drop=True)
+    table.read.clear()
+    table.remarks.clear()
+
+
+def _fill_down(table: Table, year: str, finer: str, note: Note) -> None:
+    """Write years or days into the rows below, where months or hours begin anew with each."""
+    cells = brief(table.frame[year])
+    there = np.array([cell != "" for cell in cells])
+    if there.all() or not there[0] or there.mean() > 0.5:
+        return
+    parts = [_number(cell) for cell in brief(table.frame[finer])]
+    falls = np.array([True, *(after <= before for before, after in pairwise(parts))])
+    if min(parts) < 0 or (falls != there).any():
+        return
+    note(f"cells of {shown(year)} are taken for the empty ones below them too.")
+    last = np.maximum.accumulate(np.where(there, np.arange(len(cells)), 0))
+    table.frame = table.frame.assign(**{year: [cells[row] for row in last]})
+    table.read.pop(year, None)
+
+
+def _number(cell: str) -> int:
+    """A month, a quarter or a time, by number or by name; below zero if it is none."""
+    text = plain(cell).rstrip(".")
+    digits = re.fullmatch(r"[a-z]?0?(\d{1,2})", text)
+    return int(digits[1]) if digits else MONTH.get(text, time_of_day(cell))
+
+
+def _refuse_headings(table: Table, columns: list[str]) -> None:
+    """Raise for years in rows of their own above their months."""
+    for name in columns[:3]:
+        sample = [plain(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
+        years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
+        months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
+        if years and months and len(years) + months >= 0.9 * len(sample):
+            raise ValueError(
+                f"column {shown(name)} of {table.name} holds the year {sample[years[0]]} in row "
+                f"{years[0] + 1}, above months without one: write the year into a column of its "
+                "own beside the months, and remove such rows."
+            )
+
+
+def _refuse_missing(dates: pd.Series, table: Table, name: str) -> None:
+    """Raise where a row has no date."""
+    missing = np.flatnonzero(dates.isna())
+    if len(missing):
+        like = "a date like the others" if len(missing) < len(dates) else "a date"
+        remove = "that row" if len(missing) == 1 else "such rows"
+        more = "" if len(missing) == 1 else f" ({len(missing):,} cells are not)"
+        raise ValueError(
+            f"column {shown(name)} of {table.name} holds {table.place(name, missing[0])}, which is "
+            f"not {like}{more}; remove {remove}, give --date-format, or take rows as evenly spaced "
+            "with --date none."
+        )
+
+
+def _refuse_half(table: Table, columns: list[str]) -> None:
+    """Raise for a column of numbers that are dates but for up to half of the cells."""
+    for name in columns:
+        if like_dates(name) and np.isnan(table.numbers(name)[0]).any():
+            dates = counted(table, name, True, False, lambda _: None, HALF)
+            if dates is not None:
+                _refuse_missing(dates, table, name)
+
+
+def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
+    """Say which column, none of ``others``, seems to hold dates that could not be read."""
+    name = _likely(table, table.columns(others))
+    if name is None:
+        return
+    cells = brief(table.frame[name])
+    years = [int(match[0]) for cell in cells if (match := YEAR.search(cell))]
+    told = len(years) >= (1 - NO_DATE) * len(cells) and years[0] > years[-1]
+    if told and (np.diff(years) <= 0).all():
+        raise ValueError(
+            f"the dates in {shown(name)} of {table.name} are not read, such as {shown(cells[0])}, "
+            "and the newest seem to come first: sort the rows from the oldest to the newest, or "
+            "say how dates are written with --date-format."
+        )
+    unread = parse(table.frame[name], None, lambda _: None, FEW).isna().to_numpy()
+    if len(table.numbers(name)[1]) > NO_DATE * len(cells):
+        what = f"{shown(cells[int(unread.argmax())])} is not read as one"
+    else:
+        what = "its numbers are not read as such"
+    note(
+        f"{shown(name)} may hold dates, but {what}, and rows are taken as evenly spaced, from the "
+        "oldest to the newest: name the column with --date and how its dates are written with "
+        "--date-format."
+    )
+
+
+def _likely(table: Table, columns: list[str]) -> str | None:
+    """The first column that seems to hold dates, by its name or its place."""
+    text = {name for name in columns if len(table.numbers(name)[1]) > NO_DATE * len(table.frame)}
+    # A column of numbers that is alone is forecast, whatever its name.
+    alone = len(columns) == len(table.frame.columns) == len(text) + 1
+    for name in columns:
+        if name in text:
+            sample = brief(table.frame[name].iloc[:100])
+            digits = np.mean([any(mark.isdigit() for mark in cell) for cell in sample])
+            first = name == table.frame.columns[0]
+            likely = like_dates(name) or (first and digits > 1 - NO_DATE)
+        else:
+            counts = len(np.unique(np.diff(table.numbers(name)[0]))) == 1
+            likely = like_dates(name, whole=True) and not counts and not alone
+        if likely:
+            return name
+    return None
