@@ -267,7 +267,7 @@ def test_names_in_a_file_cannot_write_to_the_terminal(run, tmp_path):
 def test_thirty_rows_are_enough(run, tmp_path):
     path = tmp_path / "thirty.csv"
     pd.DataFrame({"x": np.sin(np.arange(30.0)) + np.arange(30) % 3}).to_csv(path, index=False)
-    args = ("forecast", path, "--horizon", "4", "--scheme", "walk-forward", "--grid", "small")
+    args = ("forecast", path, "--horizon", "4", "--scheme", "walk-forward", *SMALL[:4])
     code, shown, err = run(*args, "--origins", "1", "--out", tmp_path, "--json")
     assert code == 0
     content = json.loads(shown)
