@@ -55,7 +55,7 @@ class KeptRows:
     @cached_property
     def spoiled(self) -> bool:
         """Whether rows differ so much in size that sums of them lose the small ones."""
-        return extended.unlikeness(self.X) > SPOILED_ROWS
+        return extended.are_unlike(self.X, SPOILED_ROWS)
 
     @property
     def condition(self) -> float:

@@ -33,7 +33,7 @@ def fit_rows(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
     A, B, centre = prepare_rows(X, Y, weights, penalised)
     root = None if weights is None else np.sqrt(weights)
     W = centre.readout(solve_each(*reduce_rows(A, B, root), ridge))
-    if (ridge > 0).any() and extended.unlikeness(X) > UNLIKE_ROWS:
+    if (ridge > 0).any() and extended.are_unlike(X, UNLIKE_ROWS):
         W[ridge > 0] = extended.refined(X, Y, weights, ridge[ridge > 0], penalised)
     return W
 
