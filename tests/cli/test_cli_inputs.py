@@ -103,7 +103,7 @@ def test_rows_of_missing_dates_are_as_the_values_are(given):
     cut = SALES.drop(index=[20, 21])
     _, inputs, _ = given(cut, CALENDAR)  # which has these days
     np.testing.assert_array_equal(inputs.past["price"], PRICE[:ROWS])
-    refused(given, "no row for 2024-01-21 and for 1 other dates of the 130", cut,
+    refused(given, "no row for 2024-01-21 and for 1 other date of the 130", cut,
             CALENDAR.drop(index=[20, 21]))  # fmt: skip
 
 
@@ -193,7 +193,7 @@ def test_cells_that_do_not_fit(given):
     refused(given, "'price' of calendar.csv holds '1e200' in row 17, too large", SALES,
             CALENDAR.assign(price=price))  # fmt: skip
     price[[16, 50]] = None
-    empty = "'price' of {} is empty in row 17 and 1 more rows; .* fill it in"
+    empty = "'price' of {} is empty in row 17 and 1 more row; .* fill it in"
     refused(given, empty.format("calendar.csv"), SALES, CALENDAR.assign(price=price))
     whole = CALENDAR.assign(price=price, units=[*UNITS[:ROWS], *[None] * HORIZON])
     refused(given, empty.format("sales.csv"), whole, columns=("price",))

@@ -513,3 +513,13 @@ def test_a_season_is_found_in_values_without_dates_and_said(read):
         assert (series.seasons, notes) == (seasons, [])
     refused(read, "--season 43 does not fit twice into 84 values; give at most 42",
             pd.DataFrame({"x": values}), season=(43,))  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["--column", "--input"])
+def test_dates_are_no_values(run, tmp_path, option):
+    lines = [f"{1950 + i},{i % 7}" for i in range(60)]
+    (tmp_path / "y.csv").write_text("year,v\n" + "\n".join(lines))
+    others = () if option == "--column" else ("--column", "v")
+    args = ("--date", "year", option, "year", *others, "--horizon", "3")
+    code, _, err = run("forecast", tmp_path / "y.csv", *args)
+    assert code == 1 and f"{option} 'year' of y.csv is its column of dates" in err

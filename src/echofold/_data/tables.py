@@ -16,6 +16,7 @@ import numpy as np
 from echofold._data.lazy import Lazy, first_row
 from echofold._data.scaling import Spread, spread_of
 from echofold._data.sources import is_stored, lazy, loaded
+from echofold._data.text import count
 
 HOLDS = {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}  # by NumPy kind
 
@@ -41,7 +42,7 @@ class Schema:
             _check_names(self.names, other.names, argument, own)
         if len(other.holds) != len(self.holds):
             raise ValueError(
-                f"{argument} has {_count(len(other.holds), 'column')}, expected the "
+                f"{argument} has {count(len(other.holds), 'column')}, expected the "
                 f"{len(self.holds)} {own}, in the same order."
             )
         if "numpy" in (self.kind, other.kind):
@@ -170,7 +171,7 @@ def require_finite(
     others = int((~finite).sum()) - 1
     raise ValueError(
         f"{argument} contains {value} in column {label_of(names, column)} at row {row}"
-        + (f" ({_count(others, 'more such value')})" if others else "")
+        + (f" ({count(others, 'more such value')})" if others else "")
         + (
             ". Give a number, or NaN if it is not known."
             if missing
@@ -312,11 +313,6 @@ def _check_names(before: tuple, now: tuple, argument: str, own: str) -> None:
 def label_of(names: tuple | None, column: int) -> str:
     """A column as a message names it: by name, or by number."""
     return repr(names[column]) if names is not None else str(column)
-
-
-def _count(number: int, noun: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def read_long(data: Any, argument: str) -> Table:

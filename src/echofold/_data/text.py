@@ -34,6 +34,11 @@ def figure(value: float | None) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def count(number: int, noun: str) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
 def short(value: Any, digits: int = 3) -> str:
     """A value as a label: few digits, and no leading zeros in an exponent.
 

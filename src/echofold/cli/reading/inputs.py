@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, listed, shown
+from echofold._data.text import Note, count, listed, shown
 from echofold.cli.reading.date_columns import find_dates, say_unread
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell
 from echofold.cli.reading.spacing import FILLS, PERIODS, Spacing, filled_by, written
@@ -53,18 +53,18 @@ class Beside:
 
     def at(self, wanted: Wanted, fill: str, note: Note) -> pd.DataFrame:
         """Inputs beside the values and the steps to forecast, without holes, or the error."""
-        source, dates, count = wanted.source, wanted.dates, len(wanted.index)
+        source, dates, known = wanted.source, wanted.dates, len(wanted.index)
         there = int(dates.isin(self.frame.index).sum())
         if there < len(dates):
             raise ValueError(
-                f"{source} has {there - count} rows after its last value, but --input needs "
+                f"{source} has {there - known} rows after its last value, but --input needs "
                 f"{len(wanted.ahead)}, until {written(dates[-1:])[0]}: add rows with the inputs "
                 "and an empty cell for the value, or forecast fewer."
             )
         frame, rows = self.frame.loc[dates], self.rows.loc[dates]
         opened = rows.isna()
-        if opened.iloc[count:].any():
-            date = written(wanted.ahead[opened.iloc[count:]][:1])[0]
+        if opened.iloc[known:].any():
+            date = written(wanted.ahead[opened.iloc[known:]][:1])[0]
             raise ValueError(
                 f"{source} has no row for {date}, which is to be forecast; add it with its inputs."
             )
@@ -75,7 +75,7 @@ class Beside:
         if opened.any():
             how = FILLS["forward" if fill == "leave" else fill]  # by the network, which needs some
             flags = " (zeros and ones with the value before)" * (fill == "interpolate")
-            note(f"inputs in the {opened.sum()} missing rows are {how}{flags}.")
+            note(f"inputs in the {count(int(opened.sum()), 'missing row')} are {how}{flags}.")
             for one in self.made:
                 own = "forward" if fill == "interpolate" and one.flags else fill
                 frame[one.names] = filled_by(own, frame[one.names])
@@ -192,7 +192,7 @@ def joined(parts: list[pd.DataFrame], wanted: Wanted, file: str | None, note: No
 def _refuse_empty(column: str, source: str, rows: np.ndarray) -> None:
     """Raise for the rows of a file in which an input is empty."""
     if len(rows):
-        more = f" and {len(rows) - 1} more rows" if len(rows) > 1 else ""
+        more = f" and {count(len(rows) - 1, 'more row')}" if len(rows) > 1 else ""
         raise ValueError(
             f"input {shown(column)} of {source} is empty in row {rows[0]}{more}; inputs must be "
             "known for every value and for those to forecast: fill it in."
@@ -240,24 +240,26 @@ def _matching(
         )
     _check_covers(there, wanted, table.name)
     before, after = (there < wanted.dates[0]).sum(), (there > wanted.dates[-1]).sum()
-    for count, where in ((before, "before the first value"), (after, "after the last step")):
-        if count:
-            rows, are = ("row", "is") if count == 1 else (f"{count} rows", "are")
+    for more, where in ((before, "before the first value"), (after, "after the last step")):
+        if more:
+            rows, are = ("row", "is") if more == 1 else (f"{more} rows", "are")
             note(f"the {rows} of {table.name} {where} {are} not needed.")
     return there.get_indexer(wanted.dates), dates_in
 
 
 def _in_order(table: Table, wanted: Wanted, note: Note) -> np.ndarray:
     """The first rows of a table without dates."""
-    count, needed = len(table.frame), len(wanted.dates)
-    if count < needed:
+    there, needed = len(table.frame), len(wanted.dates)
+    if there < needed:
         raise ValueError(
-            f"{table.name} has {count} rows, and {needed} are needed: one for each of the "
+            f"{table.name} has {there} rows, and {needed} are needed: one for each of the "
             f"{len(wanted.index)} values of {wanted.source}, from its first value on, and "
             f"{len(wanted.ahead)} for those to forecast; add them, or forecast fewer."
         )
-    if count > needed:
-        note(f"the last {count - needed} rows of {table.name} are not needed.")
+    if there > needed:
+        more = there - needed
+        rows, are = ("row", "is") if more == 1 else (f"{more} rows", "are")
+        note(f"the last {rows} of {table.name} {are} not needed.")
     return np.arange(needed)
 
 
@@ -283,10 +285,10 @@ def _check_covers(there: pd.Index, wanted: Wanted, name: str) -> None:
     if at[0] >= len(wanted.index) and there.max() < dates[at[0]]:
         raise ValueError(
             f"{name} ends at {written(pd.Index([there.max()]))[0]}, but inputs are needed until "
-            f"{last}, for the {ahead} steps to forecast after {wanted.source}; add {len(at)} "
-            "rows, or forecast fewer."
+            f"{last}, for the {count(ahead, 'step')} to forecast after {wanted.source}; add "
+            f"{count(len(at), 'row')}, or forecast fewer."
         )
-    more = f" and for {len(at) - 1} other dates" if len(at) > 1 else ""
+    more = f" and for {count(len(at) - 1, 'other date')}" if len(at) > 1 else ""
     raise ValueError(
         f"{name} has no row for {date}{more} of the {len(dates)} that are needed, {first} to "
         f"{last}: every date of {wanted.source}, with those it leaves out, and {ahead} more to "

@@ -10,7 +10,7 @@ import pandas as pd
 
 from echofold._data.dates import timeline
 from echofold._data.season import detected_season
-from echofold._data.text import Note, listed, shown
+from echofold._data.text import Note, count, listed, shown
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
 from echofold.cli.reading.inputs import Beside, Inputs, Wanted, columns_beside, columns_of, joined
 from echofold.cli.reading.layout import times_across
@@ -120,6 +120,12 @@ def read_series(
     others = [*inputs, *([column] if column else [])]
     dates_in, dates = find_dates(table, date, date_format, others, note)
     known = [*inputs, *([dates_in] if dates_in else [])]
+    if dates_in is not None and dates_in in others:
+        option = "--column" if dates_in == column else "--input"
+        raise ValueError(
+            f"{option} {shown(dates_in)} of {table.name} is its column of dates; name a column of "
+            "values, or give --date none."
+        )
     if id is None and duplicates is None and date != "none":
         refuse_panel(table, dates, [*others, *known])
     if dates is None and date != "none":
@@ -251,7 +257,7 @@ def _checked(table: Table, column: str) -> np.ndarray:
 
 def _first(table: Table, column: str, rows: np.ndarray) -> str:
     """The first of some cells with its row, and how many there are."""
-    more = f" (and {len(rows) - 1} more such cells)" if len(rows) > 1 else ""
+    more = f" (and {count(len(rows) - 1, 'more such cell')})" if len(rows) > 1 else ""
     return table.place(column, rows[0]) + more
 
 
