@@ -69,7 +69,8 @@ def reading() -> None:
         lines = [f"{2020 + month // 12}-{1 + month % 12:02}-01,{month}.5" for month in range(30)]
         path.write_text("month,sales\n" + "\n".join(lines) + "\n")
         few = ["--units", "5", "--grid", "small", "--origins", "0"]
-        CliRunner().invoke(app, ["forecast", str(path), "--horizon", "2", *few])
+        out = ["--out", folder]
+        CliRunner().invoke(app, ["forecast", str(path), "--horizon", "2", *few, *out])
 
 
 def main() -> None:
