@@ -8,8 +8,6 @@ LAPACK does not know, so it is written out here, and only small problems are giv
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
@@ -103,18 +101,13 @@ def refined(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
 def _left(A: np.ndarray, y: np.ndarray, r: np.ndarray, w: np.ndarray):
     """``y − r − A w`` and ``−Aᵀ r``, summed in long doubles."""
     left, normal = np.empty(y.shape), np.zeros(w.shape, dtype=LONG)
-    for part in _blocks(A):
+    size = max(1, TOGETHER // A.shape[1])  # rows of which a copy in long doubles is small
+    for first in range(0, len(A), size):
+        part = slice(first, first + size)
         exact = A[part].astype(LONG)
         left[part] = y[part] - r[part] - exact @ w
         normal -= exact.T @ r[part]
     return left, normal.astype(float)
-
-
-def _blocks(A: np.ndarray) -> Iterator[slice]:
-    """Rows of which a copy in long doubles is small."""
-    size = max(1, TOGETHER // A.shape[1])
-    for first in range(0, len(A), size):
-        yield slice(first, first + size)
 
 
 def _turn(QR: np.ndarray, tau: np.ndarray, values: np.ndarray, trans: str) -> np.ndarray:
