@@ -18,11 +18,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from echofold import Accumulative, KFold, LeaveOneOut, WalkForward
-from echofold._folds.algorithm import Size
+from echofold._folds.algorithms import KeptRows, Size
 from echofold._folds.choose import WAYS
-from echofold._folds.kept_rows import KeptRows
-from echofold._folds.pieces import cut
-from echofold._folds.splits import resolve_cv
+from echofold._folds.splits import cut, resolve_cv
 from echofold._machine.device import one_blas_thread
 
 LONGEST = 0.25  # seconds of one measurement, by the present constants

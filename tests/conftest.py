@@ -21,7 +21,7 @@ from echofold import (
     evaluate,
 )
 from echofold._search import evaluator
-from echofold._validation import on_device
+from echofold._validation import plan
 
 # A card is shared with the processes that tests start.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -85,7 +85,7 @@ def accelerated(monkeypatch):
     """Let the processor be taken for an accelerator, or not."""
 
     def switch(on: bool) -> None:
-        for module in (on_device, evaluator):
+        for module in (plan, evaluator):
             monkeypatch.setattr(module, "is_accelerator", lambda device: on)
 
     return switch
@@ -113,7 +113,8 @@ def _short_turns():
     Eight take seconds to compile; `test_candidates_are_shared_out_among_devices` runs these.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("echofold._engine.draws.UNROLLED", 2)
+        for module in ("drive", "lockstep"):
+            patch.setattr(f"echofold._engine.{module}.UNROLLED", 2)
         yield
 
 

@@ -12,9 +12,8 @@ from passing import Passing
 from echofold._data.problem import REGRESSION, Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
-from echofold._folds.kept_rows import KeptRows
-from echofold._folds.pieces import cut
-from echofold._folds.splits import RowSplits
+from echofold._folds.algorithms import KeptRows
+from echofold._folds.splits import RowSplits, cut
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
 from echofold.metrics._metric import resolve

@@ -7,9 +7,9 @@ from cases import COLUMNS, RIDGE, ROWS, SCHEMES, splits_of
 from echofold import (
     KFold,
 )
+from echofold._folds.algorithms import naive
 from echofold._folds.many_rows import ManyRows
-from echofold._folds.naive import naive
-from echofold._folds.pieces import cut
+from echofold._folds.splits import cut
 from echofold._machine.arrays import pad_rows
 from echofold._machine.device import engine
 

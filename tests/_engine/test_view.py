@@ -21,7 +21,7 @@ from echofold import (
     save,
 )
 from echofold._search import evaluator
-from echofold._validation import on_device
+from echofold._validation import plan
 from echofold.reservoirs import NVAR
 
 UNITS, SEED, WASHOUT = 8, 4, 20
@@ -179,7 +179,7 @@ def test_a_device_gives_the_same(task, monkeypatch):
     space = {"readout": [mixed], "leak_rate": [0.3, 1.0], "ridge": RIDGE}
     found = []
     for on in (False, True):
-        for module in (on_device, evaluator):
+        for module in (plan, evaluator):
             monkeypatch.setattr(module, "is_accelerator", lambda device, on=on: on)
         found.append(search_of(task, space).fit(*TASKS[task][1]))
     np.testing.assert_allclose(found[1].results_.nrmse, found[0].results_.nrmse, rtol=1e-7)

@@ -15,11 +15,9 @@ from echofold import Accumulative, KFold, LeaveOneOut, Recycle, SingleSplit, Wal
 from echofold._data.problem import CLASSIFICATION, REGRESSION, Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
-from echofold._folds.algorithm import Size
+from echofold._folds.algorithms import KeptRows, Size
 from echofold._folds.choose import choose
-from echofold._folds.kept_rows import KeptRows
-from echofold._folds.pieces import cut
-from echofold._folds.splits import resolve_cv
+from echofold._folds.splits import cut, resolve_cv
 from echofold._validation.score import score_residuals
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate

@@ -14,11 +14,9 @@ from echofold import ESNRegressor, KFold, LeaveOneOut, WalkForward, cross_valida
 from echofold._data.problem import REGRESSION, Problem
 from echofold._data.rows import rows
 from echofold._data.segments import Series
-from echofold._folds.moments import add_pieces, is_poor, moments, whitening
-from echofold._folds.naive import fit_rows
-from echofold._folds.pieces import add_up, cut
-from echofold._folds.solve import solve
-from echofold._folds.splits import resolve_cv
+from echofold._folds.algorithms import fit_rows
+from echofold._folds.moments import add_pieces, is_poor, moments, solve, whitening
+from echofold._folds.splits import add_up, cut, resolve_cv
 from echofold._folds.whitened import squared_errors
 from echofold._validation.streamed import learn_whitening
 

@@ -8,7 +8,7 @@ import pytest
 
 from echofold._machine import available as _available
 from echofold._machine.available import available
-from echofold._validation import memory as _memory
+from echofold._validation import plan as _memory
 
 GB = 2**30
 

@@ -45,7 +45,7 @@ from echofold import (
 from echofold._machine.available import available
 from echofold._machine.notices import EchofoldWarning
 from echofold._validation import settings
-from echofold._validation.memory import budget
+from echofold._validation.plan import budget
 from echofold.metrics import nrmse
 
 WASHOUT, UNITS, SEED = 10, 6, 2
@@ -253,7 +253,7 @@ def test_all_algorithms_agree(task, scheme, monkeypatch):
 def test_both_ways_of_large_k_agree(task, scheme, large, monkeypatch):
     plain = run(task, SCHEMES[scheme], algorithm="naive")
     monkeypatch.setattr(
-        "echofold._validation.validate.choose_together",
+        "echofold._validation.plan.choose_together",
         lambda sizes, _: dict.fromkeys(sizes, CHOICES[large]),
     )
     same_scores(run(task, SCHEMES[scheme], algorithm="large_k").nrmse, plain.nrmse)

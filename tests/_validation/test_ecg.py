@@ -11,7 +11,7 @@ import pytest
 
 from echofold import ESNRegressor, KFold, cross_validate
 from echofold._data.rows import complement
-from echofold._folds.naive import naive
+from echofold._folds.algorithms import naive
 from echofold._machine.device import one_blas_thread
 from echofold.datasets import beat_target, load_ecg
 from echofold.metrics import nrmse

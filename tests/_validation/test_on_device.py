@@ -25,17 +25,17 @@ from echofold import (
     WalkForward,
     cross_validate,
 )
+from echofold._engine.states import network_groups
+from echofold._folds.algorithms import naive
 from echofold._folds.many_rows import ManyRows
-from echofold._folds.naive import naive
-from echofold._folds.pieces import cut
-from echofold._folds.splits import resolve_cv
+from echofold._folds.splits import cut, resolve_cv
 from echofold._machine import device, where
 from echofold._machine.arrays import pad_rows
 from echofold._machine.device import engine
 from echofold._machine.notices import EchofoldWarning
 from echofold._machine.where import Work, resolve
 from echofold._search import evaluator
-from echofold._validation import on_device, settings
+from echofold._validation import plan, settings, validate
 
 RNG = np.random.default_rng(0)
 SERIES = np.sin(np.arange(260) / 5) + 0.1 * RNG.normal(size=260)
@@ -272,9 +272,9 @@ def test_draws_share_a_block_and_memory_cuts_it(accelerated, monkeypatch):
     """One call to the device for all draws; several where its memory is small."""
     accelerated(True)
     calls = []
-    rows_of = on_device.rows_of
+    rows_of = validate.rows_of
     monkeypatch.setattr(
-        on_device, "rows_of", lambda r, *rest: calls.append(r.shape) or rows_of(r, *rest)
+        validate, "rows_of", lambda r, *rest: calls.append(r.shape) or rows_of(r, *rest)
     )
 
     def scores():
@@ -287,7 +287,7 @@ def test_draws_share_a_block_and_memory_cuts_it(accelerated, monkeypatch):
     whole = scores()
     together = len(calls)
     calls.clear()
-    monkeypatch.setattr(on_device, "memory_of", lambda device: 2**21)
+    monkeypatch.setattr(validate, "memory_of", lambda device: 2**21)
     parts = scores()
     assert len(calls) > together
     np.testing.assert_allclose(parts, whole, rtol=1e-9)
@@ -304,7 +304,7 @@ def test_a_batch_that_does_not_fit_is_halved(accelerated, monkeypatch):
     """Nothing is lost: fewer networks at a time give the same scores."""
     accelerated(True)
     monkeypatch.setattr(device, "is_accelerator", lambda name: True)
-    rows_of, tried = on_device.rows_of, []
+    rows_of, tried = validate.rows_of, []
 
     def small(r, *rest):
         tried.append(r.shape[1])
@@ -312,7 +312,7 @@ def test_a_batch_that_does_not_fit_is_halved(accelerated, monkeypatch):
             raise full()
         return rows_of(r, *rest)
 
-    monkeypatch.setattr(on_device, "rows_of", small)
+    monkeypatch.setattr(validate, "rows_of", small)
 
     def scores(where="cpu"):
         network = ESNForecaster(15, random_state=0, device=where)
@@ -330,7 +330,7 @@ def test_a_batch_that_does_not_fit_is_halved(accelerated, monkeypatch):
         scores()
     monkeypatch.setattr(evaluator.Evaluator, "_device", lambda self, name, work: "cpu:0")
     monkeypatch.setattr(device, "is_accelerator", lambda name: name != "cpu")
-    monkeypatch.setattr(on_device, "is_accelerator", lambda name: name != "cpu")
+    monkeypatch.setattr(plan, "is_accelerator", lambda name: name != "cpu")
     with pytest.warns(EchofoldWarning, match="memory is full.*done on the processor"):
         np.testing.assert_allclose(scores("auto"), whole, rtol=1e-7)
 
@@ -357,7 +357,7 @@ def test_groups_cover_every_network(shape):
     for most in range(1, 14):
         seen = np.zeros(shape, dtype=int)
         sizes = set()
-        for first, of_draws, of_candidates in on_device.network_groups(*shape, most):
+        for first, of_draws, of_candidates in network_groups(*shape, most):
             seen[of_draws, of_candidates] += 1
             size = seen[of_draws, of_candidates].size
             assert size <= most
@@ -381,9 +381,9 @@ import numpy as np
 from echofold import ESNForecaster, ESNSearchCV, KFold
 from echofold._machine import device
 from echofold._search import blocks, evaluator
-from echofold._validation import on_device, settings
+from echofold._validation import plan, settings, validate
 
-for module in (device, evaluator, on_device):
+for module in (device, evaluator, plan):
     module.is_accelerator = lambda name: True
 used = set()
 run = blocks.run_block

@@ -15,9 +15,8 @@ from echofold import (
     cross_validate_readout,
 )
 from echofold._folds import extended
-from echofold._folds.algorithm import Readouts, Residuals
+from echofold._folds.algorithms import Readouts, Residuals, fit_rows
 from echofold._folds.choose import WAYS
-from echofold._folds.naive import fit_rows
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -110,8 +109,8 @@ def test_plain_refits_are_compared_with_extended_precision(corrected, monkeypatc
     """Rows of any size are right; where rows are not kept and doubles cannot tell, it is said."""
     if not corrected:
         monkeypatch.setattr("echofold._validation.refit.SMALL", 0)
-        monkeypatch.setattr("echofold._folds.kept_rows.SPOILED_ROWS", np.inf)
-        monkeypatch.setattr("echofold._folds.naive.UNLIKE_ROWS", np.inf)
+        monkeypatch.setattr("echofold._folds.algorithms.SPOILED_ROWS", np.inf)
+        monkeypatch.setattr("echofold._folds.algorithms.UNLIKE_ROWS", np.inf)
     told = 0
     for seed in range(12):
         X, y = graded(seed, 30, 8, 1e13)

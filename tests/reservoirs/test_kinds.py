@@ -22,7 +22,7 @@ from echofold import (
 )
 from echofold._engine.weights import Sparse
 from echofold._search import evaluator
-from echofold._validation import on_device
+from echofold._validation import plan
 from echofold.reservoirs import NVAR, Custom, Deep, EdgeOfStability, Foreign, Leaky, Reservoir
 
 SEED = 4
@@ -305,7 +305,7 @@ def on_both(monkeypatch):
     def run(task, kinds, **options):
         cls, data = TASKS[task]
         for on in (False, True):
-            for module in (on_device, evaluator):
+            for module in (plan, evaluator):
                 monkeypatch.setattr(module, "is_accelerator", lambda device, on=on: on)
             estimator = cls(random_state=SEED, device="cpu")
             space = {"reservoir": kinds, "ridge": RIDGE}

@@ -14,13 +14,13 @@ from echofold import (
     cross_validate,
     evaluate,
 )
-from echofold._folds import leave_out, many_rows, naive, small_k, walk
-from echofold._folds.algorithm import Size
+from echofold._folds import algorithms, leave_out, many_rows, walk
+from echofold._folds.algorithms import Size
 from echofold._folds.choose import WAYS, choose
 from echofold._folds.splits import resolve_cv
 from echofold._search import evaluator
 from echofold._search.finals import FINALS
-from echofold._validation import frugal, on_device, streamed
+from echofold._validation import plan, streamed
 from echofold._validation import verify as verify_module
 
 RIDGE = [0.0, 1e-6, 1.0]
@@ -44,8 +44,8 @@ def solved(monkeypatch):
 
         monkeypatch.setattr(module, name, counted)
 
-    count(naive, "fit_rows", lambda *_: 1)
-    for module in (small_k, streamed, frugal):
+    count(algorithms, "fit_rows", lambda *_: 1)
+    for module in (algorithms, streamed):
         count(module, "solve", lambda M, *_: len(M))
     count(leave_out, "leave_out", lambda X, Y, w, splits, *_: len(splits))
     count(walk, "walk", lambda X, Y, w, splits, *_: len(splits))
@@ -82,7 +82,7 @@ def test_there_is_one_factorisation_for_any_number_of_splits(task, options, solv
     ],
 )
 def test_there_is_one_on_a_device(task, algorithm, solved, monkeypatch):
-    for module in (on_device, evaluator):
+    for module in (plan, evaluator):
         monkeypatch.setattr(module, "is_accelerator", lambda device: True)
     model, data = TASKS[task]
     options = {"cv": Recycle(40, valid=36), "ridge": [1e-6, 1.0], "algorithm": algorithm}

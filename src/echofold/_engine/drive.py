@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from echofold._engine.kind import Reservoirs
 from echofold._machine.arrays import few_lengths, pad_rows
@@ -144,3 +146,48 @@ def sums_of_sequences(r: Reservoirs, inputs, take):
 def drive_sequences(r: Reservoirs, inputs, take):
     """`sums_of_sequences`, compiled."""
     return sums_of_sequences(r, inputs, take)
+
+
+UNROLLED = 8  # steps written out for each turn of a loop of an accelerator
+
+
+@program
+def rows_of_series(r: Reservoirs, inputs, washout, n, begins, *, room: int):
+    """`_engine.states.rows_of` for a series, with all draws side by side."""
+
+    def drive(r: Reservoirs):
+        def step(x, u):
+            x = r.step(x, u[:, None])
+            return x, r.keep(x, u[:, None])
+
+        return scan(step, jnp.zeros(r.shape), inputs, UNROLLED)[1]
+
+    kept = jax.vmap(drive)(r)  # (draws, steps, kept, candidates)
+    kept = lax.dynamic_slice_in_dim(kept, washout, room, axis=1)
+    beside = lax.dynamic_slice_in_dim(inputs, washout, room, axis=0)
+    start = _beside(beside[begins], _network_first(r.state_in(kept[:, begins])))
+    rows = _network_first(kept[:, :, : r.looks])
+    rows = _beside(beside, rows) if r.beside else rows
+    there = (jnp.arange(room) < n)[:, None]
+    return jnp.where(there, rows, 0.0), start
+
+
+def _network_first(values):
+    """``(draws, rows, values, candidates)`` as ``(draws · candidates, rows, values)``."""
+    draws, rows, width, candidates = values.shape
+    return jnp.transpose(values, (0, 3, 1, 2)).reshape(draws * candidates, rows, width)
+
+
+def _beside(inputs, values):
+    """Inputs ``(rows, inputs)`` beside the ``values (networks, rows, …)`` of every network."""
+    inputs = jnp.broadcast_to(inputs, (len(values), *inputs.shape))
+    return jnp.concatenate([inputs, values], axis=2)
+
+
+@program
+def rows_of_sequences(r: Reservoirs, sequences, take, beside):
+    """`_engine.states.rows_of` for sequences."""
+    sums = jax.vmap(lambda one: sums_of_sequences(one, sequences, take))(r)
+    draws, _, _, candidates, rows = sums.shape  # (draws, positions, looks, candidates, rows)
+    states = jnp.transpose(sums, (0, 3, 4, 1, 2)).reshape(draws * candidates, rows, -1)
+    return _beside(beside, states) if r.beside else states

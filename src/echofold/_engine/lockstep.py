@@ -1,24 +1,34 @@
 """Closed-loop validation: every (candidate, run, ridge) trajectory as a column of one matrix.
 
-Where a series is not in memory, columns run along the rows of a few steps at a time.
+The host flattens columns itself, and runs blocks of them that stay in its cache; where a series is
+not in memory, along the rows of a few steps at a time. Readouts that are on a device stay there,
+and its columns, of all draws side by side, are made by the program that runs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from echofold._data.problem import Problem
 from echofold._data.runs import Runs
+from echofold._engine.drive import UNROLLED
 from echofold._engine.generate import (
+    ACCELERATOR_COLUMNS,
     Course,
     Trajectories,
     Way,
     begin,
+    closed_step,
     columns_together,
+    first_output,
     outputs_of,
     proceed,
     room_for,
@@ -26,15 +36,108 @@ from echofold._engine.generate import (
     way_of,
 )
 from echofold._engine.kind import Reservoirs
-from echofold._engine.states import States
+from echofold._engine.states import States, network_groups, some
 from echofold._machine.arrays import few_lengths, pad_rows
 from echofold._machine.device import engine
+from echofold._machine.programs import loop, program, scan, turns
 from echofold._machine.progress import passing
 
 ROWS = 2**20  # of all intervals together at a time: fewer would leave most of a block unused
+LEAST_ROWS = 512  # of a course: no work grows with them
+SMALL = 128  # units up to which some more columns cost less than another program
+FEW_COLUMNS = 2**12  # of a device that are run alone: a program for these, and one for many
 
 
-def stretch(
+class Sum(NamedTuple):
+    """What is summed up along a run: errors that are "squared" and such, or steps "lost".
+
+    Those are lost from the first on whose errors are not inside of the ``tolerance (outputs,)``.
+    """
+
+    of: str = "squared"
+    tolerance: np.ndarray | None = None
+
+
+SQUARED = Sum()
+
+
+def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED) -> np.ndarray:
+    """Sums of errors ``(candidates, runs, ridge)``.
+
+    ``W (candidates, splits, ridge, p, outputs)`` are readouts, ``starts (candidates, runs, inputs +
+    size)`` the true inputs and states at the start of each run; on a device, of all candidates of
+    each draw of ``source.reservoirs``.
+    """
+    if not isinstance(W, np.ndarray):
+        along = _along(source.problem, runs, sum_.tolerance)
+        run = partial(_sums, steps=runs.longest, sum_=sum_.of)
+        return np.concatenate(list(_in_networks(source, W, starts, runs, run, along)))
+    columns = flatten(W, starts, runs)
+    total = np.empty(len(columns.candidate))
+    with engine(source.device):
+        for part, width in blocks(columns, source.device):
+            padded = _padded(columns.part(part), width)
+            if source.problem.lazy:
+                r, readout, going, ahead = _in_stretches(source, padded, sum_, runs.longest)
+                for first, steps, along in ahead:
+                    going, _ = proceed(r, readout, going, along, first, steps, sum_.of)
+                error = going.error
+            else:
+                start = _start(source, padded, sum_.tolerance)
+                error = sums(*start, steps=runs.longest, sum_=sum_.of)
+            total[part] = np.asarray(error)[: part.stop - part.start]
+    return total.reshape(len(W), len(runs), -1)
+
+
+def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
+    """Outputs ``(runs, steps, ridge, outputs)`` of every candidate, in the units scored in.
+
+    An array of all candidates; those of a device come one by one.
+    """
+    if not isinstance(W, np.ndarray):
+        return _device_candidates(source, W, starts, runs)
+    problem, columns = source.problem, flatten(W, starts, runs)
+    shape = len(columns.candidate), runs.longest, problem.targets.shape[1]
+    all_outputs = np.empty(shape)
+    with engine(source.device):
+        for part, width in blocks(columns, source.device):
+            padded = _padded(columns.part(part), width)
+            if problem.lazy:
+                r, readout, going, ahead = _in_stretches(source, padded, SQUARED, runs.longest)
+                parts = [np.asarray(going.y)[None]]
+                for first, steps, along in ahead:
+                    going, rest = proceed(r, readout, going, along, first, steps, keep=True)
+                    parts.append(rest)
+                outputs = np.concatenate(parts)
+            else:
+                outputs = np.asarray(outputs_of(*_start(source, padded), steps=runs.longest))
+            all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
+    if problem.brought_back:
+        all_outputs = problem.values(all_outputs, columns.start)
+    return np.moveaxis(all_outputs.reshape(len(W), len(runs), -1, *shape[1:]), 2, 3)
+
+
+# --- what runs go along ---------------------------------------------------------------------------
+
+
+def course(problem: Problem, start, horizon, tolerance=None, steps: int | None = None) -> Course:
+    """What runs of such starts and horizons go along.
+
+    Of a series that is not in memory it is the first ``steps``.
+    """
+    way = None
+    if problem.brought_back:
+        way = way_of(problem.form, problem.offset, problem.limits)
+    if problem.lazy:
+        return _stretch(problem, start, horizon, way, 0, steps or int(horizon.max()), tolerance)
+    rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
+    known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
+    present = None if problem.present is None else pad_rows(problem.present, rows)
+    offset = problem.scored.offset
+    return Course(known, targets, start, horizon, problem.unit, way, present, tolerance, offset)
+
+
+def _stretch(
     problem: Problem, start, horizon, way: Way | None, first: int, steps: int, tolerance=None
 ) -> Course:
     """The rows that columns pass in their steps ``first … first + steps``.
@@ -53,28 +156,44 @@ def stretch(
     return Course(known, targets, begin, horizon, problem.unit, way, None, tolerance, offset)
 
 
-def stretches(
-    problem: Problem, start, horizon, along: Course, longest: int
-) -> Iterator[tuple[int, int, Course]]:
-    """``(first step, steps, what is run along)`` from the second step to the ``longest``."""
-    size = steps_together(start, longest)
-    for first in range(0, longest, size):
-        part = along
-        if first:
-            part = stretch(problem, start, horizon, along.way, first, size, along.tolerance)
-        begin, end = max(first, 1), min(first + size, longest)
-        if begin < end:
-            yield begin, end - begin, part
-        passing(end, longest, "steps forecast")
+def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
+    """Columns after one output, and what follows it of a series that is not in memory."""
+    problem, r = source.problem, source.reservoirs.silent().columns(columns.candidate)
+    start, horizon = columns.start, columns.horizon
+    size = min(longest, max(1, ROWS // len(np.unique(start))))
+    along = course(problem, start, horizon, sum_.tolerance, size)
+    readout = np.moveaxis(columns.readout, 0, 2)
+    going = _first_outputs(problem, r, columns, readout, along, sum_.of)
+
+    def ahead() -> Iterator[tuple[int, int, Course]]:
+        """``(first step, steps, what is run along)`` from the second step to the longest."""
+        for first in range(0, longest, size):
+            part = along
+            if first:
+                part = _stretch(problem, start, horizon, along.way, first, size, sum_.tolerance)
+            begin, end = max(first, 1), min(first + size, longest)
+            if begin < end:
+                yield begin, end - begin, part
+            passing(end, longest, "steps forecast")
+
+    return r, readout, going, ahead()
 
 
-def steps_together(start: np.ndarray, longest: int) -> int:
-    """Steps of a stretch: all, if they are few enough."""
-    return min(longest, max(1, ROWS // len(np.unique(start))))
+def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:
+    """Levels ``(room, outputs, runs)`` before the rows ``start (runs,)``; none if none are used."""
+    outputs = problem.targets.shape[1]
+    before = np.zeros((room_of(problem), outputs, len(start)))
+    if problem.brought_back and problem.form.lags:
+        before[-problem.form.lost :] = np.moveaxis(problem.before(start), 0, 2)
+    return before
 
 
-LEAST_ROWS = 512  # of a course: no work grows with them
-SMALL = 128  # units up to which some more columns cost less than another program
+def room_of(problem: Problem) -> int:
+    """Levels that every column remembers."""
+    return room_for(problem.form) if problem.brought_back else 0
+
+
+# --- columns of the host --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -94,21 +213,11 @@ class Columns:
 
     def part(self, index) -> Columns:
         """Some of the columns."""
-        return Columns(
-            self.candidate[index],
-            self.start[index],
-            self.horizon[index],
-            self.readout[index],
-            self.rows[index],
-        )
+        return Columns(*(array[index] for array in vars(self).values()))
 
 
 def flatten(W: np.ndarray, rows: np.ndarray, runs: Runs) -> Columns:
-    """Columns of readouts ``W (candidates, splits, ridge, p, outputs)``.
-
-    ``rows (candidates, runs, inputs + size)`` are the true inputs and states at the start of each
-    run.
-    """
+    """Columns of what `closed_loop_sums` takes."""
     W = runs.of_splits(W)
     candidate, run, _ = (a.ravel() for a in np.indices(W.shape[:3]))
     return Columns(
@@ -130,48 +239,11 @@ def blocks(columns: Columns, device: str) -> Iterator[tuple[slice, int]]:
         yield part, min(widest, max(narrowest, wide))
 
 
-class Sum(NamedTuple):
-    """What is summed up along a run: errors that are "squared" and such, or steps "lost".
-
-    Those are lost from the first on whose errors are not inside of the ``tolerance (outputs,)``.
-    """
-
-    of: str = "squared"
-    tolerance: np.ndarray | None = None
-
-
-SQUARED = Sum()
-
-
-def course(problem: Problem, start, horizon, tolerance=None, steps: int | None = None) -> Course:
-    """What runs of such starts and horizons go along.
-
-    Of a series that is not in memory it is the first ``steps``.
-    """
-    way = None
-    if problem.brought_back:
-        way = way_of(problem.form, problem.offset, problem.limits)
-    if problem.lazy:
-        return stretch(problem, start, horizon, way, 0, steps or int(horizon.max()), tolerance)
-    rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
-    known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
-    present = None if problem.present is None else pad_rows(problem.present, rows)
-    offset = problem.scored.offset
-    return Course(known, targets, start, horizon, problem.unit, way, present, tolerance, offset)
-
-
-def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:
-    """Levels ``(room, outputs, runs)`` before the rows ``start (runs,)``; none if none are used."""
-    outputs = problem.targets.shape[1]
-    before = np.zeros((room_of(problem), outputs, len(start)))
-    if problem.brought_back and problem.form.lags:
-        before[-problem.form.lost :] = np.moveaxis(problem.before(start), 0, 2)
-    return before
-
-
-def room_of(problem: Problem) -> int:
-    """Levels that every column remembers."""
-    return room_for(problem.form) if problem.brought_back else 0
+def _padded(columns: Columns, width: int) -> Columns:
+    """Columns padded to ``width`` by repeating the first."""
+    index = np.zeros(width, dtype=int)
+    index[: len(columns.candidate)] = np.arange(len(columns.candidate))
+    return columns.part(index)
 
 
 def _from_rows(problem: Problem, r: Reservoirs, columns: Columns) -> tuple:
@@ -180,19 +252,12 @@ def _from_rows(problem: Problem, r: Reservoirs, columns: Columns) -> tuple:
     return rows[:inputs], rows[inputs:], levels_before(problem, columns.start)
 
 
-def first_outputs(
+def _first_outputs(
     problem: Problem, r: Reservoirs, columns: Columns, readout, along: Course, sum_: str
 ) -> Trajectories:
     """Columns after their first output, from the true rows that they start from."""
     inputs, states, before = _from_rows(problem, r, columns)
     return begin(r, readout, inputs, states, along, sum_, before)
-
-
-def _padded(columns: Columns, width: int) -> Columns:
-    """Columns padded to ``width`` by repeating the first."""
-    index = np.zeros(width, dtype=int)
-    index[: len(columns.candidate)] = np.arange(len(columns.candidate))
-    return columns.part(index)
 
 
 def _start(source: States, columns: Columns, tolerance=None) -> tuple:
@@ -204,53 +269,207 @@ def _start(source: States, columns: Columns, tolerance=None) -> tuple:
     return r, readout, inputs, states, along, before
 
 
-def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
-    """Columns after one output, and what follows it of a series that is not in memory."""
-    problem, r = source.problem, source.reservoirs.silent().columns(columns.candidate)
-    steps = steps_together(columns.start, longest)
-    along = course(problem, columns.start, columns.horizon, sum_.tolerance, steps)
-    readout = np.moveaxis(columns.readout, 0, 2)
-    going = first_outputs(problem, r, columns, readout, along, sum_.of)
-    return r, readout, going, stretches(problem, columns.start, columns.horizon, along, longest)
+class Held:
+    """Columns that are run some at a time, held between: ``error (columns,)`` are those so far.
 
+    On the host, ``x (columns, units)``, ``y (columns, outputs)`` and ``past`` are arrays, and no
+    column has made its first output.
+    """
 
-def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED) -> np.ndarray:
-    """Sums of errors ``(candidates, runs, ridge)``, from what `flatten` takes."""
-    columns = flatten(W, starts, runs)
-    total = np.empty(len(columns.candidate))
-    with engine(source.device):
-        for part, width in blocks(columns, source.device):
-            some = _padded(columns.part(part), width)
-            if source.problem.lazy:
-                r, readout, going, ahead = _in_stretches(source, some, sum_, runs.longest)
-                for first, steps, along in ahead:
-                    going, _ = proceed(r, readout, going, along, first, steps, sum_.of)
-                error = going.error
+    def __init__(self, source: States, W, starts, runs: Runs, sum_: Sum):
+        self.source, self.sum = source, sum_
+        self.columns = flatten(W, starts, runs)
+        count, outputs = len(self.columns.candidate), W.shape[-1]
+        self.x = np.zeros((count, source.reservoirs.shape[0]))
+        self.y, self.error = np.zeros((count, outputs)), np.zeros(count)
+        self.past = np.zeros((count, room_of(source.problem), outputs))
+
+    def advance(self, columns: np.ndarray, first: int, to: int) -> None:
+        """Run some columns, all before step ``first``, up to step ``to``."""
+        problem = self.source.problem
+        for part, width in blocks(self.columns.part(columns), self.source.device):
+            at, count = columns[part], part.stop - part.start
+            index = np.full(width, at[0])
+            index[:count] = at
+            some = self.columns.part(index)
+            readout = np.moveaxis(some.readout, 0, 2)
+            r = self.source.reservoirs.silent().columns(some.candidate)
+            along = course(problem, some.start, some.horizon, self.sum.tolerance)
+            if first == 0:
+                going = _first_outputs(problem, r, some, readout, along, self.sum.of)
             else:
-                start = _start(source, some, sum_.tolerance)
-                error = sums(*start, steps=runs.longest, sum_=sum_.of)
-            total[part] = np.asarray(error)[: part.stop - part.start]
-    return total.reshape(len(W), len(runs), -1)
+                past = np.moveaxis(self.past[index], 0, 2)
+                going = Trajectories(self.x[index].T, self.y[index].T, self.error[index], past)
+            start = max(first, 1)
+            if to > start:
+                going, _ = proceed(r, readout, going, along, start, to - start, self.sum.of)
+            self.x[at] = np.asarray(going.x).T[:count]
+            self.y[at] = np.asarray(going.y).T[:count]
+            self.error[at] = np.asarray(going.error)[:count]
+            self.past[at] = np.moveaxis(np.asarray(going.past), 2, 0)[:count]
 
 
-def closed_loop_outputs(source: States, W, starts, runs: Runs) -> np.ndarray:
-    """Outputs ``(candidates, runs, steps, ridge, outputs)``, in the units scored in."""
-    problem, columns = source.problem, flatten(W, starts, runs)
-    shape = len(columns.candidate), runs.longest, problem.targets.shape[1]
-    all_outputs = np.empty(shape)
-    with engine(source.device):
-        for part, width in blocks(columns, source.device):
-            some = _padded(columns.part(part), width)
-            if problem.lazy:
-                r, readout, going, ahead = _in_stretches(source, some, SQUARED, runs.longest)
-                parts = [np.asarray(going.y)[None]]
-                for first, steps, along in ahead:
-                    going, rest = proceed(r, readout, going, along, first, steps, keep=True)
-                    parts.append(rest)
-                outputs = np.concatenate(parts)
-            else:
-                outputs = np.asarray(outputs_of(*_start(source, some), steps=runs.longest))
-            all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
-    if problem.brought_back:
-        all_outputs = problem.values(all_outputs, columns.start)
-    return np.moveaxis(all_outputs.reshape(len(W), len(runs), -1, *shape[1:]), 2, 3)
+def held(source: States, W, starts, runs: Runs, sum_: Sum) -> Held:
+    """Columns of what `closed_loop_sums` takes, of one draw, where their readouts are."""
+    return (Held if isinstance(W, np.ndarray) else HeldOnDevice)(source, W, starts, runs, sum_)
+
+
+# --- columns of a device --------------------------------------------------------------------------
+
+
+def _along(problem: Problem, runs: Runs, tolerance=None) -> tuple[Course, Any]:
+    """What runs go along, and the levels before each."""
+    along = course(problem, runs.first, runs.steps, tolerance)
+    return along, levels_before(problem, runs.first)
+
+
+def _in_networks(
+    source: States, W, starts, runs: Runs, run: Callable, along: tuple
+) -> Iterator[np.ndarray]:
+    """What ``run`` gives for networks, some at a time: ``(some networks, runs, ridge, …)``."""
+    W, r = runs.of_splits(W), source.reservoirs
+    candidates, done = r.shape[1], 0
+    most = max(1, ACCELERATOR_COLUMNS // (len(runs) * W.shape[2]))
+    for first, *part in network_groups(len(W) // candidates, candidates, most):
+        found = np.asarray(run(some(r, *part).silent(), W, starts, first, *along))
+        yield found[done - first :]  # groups may overlap
+        done = first + len(found)
+
+
+def _device_candidates(source: States, W, starts, runs: Runs) -> Iterator[np.ndarray]:
+    """`closed_loop_outputs` of one network after the other."""
+    problem, ridges = source.problem, W.shape[2]
+    run, along = partial(_outputs, steps=runs.longest), _along(problem, runs)
+    for outputs in _in_networks(source, W, starts, runs, run, along):
+        if problem.brought_back:
+            flat = outputs.reshape(-1, *outputs.shape[3:])
+            start = np.tile(np.repeat(runs.first, ridges), len(outputs))
+            outputs = problem.values(flat, start).reshape(outputs.shape)
+        yield from np.moveaxis(outputs, 3, 2)
+
+
+class _DeviceColumns(NamedTuple):
+    """Every (candidate, run, ridge) of one draw, ready to go."""
+
+    r: Reservoirs
+    readout: Any
+    rows: Any
+    along: Course
+    run: Any
+
+    def begin(self, before, sum_: str) -> Trajectories:
+        """After their first output."""
+        inputs = self.rows.shape[0] - self.r.shape[0]
+        true = self.rows[:inputs], self.rows[inputs:]
+        before = before[..., self.run]
+        return first_output(self.r, self.readout, *true, self.along, before, sum_)
+
+    def step(self, sum_: str):
+        """One step of a loop: of its number, and the trajectories."""
+        return partial(closed_step, self.r, self.readout, self.along, sum_)
+
+
+def _of_columns(r: Reservoirs, along: Course, column, shape) -> tuple[Reservoirs, Course]:
+    """Reservoirs and course of columns of ``shape`` (candidates, runs, ridge)."""
+    run = (column // shape[2]) % shape[1]
+    along = along._replace(start=along.start[run], horizon=along.horizon[run])
+    return r.columns(column // (shape[1] * shape[2])), along
+
+
+def _columns(r: Reservoirs, W, starts, along: Course) -> _DeviceColumns:
+    candidates, runs, ridges = W.shape[:3]
+    column = jnp.arange(candidates * runs * ridges)
+    readout = jnp.moveaxis(W.reshape(len(column), *W.shape[3:]), 0, 2)
+    rows = jnp.repeat(starts.reshape(candidates * runs, -1), ridges, axis=0).T
+    r, along = _of_columns(r, along, column, W.shape)
+    return _DeviceColumns(r, readout, rows, along, (column // ridges) % runs)
+
+
+def _for_each_draw(r: Reservoirs, W, starts, first, run):
+    """``run`` on every draw; what it gives for each column, as ``(networks, runs, ridge, …)``."""
+    draws = jax.tree.leaves(r)[0].shape[0]
+    count = draws * r.shape[1]
+
+    def apart(array):
+        array = lax.dynamic_slice_in_dim(array, first, count)
+        return array.reshape(draws, -1, *array.shape[1:])
+
+    found = jax.vmap(run)(r, apart(W), apart(starts))  # (draws, columns, …)
+    return found.reshape(count, *W.shape[1:3], *found.shape[2:])
+
+
+@program
+def _sums(r: Reservoirs, W, starts, first, along: Course, before, *, steps: int, sum_: str):
+    """Sums of errors ``(networks, runs, ridge)`` of the networks ``r``, from ``first`` on."""
+
+    def run(r, W, starts):
+        columns = _columns(r, W, starts, along)
+        going = columns.begin(before, sum_)
+        return turns(1, steps, columns.step(sum_), going, UNROLLED).error
+
+    return _for_each_draw(r, W, starts, first, run)
+
+
+@program
+def _outputs(r: Reservoirs, W, starts, first, along: Course, before, *, steps: int):
+    """Outputs ``(networks, runs, ridge, steps, outputs)`` of the same."""
+
+    def run(r, W, starts):
+        columns = _columns(r, W, starts, along)
+        step = columns.step("squared")
+
+        def keep(going: Trajectories, n):
+            return step(n, going), going.y
+
+        # The output before each step
+        outputs = scan(keep, columns.begin(before, "squared"), 1 + jnp.arange(steps))[1]
+        return jnp.moveaxis(outputs, 2, 0)
+
+    return _for_each_draw(r, W, starts, first, run)
+
+
+class HeldOnDevice(Held):
+    """The same where their readouts are: every column has made its first output."""
+
+    def __init__(self, source: States, W, starts, runs: Runs, sum_: Sum):
+        self.source, self.r, self.sum = source, source.reservoirs.silent(), sum_
+        self.along, before = _along(source.problem, runs, sum_.tolerance)
+        with engine(source.device):
+            W = runs.of_splits(W)
+            self.shape = W.shape[:3]
+            self.readout, self.going = _begun(self.r, W, starts, self.along, before, sum_=sum_.of)
+        self.error = np.array(self.going.error)
+
+    def advance(self, columns: np.ndarray, first: int, to: int) -> None:
+        """Run some columns, all before step ``first``, up to step ``to``."""
+        count, first = len(self.error), max(first, 1)
+        for place in range(0, len(columns) if to > 1 else 0, ACCELERATOR_COLUMNS):
+            part = columns[place : place + ACCELERATOR_COLUMNS]
+            width = FEW_COLUMNS if len(part) <= FEW_COLUMNS else ACCELERATOR_COLUMNS
+            index = np.full(width, count)  # beyond the end: is dropped
+            index[: len(part)] = part
+            self.going = _advanced(
+                self.r, self.readout, self.going, self.along, index, first, to,
+                shape=self.shape, sum_=self.sum.of,
+            )  # fmt: skip
+        self.error = np.array(self.going.error)
+
+
+@program
+def _begun(r: Reservoirs, W, starts, along: Course, before, *, sum_: str):
+    """Readouts with the columns last, and all columns after their first output."""
+    columns = _columns(r, W, starts, along)
+    return columns.readout, columns.begin(before, sum_)
+
+
+@program
+def _advanced(
+    r: Reservoirs, readout, going: Trajectories, along: Course, index, first, to, *, shape, sum_
+) -> Trajectories:
+    """The columns at ``index`` from step ``first`` up to ``to``; the others as they were."""
+    at = jnp.minimum(index, readout.shape[-1] - 1)
+    r, along = _of_columns(r, along, at, shape)
+    some = jax.tree.map(lambda array: array[..., at], going)
+    step = partial(closed_step, r, readout[..., at], along, sum_)
+    some = loop(first, to, step, some)
+    return jax.tree.map(lambda all_, new: all_.at[..., index].set(new, mode="drop"), going, some)

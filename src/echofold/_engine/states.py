@@ -16,10 +16,17 @@ import numpy as np
 
 from echofold._data.problem import Problem
 from echofold._data.segments import Segments, Sequences, Series
-from echofold._engine.drive import advance, drive, drive_blocks, drive_sequences
+from echofold._engine.drive import (
+    advance,
+    drive,
+    drive_blocks,
+    drive_sequences,
+    rows_of_sequences,
+    rows_of_series,
+)
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, row_length, together
-from echofold._machine.arrays import few_lengths
+from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
 from echofold._machine.device import engine
 from echofold._machine.progress import passing
 from echofold._machine.where import Work, resolve
@@ -316,3 +323,60 @@ def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     reservoirs = together([kind], problem.segments.inputs, seed)
     steps = len(problem.washout) + problem.rows
     return states_of(problem, reservoirs, resolve(device, Work(steps, 1, reservoirs.shape[0])))
+
+
+# Several draws side by side on a device. A step of an accelerator takes 4 to 8 µs however narrow it
+# is, so all candidates of all draws take it together: `Reservoirs` whose arrays have the draws as
+# their first axis. Callers hold `_machine.device.engine`.
+FINE = 5  # bits of a length that are kept: a device steps through padding too
+
+
+def stacked(draws: Sequence[Reservoirs]) -> Reservoirs:
+    """Reservoirs of equal shapes as one, with an axis more."""
+    return jax.tree.map(lambda *arrays: np.stack(arrays), *draws)
+
+
+def some(r: Reservoirs, draws: slice, candidates: slice) -> Reservoirs:
+    """Some candidates of some draws."""
+    chosen = jax.tree.map(lambda array: array[draws], r)
+    return chosen.columns(np.arange(r.shape[1])[candidates])
+
+
+def room_of_rows(rows: int) -> int:
+    """Rows that are made room for, because each number of them is compiled once."""
+    return few_lengths(rows, 64, FINE)
+
+
+def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, Any]:
+    """Rows of every candidate of every draw, ``(draws · candidates, room, m)``.
+
+    And the inputs and states ``(draws · candidates, len(begins), inputs + size)`` at the rows that
+    closed loops begin with.
+    """
+    segments, room = problem.segments, room_of_rows(problem.rows)
+    if isinstance(segments, Sequences):
+        steps = few_lengths(int(segments.lengths.max()))
+        most = min(steps, segments.steps.shape[1])
+        sequences = np.zeros((room, steps, segments.inputs))
+        take = np.zeros((segments.positions, steps, room))
+        sequences[: problem.rows, :most] = segments.steps[:, :most]
+        take[:, :most, : problem.rows] = segments.take[:, :most]
+        return rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room)), None
+    washout = few_lengths(len(problem.washout), 64, FINE) if len(problem.washout) else 0
+    inputs = np.concatenate([problem.washout, problem.inputs])
+    inputs = pad_rows(inputs, washout + room)
+    return rows_of_series(r, inputs, len(problem.washout), problem.rows, begins, room=room)
+
+
+def network_groups(draws: int, candidates: int, most: int) -> Iterator[tuple[int, slice, slice]]:
+    """At most ``most`` networks in a row: the first, and of what draws and candidates they are.
+
+    All groups are equally large, because each size is compiled once; the last may overlap.
+    """
+    if most >= candidates:
+        for _, part in equal_parts(draws, most // candidates):
+            yield part.start * candidates, part, slice(0, candidates)
+        return
+    for draw in range(draws):
+        for _, part in equal_parts(candidates, most):
+            yield draw * candidates + part.start, slice(draw, draw + 1), part

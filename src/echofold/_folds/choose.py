@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from echofold._folds.algorithm import Algorithm, Size
-from echofold._folds.kept_rows import KeptRows
+from echofold._folds.algorithms import Algorithm, KeptRows, Naive, Refitting, Size, SmallK
 from echofold._folds.leave_out import LeaveOut
-from echofold._folds.naive import Naive, Refitting
-from echofold._folds.small_k import SmallK
 from echofold._folds.walk import Walk
 
 WAYS: dict[str, type[Algorithm]] = {
@@ -69,6 +66,21 @@ def choose(size: Size, algorithm: str, paid: Collection[str] = ()) -> Choice:
         f"with {1 + size.m} columns"
     )
     return Choice(cheapest[best], costs, reason)
+
+
+def choose_on_device(size: Size, algorithm: str) -> Choice:
+    """A Cholesky factor for each split, or rows left out of one of all: what takes fewer products.
+
+    Costs are those of one thread of the host, for comparison.
+    """
+    costs, reason = choose(size, algorithm).costs, f"{algorithm} was asked for"
+    if algorithm == "auto":
+        left = float((size.n - size.splits.train_sizes).max())
+        solving = size.sets * size.p**3 / 3 + size.n * size.p**2 / size.ridges
+        leaving = size.n * size.p**2 + size.sets * (left**2 * size.p + left**3 / 3)
+        algorithm = "small_k" if solving <= leaving else "large_k"
+        reason = f"on a device, {algorithm} takes the fewest products"
+    return Choice("small_k" if algorithm == "small_k" else "leave_out", costs, reason)
 
 
 def check_algorithm(algorithm: str) -> None:

@@ -28,9 +28,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from echofold._data.rows import intervals_of
-from echofold._folds.algorithm import Algorithm, Readouts, Residuals, Size
-from echofold._folds.leaving import LARGE, leave_one, leave_several
-from echofold._folds.naive import naive
+from echofold._folds.algorithms import Algorithm, Readouts, Residuals, Size, naive
 from echofold._folds.ridge import (
     Centre,
     Factored,
@@ -46,6 +44,7 @@ from echofold._folds.ridge import (
 )
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import ALIKE, ALIKE_COLUMNS, EPS, GROWTH_OF_ROOT, negligible
+from echofold._folds.whitened import LARGE, leave_one, leave_several
 
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW_RIDGES = 2  # ridge values up to which a QR for each is cheaper than one SVD

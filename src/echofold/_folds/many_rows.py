@@ -20,17 +20,12 @@ import numpy as np
 
 from echofold._data.rows import rows as rows_of
 from echofold._folds import batched
-from echofold._folds.algorithm import Readouts
-from echofold._folds.kept_rows import KeptRows
-from echofold._folds.leave_out import LeftOut, leave_out
-from echofold._folds.moments import Whitening
-from echofold._folds.naive import naive
-from echofold._folds.pieces import Pieces
-from echofold._folds.small_k import SmallK
-from echofold._folds.solve import solve
-from echofold._folds.splits import RowSplits
+from echofold._folds.algorithms import KeptRows, Readouts, SmallK, Solved, naive
+from echofold._folds.batched import Turned, coordinates, turned
+from echofold._folds.leave_out import LeftOut, leave_out, only_valid
+from echofold._folds.moments import Whitening, solve
+from echofold._folds.splits import Pieces, RowSplits
 from echofold._folds.tolerances import ALIKE_COLUMNS, EPS, FAR, FULL_RANK, negligible
-from echofold._folds.turned import Turned, coordinates, turned
 from echofold._folds.whitened import Coordinates
 from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
 from echofold._machine.device import in_threads
@@ -124,6 +119,16 @@ class ManyRows:
             return batched.part_moments(X, at, Y, weights, rows)
 
         return self._in_groups(each, found, self._at, self._weights)
+
+    def solved(
+        self, scheme: str, splits: RowSplits, choice, readouts: bool, residuals: bool
+    ) -> Solved:
+        """What is wanted of the splits of a scheme, by the way that was chosen for it."""
+        if choice.way == "small_k":
+            W, refitted = self.readouts(scheme, splits)
+            return Solved(W, refitted, *(self.residuals(splits, W) if residuals else ()))
+        at, left, W, refitted = self.left_out(splits, readouts)
+        return Solved(W, refitted, only_valid(at, splits), left)
 
     def readouts(self, scheme: str, splits: RowSplits) -> tuple[Any, int]:
         """``W (candidates, splits, ridge, 1 + m, outputs)``, and how many splits were refitted."""

@@ -8,20 +8,47 @@ therefore taken in coordinates in which a *pilot* of the states has mean zero an
 
 ``D`` is one, unless the sizes of columns differ so much that the small ones would drown: then it
 holds these sizes. The moments of a set of rows are one matrix, ``[1, Z, Y]ᵀ diag(w) [1, Z, Y]``.
-They add. `_folds.solve` has what leads from there to readouts.
+They add. `_folds.moments` has what leads from there to readouts.
+
+Readouts of training sets from their whitened moments, and whether they can be trusted.
+
+Three ways lead there: a Cholesky factor for each ridge value (`_folds.whitened`), one SVD for a
+long path, and a QR for each value where columns are of unlike size (`_folds.ridge` has both). Where
+a set is much worse conditioned than the pilot was, its rows must be asked again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from echofold._folds.pieces import Pieces
-from echofold._folds.ridge import column_sizes, condition_of, is_balanced, triangle_of
-from echofold._folds.tolerances import ALIKE_COLUMNS, EPS, NOISE, POOR
-from echofold._folds.whitened import Coordinates
+from echofold._folds.ridge import (
+    Factored,
+    column_sizes,
+    condition_of,
+    factor,
+    is_balanced,
+    solve_each,
+    triangle_of,
+)
+from echofold._folds.splits import Pieces
+from echofold._folds.tolerances import (
+    ALIKE_COLUMNS,
+    BALANCED,
+    EPS,
+    FAR,
+    FULL_RANK,
+    NOISE,
+    POOR,
+    POWERS,
+    PROBES,
+    negligible,
+    probe,
+)
+from echofold._folds.whitened import Coordinates, factored, solve_path
 
 LONG = 50  # rows for each column from which coordinates are learned from a pilot
 
@@ -181,3 +208,216 @@ def add_pieces(total: np.ndarray, pieces: Pieces, start: int, Z, Y, weights=None
     A = np.hstack([np.ones((len(Z), 1)), Z, Y])
     for piece, rows in pieces.parts(start, start + len(Z)):
         total[piece] += _gram(A[rows], None if weights is None else weights[rows])
+
+
+MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
+LARGE = 128  # columns from which an SVD of all of them is worth avoiding
+FEW_RIDGES = 4  # up to which a QR for each is cheaper than one SVD
+
+
+@dataclass(frozen=True)
+class MomentReadouts:
+    """Readouts of training sets over a ridge path, in original and in whitened coordinates.
+
+    ``W (sets, ridge, 1 + m, outputs)`` acts on ``[1, X]``, ``v`` of the same shape on ``[1, Z]``
+    and predicts ``Y − shift`` (None unless asked for). ``sound (sets, ridge)`` tells where they can
+    be believed: the condition of the moments bounds what rounding has done to them.
+    """
+
+    W: np.ndarray
+    sound: np.ndarray
+    v: Any = None
+
+    @property
+    def trusted(self) -> np.ndarray:
+        """The sets of which all readouts are sound."""
+        return np.asarray(self.sound.all(axis=1))
+
+
+def solve(
+    M: np.ndarray,
+    white: Whitening,
+    shift: np.ndarray,
+    ridge: np.ndarray,
+    penalised: bool,
+    whitened: bool = True,
+    alike: float = BALANCED,
+) -> MomentReadouts:
+    """Readouts from the moments ``M (sets, a, a)`` of training sets; targets were shifted.
+
+    ``whitened`` tells whether ``v`` is wanted too; columns whose sizes differ by a factor of up to
+    ``alike`` are solved by an SVD at a ridge of 0.
+    """
+    alone = full_rank(white, ridge) & (white.size == 1).all() & (len(ridge) <= MANY_RIDGES)
+    if not alone.all():
+        found = _by_root(M, white, shift, ridge[~alone], penalised, whitened, alike)
+        if not alone.any():
+            return found
+    at = white.places
+    narrow = M
+    if len(at) <= len(white.mean):
+        kept = np.append(at, np.arange(1 + len(white.mean), M.shape[1]))
+        narrow = M[:, kept[:, None], kept]
+    W, inner, sound = solve_path(narrow, white.coordinates, shift, ridge[alone], penalised)
+    v = inner
+    if whitened and len(at) <= len(white.mean):
+        v = np.zeros_like(W)
+        v[:, :, at] = inner
+    if alone.all():
+        return MomentReadouts(W, sound, v if whitened else None)
+    order = np.argsort(np.append(np.flatnonzero(alone), np.flatnonzero(~alone)))
+
+    def merged(one, other):
+        return np.concatenate([one, other], axis=1)[:, order]
+
+    return MomentReadouts(
+        merged(W, found.W), merged(sound, found.sound), merged(v, found.v) if whitened else None
+    )
+
+
+def full_rank(white: Whitening, ridge: np.ndarray) -> np.ndarray:
+    """The ridge values at which no direction is left out: all, but perhaps zero."""
+    sigma = white.sigma[white.held]
+    least, most = sigma.min(initial=np.inf), sigma.max(initial=0.0)
+    return (ridge > 0) | bool(least > FULL_RANK * negligible(most, len(white.mean)))
+
+
+def _by_root(
+    M, white: Whitening, shift, ridge, penalised: bool, whitened: bool, alike: float
+) -> MomentReadouts:
+    """The same by a root of the moments.
+
+    With ``M_zz = LLᵀ`` and ``[1, X] = [1, Z] S``, the R factor of the rows is ``F = LᵀS`` and
+    ``g = L⁻¹ M_zy``. An unpenalised bias means the same on centred moments, without the ones.
+    """
+    at, Z = white.places, slice(1 + len(white.mean))
+    gram, cross = M[:, Z, Z], M[:, Z, Z.stop :]
+    if len(at) < Z.stop:  # the others are zero
+        gram, cross = gram[:, at[:, None], at], cross[:, at]
+    if penalised:
+        cross = cross + gram[:, :, :1] * shift  # the penalty acts on the bias of unshifted targets
+        root = _root(gram, _diagonal(gram), cross)
+        f = _solved(np.swapaxes(root.L, 1, 2) @ white.frame[at], root.g, ridge, alike)
+        W, inner = f.W, root.back(f.fitted) if whitened else f.W
+    else:
+        weight = gram[:, :1, :1]
+        z, b = gram[:, 1:, :1] / weight, cross[:, :1] / weight
+        centred = gram[:, 1:, 1:] - weight * z @ np.swapaxes(z, 1, 2)
+        root = _root(centred, _diagonal(gram)[:, 1:], cross[:, 1:] - weight * z @ b)
+        S = white.there[white.held]
+        if not ridge.any() and (white.size == 1).all() and len(at) > LARGE:
+            inner = np.stack([_least_norm(*one, white) for one in zip(root.L, root.g, strict=True)])
+            inner = inner[:, None]
+            w = white.back[:, white.held] @ inner
+        else:
+            f = _solved(np.swapaxes(root.L, 1, 2) @ S, root.g, ridge, alike)
+            w, inner = f.W, root.back(f.fitted) if whitened else f.W
+        mean = white.mean + z[:, :, 0] @ S
+        W = np.concatenate([shift + b[:, None] - mean[:, None, None] @ w, w], axis=2)
+        if whitened:
+            bias = shift + b[:, None] - np.swapaxes(z, 1, 2)[:, None] @ inner
+            inner = np.concatenate([bias, inner], axis=2)
+    sound = np.repeat(root.trusted[:, None], len(ridge), axis=1)
+    if not whitened:
+        return MomentReadouts(W, sound)
+    v = np.zeros_like(W)
+    v[:, :, at] = inner
+    v[..., 0, :] -= shift
+    return MomentReadouts(W, sound, v)
+
+
+def _least_norm(L: np.ndarray, g: np.ndarray, white: Whitening) -> np.ndarray:
+    """The solution ``v`` at a ridge of 0, without directions that are negligible in this set.
+
+    The columns of ``F = Lᵀ diag(σ)`` get ever smaller, so whatever is negligible lies in the last
+    ones alone, but for a rotation by less than ``1 / FAR``. The eigenvectors of these alone see far
+    enough below it (`_folds.batched.least_norm` is the same for many sets).
+    """
+    sigma = white.sigma[white.held]
+    least = negligible(_norm(L.T * sigma), len(white.mean))
+    lead = int(np.argmin(np.append(sigma * np.abs(np.diag(L)) > FAR * least, False)))
+    F = L[lead:, lead:].T * (sigma[lead:] / (FAR * least))
+    squares, U = np.linalg.eigh(F @ F.T)
+    kept = squares > FAR**-2
+    c = U[:, kept] @ ((U[:, kept].T @ g[lead:]) / squares[kept, None])
+    last = sigma[lead:, None] * (F.T @ c) / (FAR * least)
+    first = g[:lead] - L[lead:, :lead].T @ last
+    first = np.linalg.solve(L[:lead, :lead].T, first)  # not SciPy's, which lets no thread beside it
+    return np.concatenate([first, last])
+
+
+def _norm(F: np.ndarray) -> float:
+    """The largest singular value, by power iteration."""
+    x = probe(F.shape[1], 1)
+    for _ in range(POWERS):
+        x = F.T @ (F @ x)
+        x = x / np.linalg.norm(x)
+    return float(np.linalg.norm(F @ x))
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """Solutions ``W (sets, ridge, columns, outputs)`` and ``fitted = F W``."""
+
+    W: np.ndarray
+    F: np.ndarray
+    f: Factored | None
+    ridge: np.ndarray
+
+    @property
+    def fitted(self) -> np.ndarray:
+        """``F W``; by the SVD, going through ``W`` would lose as many digits as ``cond(X)`` has."""
+        if self.f is None:
+            return self.F[:, None] @ self.W
+        scaled = (self.f.filters(self.ridge) * self.f.s[:, None] ** 2)[..., None]
+        return self.f.U[:, None] @ (scaled * self.f.c[:, None])
+
+
+def _solved(F: np.ndarray, g: np.ndarray, ridge: np.ndarray, alike: float) -> _Solved:
+    """Minimisers of ``‖F w − g‖² + β ‖w‖²`` for every set; see `_folds.ridge` for the two ways."""
+    # At 0, directions are left out by their singular values anyway.
+    few = len(ridge) <= FEW_RIDGES and ridge.any()
+    if not few and is_balanced(F, BALANCED if ridge.any() else alike):
+        f = factor(F, g)
+        return _Solved(f.solve(ridge), F, f, ridge)
+    p = F.shape[2]
+    R = triangle_of(np.concatenate([F, g], axis=2))
+    W = np.stack([solve_each(r[:p, :p], r[:p, p:], ridge) for r in R])
+    return _Solved(W, F, None, ridge)
+
+
+@dataclass(frozen=True)
+class _Root:
+    """``L`` with ``LLᵀ`` a stack of Gram matrices, ``g = L⁻¹ B``, and which can be trusted."""
+
+    L: np.ndarray
+    g: np.ndarray
+    trusted: np.ndarray
+
+    def back(self, fitted: np.ndarray) -> np.ndarray:
+        """Solutions in whitened coordinates, ``L⁻ᵀ F w``."""
+        sets, ridges, p, outputs = fitted.shape
+        flat = np.moveaxis(fitted, 1, 2).reshape(sets, p, ridges * outputs)
+        solutions = np.linalg.solve(np.swapaxes(self.L, 1, 2), flat)
+        return np.moveaxis(solutions.reshape(sets, p, ridges, outputs), 2, 1)
+
+
+def _diagonal(gram: np.ndarray) -> np.ndarray:
+    """Diagonals ``(sets, a)`` of ``(sets, a, a)``."""
+    return np.einsum("...ii->...i", gram)
+
+
+def _root(gram: np.ndarray, size: np.ndarray, B: np.ndarray) -> _Root:
+    """Factor Gram matrices after scaling by ``size``, the diagonal before anything was subtracted.
+
+    That is what rounding is proportional to, so the condition of the scaled matrix bounds what
+    rounding does to a solution. The trace of its inverse, estimated by the growth of two random
+    vectors under ``L⁻¹``, is that condition, but for the number of columns.
+    """
+    d = np.sqrt(np.maximum(size, np.finfo(float).tiny))[:, :, None]
+    L, trusted = factored(gram / (d * np.swapaxes(d, 1, 2)))
+    random = np.broadcast_to(probe(gram.shape[1]), (*B.shape[:2], PROBES))
+    grown = np.linalg.solve(L, np.concatenate([B / d, random], axis=2))
+    with np.errstate(over="ignore"):
+        growth = (grown[:, :, -PROBES:] ** 2).sum(axis=(1, 2)) / PROBES
+    return _Root(d * L, grown[:, :, :-PROBES], trusted & (growth < POOR + 10 * gram.shape[1]))

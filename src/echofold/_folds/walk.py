@@ -18,9 +18,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from echofold._data.rows import rows as rows_of
-from echofold._folds.algorithm import Algorithm, Readouts, Size
+from echofold._folds.algorithms import Algorithm, Readouts, Size, naive
 from echofold._folds.moments import Whitening
-from echofold._folds.naive import naive
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import COLLINEAR, LEAST_EIGENVALUE, LEFT_OF_ROW
 from echofold._machine.arrays import few_lengths, pad_rows

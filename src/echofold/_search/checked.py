@@ -10,7 +10,7 @@ from echofold._folds.choose import check_algorithm
 from echofold._search.finals import FINALS, check_forecasts
 from echofold._search.space import check_space, split_ridge
 from echofold._search.strategies import STRATEGIES
-from echofold._validation.memory import budget
+from echofold._validation.plan import budget
 from echofold._validation.settings import Settings, check_metrics, check_prunable
 from echofold._validation.verify import check_verifiable
 from echofold.metrics._metric import OF_GROWING_SUMS

@@ -18,7 +18,7 @@ from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.reader import Reader
 from echofold._search.stored_block import expected
-from echofold._validation.memory import work_of
+from echofold._validation.plan import work_of
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings
 from echofold.reservoirs import reservoir_of

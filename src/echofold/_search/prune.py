@@ -8,18 +8,15 @@ whoever's bound is above its cost is dropped.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
 
-from echofold._engine.draws import Held
-from echofold._engine.generate import Trajectories, proceed
-from echofold._engine.lockstep import Columns, Sum, blocks, course, first_outputs, flatten, room_of
+from echofold._engine.lockstep import Held, Sum, held
 from echofold._engine.states import States
 from echofold._machine.device import engine
-from echofold._validation.outcome import Validated
+from echofold._validation.record import Validated
 from echofold._validation.score import finish_sums, kinds, summed
 from echofold._validation.settings import Settings
 
@@ -28,22 +25,23 @@ ROUNDING = 1e-12
 
 
 @dataclass
-class _Part(ABC):
+class _Part:
     """Trajectories of one draw: how far each was run, and its errors so far."""
 
     source: States
+    columns: Held
     horizon: np.ndarray
     done: np.ndarray
     steps: int = field(default=0, kw_only=True)
 
-    @property
-    @abstractmethod
-    def error(self) -> np.ndarray:
-        """Sum of errors of each column."""
-
-    @abstractmethod
-    def run(self, columns: np.ndarray, first: int, to: int) -> None:
-        """Run columns, all before step ``first``, up to step ``to``."""
+    @classmethod
+    def begin(cls, source: States, one: Validated, sum_: Sum) -> _Part:
+        """All trajectories of a scheme, of which none has run."""
+        runs = one.splits.runs
+        shape = len(one.W), len(runs), one.W.shape[2]
+        horizon = np.broadcast_to(runs.steps[:, None], shape).ravel()
+        columns = held(source, one.W, one.starts, runs, sum_)
+        return cls(source, columns, horizon, np.zeros(len(horizon), dtype=int))
 
     def advance(self, columns: np.ndarray, to: int) -> None:
         """Run these columns up to step ``to``."""
@@ -51,67 +49,10 @@ class _Part(ABC):
         for first in np.unique(self.done[columns]):
             some = columns[self.done[columns] == first]
             with engine(self.source.device):
-                self.run(some, int(first), to)
+                self.columns.advance(some, int(first), to)
             run = np.minimum(to, self.horizon[some]) - max(first, 1)
             self.steps += int(np.maximum(run, 0).sum())
             self.done[some] = to
-
-
-@dataclass
-class _OnHost(_Part):
-    """Held on the host between segments.
-
-    ``x (columns, units)``, ``y (columns, outputs)``, ``errors (columns,)``, ``past``.
-    """
-
-    held: Columns
-    sum: Sum
-    x: np.ndarray
-    y: np.ndarray
-    errors: np.ndarray
-    past: np.ndarray
-
-    @property
-    def error(self) -> np.ndarray:
-        return self.errors
-
-    def run(self, columns: np.ndarray, first: int, to: int) -> None:
-        problem = self.source.problem
-        for part, width in blocks(self.held.part(columns), self.source.device):
-            index = np.full(width, columns[part][0])
-            index[: part.stop - part.start] = columns[part]
-            some = self.held.part(index)
-            readout = np.moveaxis(some.readout, 0, 2)
-            r = self.source.reservoirs.silent().columns(some.candidate)
-            along = course(problem, some.start, some.horizon, self.sum.tolerance)
-            if first == 0:
-                going = first_outputs(problem, r, some, readout, along, self.sum.of)
-            else:
-                past = np.moveaxis(self.past[index], 0, 2)
-                going = Trajectories(self.x[index].T, self.y[index].T, self.errors[index], past)
-            start = max(first, 1)
-            if to > start:
-                going, _ = proceed(r, readout, going, along, start, to - start, self.sum.of)
-            at, count = columns[part], part.stop - part.start
-            self.x[at] = np.asarray(going.x).T[:count]
-            self.y[at] = np.asarray(going.y).T[:count]
-            self.errors[at] = np.asarray(going.error)[:count]
-            self.past[at] = np.moveaxis(np.asarray(going.past), 2, 0)[:count]
-
-
-@dataclass
-class _OnDevice(_Part):
-    """Held where their readouts are, all after their first output."""
-
-    held: Held
-
-    @property
-    def error(self) -> np.ndarray:
-        return self.held.error
-
-    def run(self, columns: np.ndarray, first: int, to: int) -> None:
-        if to > 1:
-            self.held.advance(columns, max(first, 1), to)
 
 
 def close_and_prune(
@@ -126,7 +67,7 @@ def close_and_prune(
     runs = first.splits.runs
     shape, longest = (len(first.W), len(runs), first.W.shape[2]), runs.longest
     sum_ = summed(draws[0][0].problem, settings.metrics)
-    parts = [_part(source, one, sum_) for source, one in draws]
+    parts = [_Part.begin(source, one, sum_) for source, one in draws]
     columns = np.arange(np.prod(shape)).reshape(shape)
     alive = np.ones((shape[0], shape[2]), dtype=bool)
     limit = np.inf
@@ -157,28 +98,10 @@ def close_and_prune(
     return np.broadcast_to(~whole, (len(draws), *whole.shape)), sum(part.steps for part in parts)
 
 
-def _part(source: States, one: Validated, sum_: Sum) -> _Part:
-    runs, outputs, problem = one.splits.runs, one.W.shape[-1], source.problem
-    shape = len(one.W), len(runs), one.W.shape[2]
-    count, units = int(np.prod(shape)), source.reservoirs.shape[0]
-    horizon = np.broadcast_to(runs.steps[:, None], shape).ravel()
-    done = np.zeros(count, dtype=int)
-    if not isinstance(one.W, np.ndarray):
-        with engine(source.device):
-            W = runs.of_splits(one.W)
-            held = Held(source.reservoirs, problem, W, one.starts, runs, sum_)
-        return _OnDevice(source, horizon, done, held=held)
-    return _OnHost(
-        source, horizon, done, held=flatten(one.W, one.starts, runs), sum=sum_,
-        x=np.zeros((count, units)), y=np.zeros((count, outputs)), errors=np.zeros(count),
-        past=np.zeros((count, room_of(problem), outputs)),
-    )  # fmt: skip
-
-
 def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str, np.ndarray]:
     """Scores ``(candidates, splits, ridge)`` from the errors so far."""
     needs = kinds(settings.metrics)[0]
-    sums = {needs: one.splits.runs.added(part.error.reshape(shape))}
+    sums = {needs: one.splits.runs.added(part.columns.error.reshape(shape))}
     return finish_sums(part.source.problem.scored, one.splits, sums, settings.metrics)
 
 

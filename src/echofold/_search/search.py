@@ -36,7 +36,7 @@ from echofold._search.strategies import (
     halvings,
 )
 from echofold._search.winner import Winners, describe_winner
-from echofold._validation.dataset import datasets, warn_once
+from echofold._validation.record import datasets, warn_once
 from echofold._validation.settings import (
     Settings,
     describe_data,

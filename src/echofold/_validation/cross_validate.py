@@ -13,8 +13,7 @@ from echofold._engine.states import GivenStates
 from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
 from echofold._machine.progress import one_piece
-from echofold._validation.dataset import datasets_of_one, warn_once
-from echofold._validation.record import gathered
+from echofold._validation.record import datasets_of_one, gathered, warn_once
 from echofold._validation.settings import (
     Settings,
     check_metrics,

@@ -1,9 +1,9 @@
 """Plain refits of splits whose states are not kept: R factors that grow as the rows pass by.
 
-The definition of `_folds.naive`, in memory that does not depend on the number of rows, and for one
-training set quicker than with all rows at hand. A QR of
-``[1, X − x₀, Y − y₀]`` with ``x₀, y₀`` the first row that counts holds the means in its first row,
-and below it the R factor of the centred rows.
+The definition of `_folds.algorithms.naive`, in memory that does not depend on the number of rows,
+and for one training set quicker than with all rows at hand. A QR of ``[1, X − x₀, Y − y₀]`` with
+``x₀, y₀`` the first row that counts holds the means in its first row, and below it the R factor of
+the centred rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dtpqrt
 
 from echofold._data.rows import Interval, Intervals
 from echofold._engine.states import States
-from echofold._folds.naive import fit_rows
+from echofold._folds.algorithms import fit_rows
 from echofold._folds.ridge import QR_BLOCK, Centre, condition_of, solve_each
 from echofold._folds.tolerances import EPS, negligible
 

@@ -11,6 +11,7 @@ from echofold._data.problem import Problem
 from echofold._engine.lockstep import Sum
 from echofold._folds.splits import RowSplits
 from echofold._machine.arrays import namespace
+from echofold._machine.programs import program
 from echofold.metrics._errors import denominators, interval_denominators
 from echofold.metrics._horizon import Horizon, spread_of
 from echofold.metrics._metric import Metric
@@ -76,16 +77,25 @@ def _check_not_zero(problem: Problem, splits: RowSplits) -> None:
 
 
 def error_sums(
-    problem: Problem, rows: np.ndarray, residuals: np.ndarray, metrics: list[Metric]
+    problem: Problem, rows: np.ndarray, residuals, metrics: list[Metric]
 ) -> dict[str, np.ndarray]:
-    """Sums of errors of each split and ridge, in original units: ``(splits, ridge)`` each.
+    """Sums of errors of each split and ridge, in original units: ``(…, splits, ridge)`` each.
 
     ``rows (splits, longest)`` are row numbers, ``n`` or more where padded; ``residuals``
-    ``(splits, longest, ridge, outputs)`` are target minus output, in scaled units. Rows without a
-    value are left out.
+    ``(…, splits, longest, ridge, outputs)`` are target minus output, in scaled units, on the host
+    or on a device. Rows without a value are left out.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        return sums_of_errors(residuals, compared(problem, rows, metrics), kinds(metrics))
+    c, needs = compared(problem, rows, metrics), kinds(metrics)
+    if namespace(residuals) is np:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return sums_of_errors(residuals, c, needs)
+    return {kind: np.asarray(total) for kind, total in _sums(residuals, c, needs=needs).items()}
+
+
+@program
+def _sums(residuals, c: Compared, *, needs: tuple[str, ...]):
+    """`sums_of_errors` on a device."""
+    return sums_of_errors(residuals, c, needs)
 
 
 class Compared(NamedTuple):
@@ -157,7 +167,9 @@ def sums_of_errors(residuals, c: Compared, needs: tuple[str, ...]) -> dict[str, 
 
 
 def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -> np.ndarray:
-    """Scores ``(splits, ridge)`` of a metric that wants targets and predictions."""
+    """Scores ``(…, splits, ridge)`` of a metric that wants targets and predictions."""
+    if residuals.ndim > 4:
+        return np.stack([call_metric(metric, problem, rows, one) for one in residuals])
     scores = np.empty((residuals.shape[0], residuals.shape[2]))
     for split in range(len(scores)):
         real = problem.counts(rows[split])  # rows of a gap may stand before those of validation
@@ -183,12 +195,12 @@ def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
 
 
 def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics) -> dict:
-    """Scores ``(splits, ridge)`` of every metric."""
+    """Scores ``(…, splits, ridge)`` of every metric, as `error_sums` takes them."""
     sums = error_sums(problem, at, residuals, metrics)
     scores = finish_sums(problem, splits, sums, metrics)
     for metric in metrics:
         if metric.needs == "predictions":
-            scores[metric.name] = call_metric(metric, problem, at, residuals)
+            scores[metric.name] = call_metric(metric, problem, at, np.asarray(residuals))
     return {metric.name: scores[metric.name] for metric in metrics}
 
 

@@ -1,24 +1,34 @@
-"""One batch of candidates, end to end: states, readouts of every split, scores."""
+"""Candidates, end to end: states, readouts of every split, scores.
+
+One text for two machines. The host takes one network at a time from states that it keeps, or all
+from moments of states that pass by (`_validation.streamed`); a device takes as many networks, of
+several draws, as its memory holds, and states, moments, readouts and closed loops stay there.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
-from echofold._engine.states import GivenStates, States
-from echofold._folds.algorithm import Size
-from echofold._folds.choose import Choice, choose_together
-from echofold._folds.kept_rows import KeptRows
-from echofold._folds.pieces import Pieces, cut
+from echofold._engine.states import (
+    GivenStates,
+    States,
+    network_groups,
+    rows_of,
+    some,
+    stacked,
+    states_of,
+)
+from echofold._folds.algorithms import KeptRows
+from echofold._folds.many_rows import ManyRows
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import one_blas_thread
-from echofold._validation.frugal import fold_by_fold
-from echofold._validation.memory import choose_way
-from echofold._validation.on_device import suits, validate_draws
-from echofold._validation.outcome import Validated
+from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
+from echofold._machine.programs import program
+from echofold._validation.plan import Plan, bytes_on_device, plan_of
+from echofold._validation.record import Validated, joined
 from echofold._validation.score import (
     finish_sums,
     kinds,
@@ -28,153 +38,201 @@ from echofold._validation.score import (
     summed,
 )
 from echofold._validation.settings import Settings
-from echofold._validation.streamed import from_pieces
+from echofold._validation.streamed import fold_by_fold, from_pieces
 from echofold.metrics._metric import GROWING
+
+STATE_BYTES = 2**27  # states of candidates that the host keeps at a time
+
+Source = States | GivenStates
+Batch = dict[str, Validated]  # by scheme
+Found = tuple[int, int, Batch]  # of a draw, from one of its candidates on
 
 
 def validate(
-    source: States | GivenStates,
-    schemes: dict[str, RowSplits],
-    settings: Settings,
-    close: bool = True,
-) -> dict[str, Validated]:
+    source: Source, schemes: dict[str, RowSplits], settings: Settings, close: bool = True
+) -> Batch:
     """Validate every candidate of ``source`` by every scheme, over one pass where memory allows.
 
-    With ``close=False`` a generative task stops at the readouts, and `close_the_loop` may follow.
+    With ``close=False`` a generative task stops at the readouts and what its runs start from.
     """
-    if isinstance(source, States) and suits(
-        source.device, source.problem, source.columns, settings
-    ):
-        source.steps += len(source.problem.washout) + source.problem.rows
-        draws = [source.reservoirs]
-        return validate_draws(source.problem, draws, schemes, settings, source.device, close)[0]
-    plan = _plan(source, schemes, settings)
-    validated = {name: Validated(splits, plan.choices[name]) for name, splits in schemes.items()}
-    looped = [one for one in validated.values() if runs_closed_loop(source.problem, one.splits)]
+    return validate_draws([source], schemes, settings, close)[0]
+
+
+def validate_draws(
+    sources: Sequence[Source], schemes: dict[str, RowSplits], settings: Settings, close: bool = True
+) -> list[Batch]:
+    """The same for several draws of the same candidates, which a device runs side by side."""
+    plan = plan_of(sources[0], schemes, settings)
+    parts: list[dict[str, list]] = [{name: [] for name in schemes} for _ in sources]
+    found: Iterable[Found]
+    if plan.way == "device":
+        found = _on_device(cast(Sequence[States], sources), schemes, plan, settings, close)
+    else:
+        found = _on_host(sources, schemes, settings, close)
+    for draw, first, batch in found:
+        for name, one in batch.items():
+            parts[draw][name].append((first, one))
+    return [{name: joined(each) for name, each in of_draw.items()} for of_draw in parts]
+
+
+def _on_host(sources, schemes, settings: Settings, close: bool) -> Iterator[Found]:
+    """Some candidates of one draw after the other."""
+    for draw, whole in enumerate(sources):
+        width = max(1, STATE_BYTES // (8 * max(1, whole.problem.rows * whole.columns)))
+        if width >= whole.candidates:
+            yield draw, 0, _one_batch(whole, schemes, settings, close)
+            continue
+        for first in range(0, whole.candidates, width):
+            index = np.arange(first, min(first + width, whole.candidates))
+            source = states_of(whole.problem, whole.reservoirs.columns(index), whole.device)
+            yield draw, first, _one_batch(source, schemes, settings, close)
+            whole.steps += source.steps
+
+
+def _one_batch(source: Source, schemes, settings: Settings, close: bool) -> Batch:
+    """Candidates whose states are kept, or pass by, together."""
+    plan = plan_of(source, schemes, settings)
+    batch = {
+        name: Validated(splits, plan.choices[name], way=plan.way)
+        for name, splits in schemes.items()
+    }
+    looped = [one for one in batch.values() if runs_closed_loop(source.problem, one.splits)]
+    states = cast(States, source)
     for one in looped:
-        cast(States, source).watch(one.splits.runs.first)
+        states.watch(one.splits.runs.first)
     with one_blas_thread():
         if plan.way == "states":
-            _from_kept(source, plan, validated, settings)
+            _from_kept(source, plan, batch, settings)
         elif plan.way == "pieces":
-            from_pieces(cast(States, source), plan.pieces, validated, settings)
+            from_pieces(states, plan.pieces, batch, settings)
         else:
-            for one in validated.values():
-                fold_by_fold(cast(States, source), one, settings, keep_fold=plan.way == "fold")
-        for one in validated.values():
-            one.way = plan.way
-        before: dict = {}
+            for one in batch.values():
+                fold_by_fold(states, one, settings, keep_fold=plan.way == "fold")
         for one in looped:
-            one.starts = cast(States, source).begins(one.splits.runs.first)
-            if close:
-                close_the_loop(cast(States, source), one, settings, before)
-    return validated
+            one.starts = states.begins(one.splits.runs.first)
+        if close:
+            _close(states, looped, settings)
+    return batch
 
 
-@dataclass(frozen=True)
-class _Plan:
-    way: str
-    choices: dict[str, Choice]
-    pieces: Pieces
-
-
-def _plan(source, schemes: dict[str, RowSplits], settings: Settings) -> _Plan:
-    """Choose algorithms and the way of using memory, and cut the rows where splits meet."""
-    problem, m = source.problem, source.columns
-    outputs, ridges = problem.targets.shape[1], len(settings.ridge)
-    sizes = {}
-    for name, splits in schemes.items():
-        readouts = settings.readouts or runs_closed_loop(problem, splits)
-        sizes[name] = Size(splits, m, outputs, ridges, readouts)
-    choices = choose_together(sizes, settings.algorithm)
-    size = 8 * source.candidates
-    states = size * problem.rows * m
-    bounds = sum(2 + 4 * len(splits) for splits in schemes.values())
-    pieces = size * min(bounds, problem.rows) * (1 + m + outputs) ** 2 * 3
-    fold = size * max(int((s.n - s.train_sizes).max()) for s in schemes.values()) * m
-    if not source.streams:
-        way = "states"
-    else:
-        asked = settings.algorithm in ("naive", "large_k")
-        if asked and settings.memory in ("pieces", "fold", "frugal"):
-            raise ValueError(
-                f"algorithm={settings.algorithm!r} keeps all states, which memory="
-                f"{settings.memory!r} does not. Use memory='states' or None, or algorithm='auto' "
-                "or 'small_k'."
-            )
-        way = choose_way(
-            settings.memory, states, pieces, fold, asked, settings.workers, problem.lazy
-        )
-    if way != "states":
-        choices = {
-            name: Choice(
-                "small_k", c.costs, f"small_k is the algorithm that needs no states (memory: {way})"
-            )
-            for name, c in choices.items()
-        }
-    of_pieces = {name: schemes[name] for name, c in choices.items() if c.algorithm == "small_k"}
-    if way in ("pieces", "states") and of_pieces:
-        return _Plan(way, choices, cut(problem.rows, of_pieces))
-    return _Plan(way, choices, Pieces(np.zeros(0, dtype=int), 0))
-
-
-def _from_kept(source, plan: _Plan, validated: dict[str, Validated], settings: Settings) -> None:
-    """Validate from states that are all in memory."""
+def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> None:
+    """One candidate after the other, from states that are all in memory."""
     problem = source.problem
     for candidate, X in enumerate(source.kept()):
         rows = KeptRows(
             X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
-            several=len(validated) > 1,
+            several=len(batch) > 1,
         )  # fmt: skip
-        for name, one in validated.items():
-            _one_scheme(source, rows, name, one, candidate, settings)
-        for one in validated.values():
-            if one.condition is None:
-                one.condition = np.empty(source.candidates)
-            one.condition[candidate] = rows.condition
+        found = {name: _solved(rows, name, one, problem, settings) for name, one in batch.items()}
+        for name, one in batch.items():  # the condition is that of what was factored in the end
+            scores, W = found[name]
+            one.enter(candidate, source.candidates, scores, W, rows.condition)
 
 
-def _one_scheme(source, rows: KeptRows, name: str, one: Validated, candidate: int, settings):
-    """Readouts, and for open-loop tasks scores, of one candidate and scheme."""
-    problem, splits = source.problem, one.splits
-    algorithm = one.choice.on(rows, name)
-    closed = runs_closed_loop(problem, splits)
-    if closed or settings.readouts:
-        W, refitted = algorithm.readouts(splits)
-        if one.W is None:
-            one.W = np.empty((source.candidates, *W.shape))
-        one.W[candidate] = W
-        one.refitted += refitted
+def _solved(rows: KeptRows | ManyRows, name: str, one: Validated, problem, settings: Settings):
+    """Scores of open-loop tasks, and readouts where they are needed, by one scheme."""
+    closed = runs_closed_loop(problem, one.splits)
+    solved = rows.solved(
+        name, one.splits, one.choice, closed or settings.readouts, residuals=not closed
+    )
+    one.refitted += solved.refitted
     if closed:
-        return
-    at, residuals, refitted = algorithm.residuals(splits)
-    one.refitted += 0 if settings.readouts else refitted  # readouts counted theirs
-    scores = score_residuals(problem, splits, at, residuals, settings.metrics)
-    for name, values in scores.items():
-        one.scores.setdefault(name, np.empty((source.candidates, *values.shape)))
-        one.scores[name][candidate] = values
+        return {}, solved.W
+    at, residuals = solved.at, solved.residuals
+    return score_residuals(problem, one.splits, at, residuals, settings.metrics), solved.W
 
 
-def close_the_loop(
-    source: States, one: Validated, settings: Settings, before: dict | None = None
-) -> None:
+def _on_device(
+    sources: Sequence[States], schemes, plan: Plan, settings: Settings, close: bool
+) -> list[Found]:
+    """All draws side by side; with half as many networks at a time whenever the device is full.
+
+    What other processes take of its memory meanwhile is not known before.
+    """
+    source, shape = sources[0], (len(sources), sources[0].candidates)
+    for one in sources:
+        one.steps += len(one.problem.washout) + one.problem.rows
+    free = memory_of(source.device)
+    most = max(1, min(free // (2 * bytes_on_device(source)), shape[0] * shape[1]))
+    while True:
+        try:
+            return _in_groups(sources, schemes, plan, settings, close, most, free)
+        except DeviceFull:
+            if most == 1:
+                raise
+        # Out of the handler, which holds the arrays that did not fit.
+        most, free = most // 2, free // 2
+
+
+def _in_groups(
+    sources: Sequence[States], schemes, plan: Plan, settings: Settings, close: bool, most, free
+) -> list[Found]:
+    """Results of at most so many networks at a time."""
+    problem, device = sources[0].problem, sources[0].device
+    looped = [one for one in schemes.values() if runs_closed_loop(problem, one)]
+    begins = np.unique([row for splits in looped for row in splits.runs.first]).astype(int)
+    r, found = stacked([source.reservoirs for source in sources]), []
+    with engine(device):
+        for _, draws, candidates in network_groups(len(sources), sources[0].candidates, most):
+            part = some(r, draws, candidates)
+            X, begun = rows_of(part, problem, begins)
+            rows = ManyRows(
+                X, problem.targets, problem.weights, settings.ridge, settings.penalised,
+                plan.pieces, free // 4,
+            )  # fmt: skip
+            batch = {}
+            for name, splits in schemes.items():
+                one = Validated(splits, plan.choices[name], condition=rows.condition)
+                one.scores, one.W = _solved(rows, name, one, problem, settings)
+                if splits in looped:
+                    one.starts = _picked(begun, np.searchsorted(begins, splits.runs.first))
+                    if close:
+                        _close(States(problem, part, device), [one], settings)
+                batch[name] = _brought_home(one, settings)
+            width = candidates.stop - candidates.start
+            for place, draw in enumerate(range(draws.start, draws.stop)):
+                own = slice(place * width, (place + 1) * width)
+                each = {name: one.part(own) for name, one in batch.items()}
+                found.append((draw, candidates.start, each))
+    return found
+
+
+@program
+def _picked(begun, places):
+    """What the closed loops of one scheme start from."""
+    return begun[:, places]
+
+
+def _brought_home(one: Validated, settings: Settings) -> Validated:
+    """Without readouts that nobody asked for, unless closed loops are still to be run."""
+    if settings.readouts or settings.verify:
+        one.W = None if one.W is None else np.asarray(one.W)
+        one.starts = None if one.starts is None else np.asarray(one.starts)
+    elif one.starts is None:
+        one.W = None
+    return one
+
+
+def _close(source: States, looped: Sequence[Validated], settings: Settings) -> None:
     """Scores of a generative task, by running every trajectory.
 
-    What other schemes ran ``before``, on the same rows from the same training rows, is not run
-    again.
+    Runs of several schemes over the same rows, from readouts of the same training rows, are run
+    once by the host.
     """
-    problem, splits = source.problem, one.splits
-    needs = kinds(settings.metrics)
-    if set(needs) <= set(GROWING) and (len(needs) == 1 or problem.lazy):
-        sums = _sums(source, one, settings, {} if before is None else before)
-        one.scores = finish_sums(problem.scored, splits, sums, settings.metrics)
-        return
-    outputs, scored = closed_loop_outputs(source, one.W, one.starts, splits.runs), problem.scored
-    each = [score_outputs(scored, splits, o, settings.metrics) for o in outputs]
-    one.scores = {name: np.stack([scores[name] for scores in each]) for name in each[0]}
+    problem, needs = source.problem, kinds(settings.metrics)
+    before: dict = {}
+    for one in looped:
+        if set(needs) <= set(GROWING) and (len(needs) == 1 or problem.lazy):
+            sums = _sums(source, one, settings, before)
+            one.scores = finish_sums(problem.scored, one.splits, sums, settings.metrics)
+        else:
+            outputs = closed_loop_outputs(source, one.W, one.starts, one.splits.runs)
+            each = [score_outputs(problem.scored, one.splits, o, settings.metrics) for o in outputs]
+            one.scores = {name: np.stack([scores[name] for scores in each]) for name in each[0]}
+        one.starts = None
 
 
-def _sums(source: States, one: Validated, settings: Settings, before: dict) -> dict:
+def _sums(source: States, one: Validated, settings: Settings, before: dict) -> dict[str, Any]:
     """Sums of errors ``(candidates, splits, ridge)`` of every kind; new ones go into ``before``."""
     splits, needs = one.splits, kinds(settings.metrics)
     names = list(zip(splits.train, splits.valid, strict=True))

@@ -25,7 +25,7 @@ from echofold._engine.states import GivenStates, States
 from echofold._folds import extended
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import EPS
-from echofold._validation.outcome import Validated
+from echofold._validation.record import Validated
 from echofold._validation.refit import refit
 from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings

@@ -13,7 +13,7 @@ from echofold._data.text import in_words, short
 from echofold._folds.tolerances import COLLINEAR
 from echofold._models.ensemble import TRIMMED, is_ensemble
 from echofold._search.finals import FINALS
-from echofold._validation.dataset import describe_trouble
+from echofold._validation.record import describe_trouble
 from echofold.metrics._metric import RELATIVE
 from echofold.report._code import code_of
 from echofold.report._data import described

@@ -89,7 +89,7 @@ def _searches() -> str:
 def _memory() -> dict[str, int]:
     """Bytes of memory, and those a search takes without being asked."""
     from echofold._machine.available import available
-    from echofold._validation.memory import budget
+    from echofold._validation.plan import budget
 
     return {"available": available(), "used_by_default": budget(None)}
 

@@ -1,0 +1,388 @@
+"""Algorithms for splits: readouts or residuals of every split of rows that are in memory.
+
+`Naive` is the plain definition, a QR of every split's own rows, and `SmallK` has one factorisation
+for each split, of the moments of its pieces. `_folds.leave_out` and `_folds.walk` have those for
+many splits, and `_folds.choose` says which one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from echofold._data.rows import Intervals
+from echofold._data.rows import rows as rows_of
+from echofold._folds import extended
+from echofold._folds.moments import (
+    MANY_RIDGES,
+    Whitening,
+    add_pieces,
+    is_poor,
+    moments,
+    pilot_rows,
+    solve,
+    whitening,
+)
+from echofold._folds.ridge import prepare_rows, reduce_rows, solve_each
+from echofold._folds.splits import Pieces, RowSplits, add_up
+from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
+from echofold._folds.whitened import is_cheaper
+
+PILOT = 10  # rows a column, spread evenly over a long series
+
+
+class KeptRows:
+    """``X (n, m)``, ``Y (n, outputs)`` and weights, a ridge path, and work that is done once.
+
+    They are the rows of one network; `_folds.many_rows` has those of many, on a device. ``pieces``
+    are those of every scheme that is solved from moments of pieces. If there are ``several``
+    schemes, readouts are kept in ``known`` by the rows that they were trained on.
+    """
+
+    def __init__(
+        self, X, Y, weights, ridge: np.ndarray, penalised: bool, pieces: Pieces | None,
+        several: bool = False,
+    ):  # fmt: skip
+        self.X, self.Y, self.weights = X, Y, weights
+        self.ridge, self.penalised, self.pieces = ridge, penalised, pieces
+        self.known: dict[Intervals, np.ndarray] | None = {} if several else None
+        self._white: Whitening | None = None
+        self._leaves: np.ndarray | None = None
+        self._condition: float | None = None
+
+    @property
+    def data(self) -> tuple[Any, Any, Any]:
+        """States, targets and weights."""
+        return self.X, self.Y, self.weights
+
+    def solved(
+        self, scheme: str, splits: RowSplits, choice, readouts: bool, residuals: bool
+    ) -> Solved:
+        """What is wanted of the splits of a scheme, by the algorithm that was chosen for it."""
+        algorithm = choice.on(self, scheme)
+        found = Solved()
+        if readouts:
+            found = Solved(*algorithm.readouts(splits))
+        if residuals:
+            at, values, refitted = algorithm.residuals(splits)
+            found = Solved(found.W, found.refitted if readouts else refitted, at, values)
+        return found
+
+    @property
+    def shift(self) -> np.ndarray:
+        """Subtracted from targets before they enter moments."""
+        return self.Y.mean(axis=0)
+
+    @cached_property
+    def spoiled(self) -> bool:
+        """Whether rows differ so much in size that sums of them lose the small ones."""
+        return extended.are_unlike(self.X, SPOILED_ROWS)
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the centred rows, from whichever factorisation there is."""
+        if self._condition is None:
+            self._condition = self.whitening().condition
+        return self._condition
+
+    @condition.setter
+    def condition(self, value: float) -> None:
+        self._condition = value
+
+    def whitening(self) -> Whitening:
+        """Coordinates of the rows, where no moments of pieces are needed."""
+        return self._whiten(lambda Z: moments(Z, self.Y[:, :0], self.weights))
+
+    def leaves(self) -> tuple[Whitening, np.ndarray]:
+        """Coordinates, and in them the moments of every piece."""
+        white = self._whiten(self._sum_pieces)
+        if self._leaves is None:
+            self._sum_pieces(white.apply(self.X))
+        assert self._leaves is not None
+        return white, self._leaves
+
+    def _sum_pieces(self, Z: np.ndarray) -> np.ndarray:
+        """Moments of all rows; those of the pieces are kept."""
+        assert self.pieces is not None
+        size = 1 + self.X.shape[1] + self.Y.shape[1]
+        self._leaves = np.zeros((self.pieces.count, size, size))
+        add_pieces(self._leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
+        return self._leaves.sum(axis=0)
+
+    def _whiten(self, summed: Callable[[np.ndarray], np.ndarray]) -> Whitening:
+        """Coordinates learned from all rows, or from rows spread evenly over a long series.
+
+        ``summed`` gives the moments of all whitened rows, by which rows between those of the pilot
+        are found out.
+        """
+        if self._white is None:
+            n = len(self.X)
+            step = n // pilot_rows(n, 1 + self.X.shape[1], PILOT)
+            white, total = whitening(self.X[::step]), None
+            if step > 1:
+                total = summed(white.apply(self.X))
+                if is_poor(white, total):
+                    white, total, self._leaves = whitening(self.X), None, None
+            self._white = white.settled(total)
+        return self._white
+
+
+class Solved(NamedTuple):
+    """What was found for the splits of a scheme; networks stand first where there are many.
+
+    Readouts ``W (splits, ridge, 1 + m, outputs)``, how many splits were ``refitted`` plainly, and
+    ``residuals (splits, longest, ridge, outputs)`` on the rows ``at (splits, longest)``, ``n`` if
+    padded; None for what was not asked for.
+    """
+
+    W: Any = None
+    refitted: int = 0
+    at: Any = None
+    residuals: Any = None
+
+
+GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
+
+
+class Readouts(NamedTuple):
+    """Readouts ``W (splits, ridge, 1 + m, outputs)``, and how many splits were refitted plainly."""
+
+    W: np.ndarray
+    refitted: int
+
+
+class Residuals(NamedTuple):
+    """``values (splits, longest, ridge, outputs)`` on ``rows (splits, longest)``, ``n`` if padded.
+
+    ``refitted`` is the number of splits that were refitted plainly.
+    """
+
+    rows: np.ndarray
+    values: np.ndarray
+    refitted: int
+
+
+@dataclass
+class Size:
+    """How large a problem is: what costs are estimated from.
+
+    ``n`` rows, ``k`` splits of which ``sets`` have training sets of their own, ``p`` columns with
+    that of ones, ``pilot`` rows that a whitening is learned from; ``solved`` are the products of
+    making all readouts from a factorisation, ``predicted`` those of predicting all validation rows.
+    """
+
+    splits: RowSplits
+    m: int
+    outputs: int
+    ridges: int
+    readouts: bool = True  # whether readouts are needed, or only residuals
+
+    def __post_init__(self):
+        self.n, self.k, self.sets = self.splits.n, len(self.splits), len(self.splits.distinct)
+        self.p = 1.0 + self.m
+        self.pilot = pilot_rows(self.n, self.p, PILOT)
+        self.solved = self.sets * self.ridges * self.outputs * self.p**2
+        self.predicted = float(self.splits.sizes.sum()) * self.p * self.ridges * self.outputs
+
+
+class Algorithm(ABC):
+    """A way to the readouts of splits, on rows that several schemes share.
+
+    ``public`` is the name users ask for it by. ``work`` counts what is done, by name, and
+    ``SECONDS`` says what one of each takes on one thread of a CPU (``benchmarks/calibrate.py``).
+    What is ``shared`` is done once for all schemes.
+    """
+
+    public: ClassVar[str]
+    SECONDS: ClassVar[dict[str, float]]
+    shared: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, rows: KeptRows, scheme: str):
+        self.rows, self.scheme = rows, scheme
+
+    @abstractmethod
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
+
+    def readouts(self, splits: RowSplits) -> Readouts:
+        """Readouts of every split; those that train on the same rows are solved once.
+
+        Schemes share rows, too: what another has solved is not solved again.
+        """
+        known, distinct = self.rows.known, splits.distinct
+        if known is None:
+            W, refitted = self.solve(distinct)
+            return Readouts(splits.spread(W), refitted)
+        new = [number for number, train in enumerate(distinct.train) if train not in known]
+        refitted = 0
+        if new:
+            todo = distinct.part(new)
+            W, refitted = self.solve(todo)
+            known |= dict(zip(todo.train, W, strict=True))
+        return Readouts(np.stack([known[train] for train in splits.train]), refitted)
+
+    def residuals(self, splits: RowSplits) -> Residuals:
+        """Residuals of every split on its validation rows."""
+        readouts = self.readouts(splits)
+        at = splits.valid_rows
+        return Residuals(at, predict(self.rows.X, self.rows.Y, at, readouts.W), readouts.refitted)
+
+    @staticmethod
+    @abstractmethod
+    def work(size: Size) -> dict[str, float]:
+        """Counts of work for one candidate."""
+
+    @classmethod
+    def applies(cls, size: Size) -> bool:
+        """Whether it can be chosen for such a problem."""
+        return True
+
+    @classmethod
+    def cost(cls, size: Size, paid: bool = False) -> float:
+        """Estimated seconds for one candidate; ``paid``: without what another scheme does."""
+        work = cls.work(size).items()
+        left_out = cls.shared if paid else ()
+        return float(sum(n * cls.SECONDS[name] for name, n in work if name not in left_out))
+
+
+def predict(X, Y, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Residuals ``(splits, longest, ridge, outputs)`` of each split's readouts on its rows."""
+    splits, ridges, p, outputs = W.shape
+    flat = np.moveaxis(W, 1, 2).reshape(splits, p, ridges * outputs)
+    if rows.size * p <= GATHERED:
+        at = np.minimum(rows, len(X) - 1)
+        outcome = X[at] @ flat[:, 1:] + flat[:, :1]
+        return Y[at][:, :, None] - outcome.reshape(*rows.shape, ridges, outputs)
+    residuals = np.empty((splits, rows.shape[1], ridges, outputs))
+    for split in range(splits):
+        at = np.minimum(rows[split], len(X) - 1)
+        if at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
+            at = slice(at[0], at[-1] + 1)  # a view, where the rows lie together
+        outcome = X[at] @ flat[split, 1:]
+        outcome += flat[split, 0]
+        residuals[split] = Y[at][:, None] - outcome.reshape(-1, ridges, outputs)
+    return residuals
+
+
+def naive(
+    X, Y, weights, train: Sequence[Intervals], ridge: np.ndarray, penalised: bool
+) -> np.ndarray:
+    """Readouts ``(splits, ridge, 1 + m, outputs)``, each from the rows of its split alone."""
+    W = np.empty((len(train), len(ridge), 1 + X.shape[1], Y.shape[1]))
+    for split, intervals in enumerate(train):
+        rows = rows_of(intervals)
+        W[split] = fit_rows(
+            X[rows], Y[rows], None if weights is None else weights[rows], ridge, penalised
+        )
+    return W
+
+
+def fit_rows(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
+    """Readouts ``(ridge, 1 + m, outputs)`` from one set of rows."""
+    A, B, centre = prepare_rows(X, Y, weights, penalised)
+    root = None if weights is None else np.sqrt(weights)
+    W = centre.readout(solve_each(*reduce_rows(A, B, root), ridge))
+    if (ridge > 0).any() and extended.are_unlike(X, UNLIKE_ROWS):
+        W[ridge > 0] = extended.refined(X, Y, weights, ridge[ridge > 0], penalised)
+    return W
+
+
+class Naive(Algorithm):
+    """Every split from its own rows."""
+
+    public = "naive"
+    SECONDS = {
+        "call": 0.0,
+        "split": 2.1e-4,
+        "system": 2.3e-5,
+        "rows": 1.5e-10,
+        "factor, squares": 2.0e-8,
+        "factor, cubes": 3.2e-11,
+        "solve and predict": 3.7e-10,
+    }
+
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
+        rows = self.rows
+        return Readouts(naive(*rows.data, splits.train, rows.ridge, rows.penalised), 0)
+
+    @staticmethod
+    def work(size: Size) -> dict[str, float]:
+        """Counts of work for one candidate."""
+        return {
+            "call": 1,
+            "split": size.sets,
+            "system": size.sets * size.ridges,
+            "rows": float(size.splits.distinct.train_sizes.sum()) * size.p**2,
+            "factor, squares": size.sets * size.p**2,
+            "factor, cubes": size.sets * size.ridges * size.p**3,
+            "solve and predict": size.solved + size.predicted,
+        }
+
+
+class Refitting(Naive):
+    """The plain way in place of another, for rows that no other is good enough for."""
+
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
+        return super().solve(splits)._replace(refitted=len(splits))
+
+
+class SmallK(Algorithm):
+    """The whitened moments of pieces, added up for each split (the paper's section 3.2).
+
+    Splits whose moments cannot be trusted are refitted from their rows.
+    """
+
+    public = "small_k"
+    shared = ("moments", "whiten")
+    SECONDS = {
+        "call": 6.0e-4,
+        "split": 6.0e-5,
+        "moments": 8.0e-11,
+        "whiten": 4.1e-10,
+        "system": 1.2e-5,
+        "factor": 1.9e-11,
+        "products": 3.2e-9,
+        "decompose": 8.8e-10,
+        "predict": 4.5e-10,
+    }
+
+    def solve(self, splits: RowSplits) -> Readouts:
+        """Readouts of splits that all have different training sets."""
+        rows = self.rows
+        assert rows.pieces is not None
+        white, leaves = rows.leaves()
+        M = add_up(leaves, [rows.pieces.train[self.scheme][train] for train in splits.train])
+        solved = solve(M, white, rows.shift, rows.ridge, rows.penalised, whitened=False)
+        W, again = solved.W, np.flatnonzero(~solved.trusted)
+        if len(again):
+            train = [splits.train[split] for split in again]
+            W[again] = naive(*rows.data, train, rows.ridge, rows.penalised)
+        return Readouts(W, len(again))
+
+    @staticmethod
+    def work(size: Size) -> dict[str, float]:
+        """Counts of work for one candidate."""
+        k, p, ridges = size.sets, size.p, size.ridges
+        svd = ridges > MANY_RIDGES
+        # Sets with few of the rows are far from white, where conjugate gradients need long.
+        near = 2 * size.splits.train_sizes.min() > size.n
+        together = not svd and near and is_cheaper(int(p), ridges, size.outputs)
+        systems = 0 if svd or together else k * ridges
+        return {
+            "call": 1,
+            "split": k,
+            "moments": (size.n + size.pilot) * p**2,
+            "whiten": p**3,
+            "system": systems,
+            "factor": systems * p**3,
+            "products": k * (ridges * size.outputs + PROBES) * p**2 * together,
+            "decompose": k * p**3 * svd,
+            "predict": size.predicted,
+        }

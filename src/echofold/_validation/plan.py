@@ -1,0 +1,188 @@
+"""How a validation goes about it: on which machine, by which algorithms, in how much memory.
+
+=========  ===================  ==========================  =========================
+way        passes over the data memory, for each candidate  what is kept
+=========  ===================  ==========================  =========================
+device     1                    rows · m, of the device     every state
+states     1                    rows · m                    every state
+pieces     1 (2 [#]_)           pieces · Nr²                moments of every piece
+fold       2                    Nr² + Nr · rows / k         states of one fold
+frugal     3                    Nr²                         moments of one split
+=========  ===================  ==========================  =========================
+
+.. [#] A second one where scores cannot come from moments: clipped outputs, other metrics.
+
+The passes of "fold" and "frugal" are those of k-fold validation without gaps; a window that grows
+takes up to 3 and one that slides up to 4.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from echofold._data.problem import Problem
+from echofold._data.segments import Sequences
+from echofold._engine.kind import Reservoir, looks_of, row_length
+from echofold._engine.states import GivenStates, States, room_of_rows
+from echofold._folds.algorithms import Size
+from echofold._folds.choose import Choice, choose, choose_on_device, choose_together
+from echofold._folds.many_rows import bytes_of
+from echofold._folds.splits import Pieces, RowSplits, cut
+from echofold._machine.available import available
+from echofold._machine.device import is_accelerator, memory_of
+from echofold._machine.where import Work
+from echofold._validation.score import runs_closed_loop
+from echofold._validation.settings import Settings
+
+WAYS = ("states", "pieces", "fold", "frugal")
+STREAMED = WAYS[1:]
+SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes up to 1 ms
+KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each block of candidates
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A way of the table above, the algorithm of every scheme, and what rows are cut into."""
+
+    way: str
+    choices: dict[str, Choice]
+    pieces: Pieces
+
+
+def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], settings) -> Plan:
+    """Choose machine, algorithms and memory, and cut the rows where splits meet."""
+    problem = source.problem
+    sizes = sizes_of(problem, schemes, source.columns, settings)
+    if isinstance(source, States) and _suits_device(source, settings):
+        way, nothing = "device", Pieces(np.zeros(problem.rows, dtype=int), 1)
+        choices = {n: choose_on_device(size, settings.algorithm) for n, size in sizes.items()}
+    else:
+        way, nothing = _way(source, schemes, settings), Pieces(np.zeros(0, dtype=int), 0)
+        choices = choose_together(sizes, settings.algorithm)
+    if way in STREAMED:
+        reason = f"small_k is the algorithm that needs no states (memory: {way})"
+        choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
+    few = {name: schemes[name] for name, one in choices.items() if one.way == "small_k"}
+    whole = way in ("fold", "frugal") or not few  # split by split, or not by pieces at all
+    return Plan(way, choices, nothing if whole else cut(problem.rows, few))
+
+
+def sizes_of(problem: Problem, schemes, columns: int, settings: Settings) -> dict[str, Size]:
+    """What the costs of every scheme are estimated from."""
+    outputs, ridges = problem.targets.shape[1], len(settings.ridge)
+    return {
+        name: Size(
+            splits, columns, outputs, ridges, settings.readouts or runs_closed_loop(problem, splits)
+        )
+        for name, splits in schemes.items()
+    }
+
+
+def work_of(
+    problem: Problem, schemes: dict[str, RowSplits], kind: Reservoir, networks: int, settings
+) -> list[Work]:
+    """Driving and validating so many networks of one kind, by every scheme."""
+    segments = problem.segments
+    units = kind.size(segments.inputs)
+    m = row_length(segments, looks_of(kind, segments.inputs), kind._view.inputs)
+    if isinstance(segments, Sequences):
+        work = [Work(segments.steps.shape[1], networks * problem.rows, units)]
+    else:
+        work = [Work(len(problem.washout) + problem.rows, networks, units)]
+    for name, size in sizes_of(problem, schemes, m, settings).items():
+        splits = schemes[name]
+        steps = int(splits.sizes.max()) if runs_closed_loop(problem, splits) else 0
+        algebra = networks * min(choose(size, "auto").costs.values())
+        work.append(Work(steps, networks * size.k * size.ridges, units, algebra))
+    return work
+
+
+def _suits_device(source: States, settings: Settings) -> bool:
+    """Whether a validation is done on the device from end to end, all states being kept there."""
+    if not is_accelerator(source.device) or settings.algorithm == "naive" or source.problem.lazy:
+        return False
+    return settings.memory not in STREAMED and bytes_on_device(source) < memory_of(source.device)
+
+
+def bytes_on_device(source: States) -> int:
+    """Memory of a device that one network takes."""
+    return bytes_of(room_of_rows(source.problem.rows), source.columns)
+
+
+def budget(memory: Any, workers: int = 1) -> int:
+    """Bytes that may be used: half of what is free, or as given (``2e9``, ``"2GB"``).
+
+    What is free is shared by ``workers`` that run at the same time; what is given is for each.
+    """
+    if memory is None or memory in WAYS:
+        return available() // (2 * workers)
+    if isinstance(memory, str):
+        match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)i?B?\s*", memory)
+        if match and float(match[1]) > 0:
+            return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+    elif not isinstance(memory, bool) and hasattr(memory, "__float__") and 0 < memory < math.inf:
+        return int(memory)
+    raise ValueError(
+        f"memory={memory!r} is not understood: give a number of bytes, a size such as '2GB', one "
+        f"of {', '.join(map(repr, WAYS))}, or None for half of what is free."
+    )
+
+
+def _way(source: States | GivenStates, schemes: dict[str, RowSplits], settings: Settings) -> str:
+    """How the host uses memory for these candidates."""
+    if not source.streams:
+        return "states"
+    keeps = settings.algorithm in ("naive", "large_k")
+    if keeps and settings.memory in STREAMED:
+        raise ValueError(
+            f"algorithm={settings.algorithm!r} keeps all states, which memory={settings.memory!r} "
+            "does not. Use memory='states' or None, or algorithm='auto' or 'small_k'."
+        )
+    problem, m, each = source.problem, source.columns, 8 * source.candidates
+    bounds = min(sum(2 + 4 * len(splits) for splits in schemes.values()), problem.rows)
+    fold = max(int((splits.n - splits.train_sizes).max()) for splits in schemes.values())
+    return choose_way(
+        settings.memory,
+        states=each * problem.rows * m,
+        pieces=each * bounds * (1 + m + problem.targets.shape[1]) ** 2 * 3,
+        fold=each * fold * m,
+        wants_states=keeps,
+        workers=settings.workers,
+        lazy=problem.lazy,
+    )
+
+
+def choose_way(
+    memory: Any, states: int, pieces: int, fold: int, wants_states: bool, workers: int = 1,
+    lazy: bool = False,
+) -> str:  # fmt: skip
+    """A way that fits; ``states``, ``pieces`` and ``fold`` are bytes.
+
+    States are kept while they are small, or when an algorithm was asked for that needs them; never
+    those of a ``lazy`` series.
+    """
+    if lazy and (memory == "states" or wants_states):
+        asked = "memory='states' keeps" if memory == "states" else "this algorithm keeps"
+        raise ValueError(
+            f"{asked} the states of all rows, but the series is so long that it is read in blocks. "
+            "Use algorithm='auto' or 'small_k' with memory=None, or 'pieces', 'fold' or 'frugal'; "
+            "or, if they fit into memory, give the data as np.asarray of what is stored."
+        )
+    if memory in WAYS:
+        return memory
+    if memory is None and states <= SURELY_FREE and not lazy:
+        return "states"
+    allowed = budget(memory, workers)
+    if not lazy and states <= (allowed if wants_states else min(allowed, KEPT_AT_MOST)):
+        return "states"
+    if wants_states:
+        raise ValueError(
+            f"this algorithm keeps all states, {states / 2**20:,.0f} MiB, but memory={memory!r} "
+            f"allows {allowed / 2**20:,.0f} MiB. Allow more memory or use algorithm='auto'."
+        )
+    return "pieces" if pieces <= allowed else "fold" if fold <= allowed else "frugal"
