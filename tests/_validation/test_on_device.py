@@ -29,11 +29,10 @@ from echofold._engine.states import network_groups
 from echofold._folds.algorithms import naive
 from echofold._folds.many_rows import ManyRows
 from echofold._folds.splits import cut, resolve_cv
-from echofold._machine import device, where
+from echofold._machine import device
 from echofold._machine.arrays import pad_rows
-from echofold._machine.device import engine
+from echofold._machine.device import Work, engine, resolve
 from echofold._machine.notices import EchofoldWarning
-from echofold._machine.where import Work, resolve
 from echofold._search import evaluator
 from echofold._validation import plan, settings, validate
 
@@ -345,10 +344,10 @@ def test_a_device_without_memory_is_left_alone(monkeypatch, words):
     monkeypatch.setattr(device, "memory_of", lambda name: 2**40)
     with pytest.raises(Exception, match="something else"), device.engine("cpu"):
         raise full("INTERNAL: something else")
-    monkeypatch.setattr(where, "is_accelerator", lambda name: True)
-    monkeypatch.setattr(where, "works", lambda name: False)
+    monkeypatch.setattr(device, "is_accelerator", lambda name: True)
+    monkeypatch.setattr(device, "works", lambda name: False)
     with pytest.warns(EchofoldWarning, match="is full, so the work is done on the processor"):
-        assert where.resolve("auto", where.Work(10**9, 10**9, 10**3)) == "cpu"
+        assert device.resolve("auto", device.Work(10**9, 10**9, 10**3)) == "cpu"
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 12), (3, 4), (5, 1), (4, 3)])

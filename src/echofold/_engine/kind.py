@@ -1,18 +1,140 @@
-"""What a kind of reservoir answers, and a batch of candidates of one kind that share a draw."""
+"""Kinds of reservoir: what one answers, what a readout sees of it, candidates of it side by side.
+
+`Reservoir` is what users subclass, `View` what ``readout=`` of an estimator asks for: its columns
+are computed here alone, for driven states and for closed loops alike. `Reservoirs` are candidates
+of one kind that share a draw.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb
 from typing import Any, ClassVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from echofold._data.arguments import refuse
 from echofold._data.copies import SharesFunctions
 from echofold._data.segments import Segments
-from echofold._engine.view import View
+
+TRIED = 3  # columns of the arrays that users' functions are tried with
+SIDE_BY_SIDE = "made of jax.numpy operations, with networks side by side in the last axis"
+MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square
+EXPECTED = (
+    "'states', 'inputs+states', either of them followed by '+squares', 'polynomial 2' (or another "
+    "degree up to 5), or a function of (u, x)"
+)
+
+
+@dataclass(frozen=True)
+class View:
+    """What stands in a row beside its one: inputs or not, then what `look` gives.
+
+    ``inputs`` tells whether the inputs ``u`` do. The states ``x``, as the reservoir shows them,
+    come first, then their squares or the products of ``[u, x]`` up to ``degree``; a ``function``
+    of ``(u, x)`` stands in the place of all this.
+    """
+
+    inputs: bool = True
+    squares: bool = False
+    degree: int = 1
+    function: Callable | None = None
+
+    def look(self, u, x):
+        """Columns ``(looks, columns)`` of inputs ``u (inputs, columns or 1)`` and ``x``."""
+        if self.function is not None:
+            return self.function(_as_wide(u, x), x)
+        if self.squares:
+            return jnp.concatenate([x, x * x])
+        if self.degree > 1:
+            values = jnp.concatenate([_as_wide(u, x), x])
+            each = [products(values, degree) for degree in range(2, self.degree + 1)]
+            return jnp.concatenate([x, *each])
+        return x
+
+    def looks(self, inputs: int, shown: int) -> int:
+        """How many columns `look` gives, for so many inputs and values shown of a state."""
+        if self.function is not None:
+            return features_of("readout", self.function, inputs=inputs, states=shown)
+        if self.squares:
+            return 2 * shown
+        terms = comb(inputs + shown + self.degree, self.degree) - 1 - inputs  # of degree 1 and more
+        if self.degree > 1 and terms > MOST_COLUMNS:
+            raise ValueError(
+                f"readout='polynomial {self.degree}' of {inputs} inputs and {shown} values of a "
+                f"state has {terms} columns, more than {MOST_COLUMNS}. Use fewer units, a lower "
+                "degree, or 'inputs+states+squares'."
+            )
+        return terms if self.degree > 1 else shown
+
+
+def view_of(readout: Any) -> View:
+    """The view that ``readout=`` of an estimator asks for."""
+    if callable(readout):
+        return View(inputs=False, function=readout)
+    if not isinstance(readout, str):
+        refuse("readout", readout, EXPECTED)
+    words = readout.split()
+    if len(words) == 2 and words[0] == "polynomial" and words[1] in ("2", "3", "4", "5"):
+        return View(degree=int(words[1]))
+    parts = [part.strip() for part in readout.split("+")]
+    if parts in (["states"], ["inputs", "states"]):
+        return View(inputs=len(parts) == 2)
+    if parts in (["states", "squares"], ["inputs", "states", "squares"]):
+        return View(inputs=len(parts) == 3, squares=True)
+    return refuse("readout", readout, EXPECTED)
+
+
+def products(values, degree: int):
+    """Products ``(terms, columns)`` of ``degree`` of the ``values (count, columns)``, each once."""
+    chosen = np.array(list(combinations_with_replacement(range(values.shape[0]), degree)))
+    product = values[chosen[:, 0]]
+    for factor in range(1, degree):
+        product = product * values[chosen[:, factor]]
+    return product
+
+
+def _as_wide(u, x):
+    """Inputs, given once for all columns, for every column."""
+    return jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
+
+
+def tried(name: str, function: Callable, given: str, *args: Any, rule: str) -> Any:
+    """Shapes that a user's function gives for ``args``, arrays or shapes, which ``given`` tells."""
+    try:
+        return jax.eval_shape(function, *args)
+    except Exception as error:  # whatever a user's function raises
+        raise ValueError(
+            f"{name}={function!r} failed for {given}: {error}. It must be {rule}."
+        ) from error
+
+
+def of_shape(rows: int, columns: int = TRIED) -> Any:
+    """An array that is not there, for `tried`."""
+    return jax.ShapeDtypeStruct((rows, columns), jnp.result_type(float))
+
+
+def features_of(name: str, function: Callable, **arrays: int) -> int:
+    """How many features a user's function gives for arrays of so many rows, by what they are.
+
+    It must do so for any number of networks.
+    """
+    shapes = [of_shape(rows) for rows in arrays.values()]
+    given = " and ".join(f"{what} of shape ({rows}, {TRIED})" for what, rows in arrays.items())
+    seen = tried(name, function, given, *shapes, rule=SIDE_BY_SIDE)
+    if getattr(seen, "ndim", 0) != 2 or seen.shape[1] != TRIED or not seen.shape[0]:
+        raise ValueError(
+            f"{name}={function!r} gave shape {getattr(seen, 'shape', None)} for {given}, expected "
+            f"(features, {TRIED}): networks are side by side in the last axis."
+        )
+    return int(seen.shape[0])
+
 
 KINDS: dict[str, type[Reservoir]] = {}  # by module and name, as model files call them
 
@@ -163,52 +285,34 @@ class Reservoirs:
     """Candidates of one kind that share a draw: arrays for the engine, and how they are stepped.
 
     ``shape`` is the size of a state and the number of columns, ``looks`` the number of values that
-    the readout sees of each state, beside the inputs if ``beside``.
+    the readout sees of each state, beside the inputs if ``beside``, and ``kept`` that of values a
+    drive keeps of each step: what the readout sees, and the state. ``kind`` has the parameters that
+    are compiled in; others have their defaults.
     """
 
     def __init__(self, kind: Reservoir, weights: Any, columns: Mapping[str, Any], inputs: int):
-        self.weights, self._columns = weights, dict(columns)
-        count = jax.tree.leaves(self._columns)[0].shape[-1]
-        self._fixed = _Steps(kind, inputs), kind.size(inputs), looks_of(kind, inputs), count
+        count = jax.tree.leaves(dict(columns))[0].shape[-1]
+        shows = kind.shows and kind._view.function is None  # the readout sees the state itself
+        fixed = _Steps(kind, inputs), kind.size(inputs), looks_of(kind, inputs), count, shows
+        self._set(weights, dict(columns), fixed)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Size of a state, and columns."""
-        return self._fixed[1], self._fixed[3]
-
-    @property
-    def looks(self) -> int:
-        """Values that the readout sees of a state."""
-        return self._fixed[2]
-
-    @property
-    def beside(self) -> bool:
-        """Whether the readout sees the inputs."""
-        return self.kind._view.inputs
-
-    @property
-    def kept(self) -> int:
-        """Values that a drive keeps of each step: what the readout sees, and the state."""
-        return self.looks + (0 if self._shown else self.shape[0])
-
-    @property
-    def _shown(self) -> bool:
-        """Whether what the readout sees begins with the state itself."""
-        return self.kind.shows and self.kind._view.shows_states
-
-    @property
-    def kind(self) -> Reservoir:
-        """The kind, with the parameters that are compiled in; others have their defaults."""
-        return self._fixed[0].kind
+    def _set(self, weights: Any, columns: Mapping[str, Any], fixed: tuple) -> Reservoirs:
+        self.weights, self._columns, self._fixed = weights, columns, fixed
+        steps, size, self.looks, count, self._shown = fixed
+        self.kind, self.shape = steps.kind, (size, count)
+        self.beside = self.kind._view.inputs
+        self.kept = self.looks + (0 if self._shown else size)
+        return self
 
     def columns(self, index) -> Reservoirs:
         """The candidates at ``index``, one for each column wanted."""
         chosen = jax.tree.map(lambda array: array[..., index], self._columns)
-        return self._with(self.weights, chosen, (*self._fixed[:3], len(index)))
+        *same, _, shown = self._fixed
+        return _reservoirs(self.weights, chosen, (*same, len(index), shown))
 
     def silent(self) -> Reservoirs:
         """The same, to run free: without what is meant for training alone."""
-        return self._with(self.weights, self.kind.silent(self._columns), self._fixed)
+        return _reservoirs(self.weights, self.kind.silent(self._columns), self._fixed)
 
     def step(self, x, u):
         """One update of states ``x`` by inputs ``u (inputs, columns or 1)``."""
@@ -236,12 +340,6 @@ class Reservoirs:
         """What an estimator carries of a single candidate."""
         return self.kind.trained(self.weights, self._columns)
 
-    @classmethod
-    def _with(cls, weights, columns, fixed) -> Reservoirs:
-        made = object.__new__(cls)
-        made.weights, made._columns, made._fixed = weights, columns, fixed
-        return made
-
     def tree_flatten(self):
         """Arrays, and what programs are compiled for."""
         return (self.weights, self._columns), self._fixed
@@ -249,7 +347,11 @@ class Reservoirs:
     @classmethod
     def tree_unflatten(cls, fixed, arrays):
         """The same from its arrays, or from what stands for them in a trace."""
-        return cls._with(arrays[0], arrays[1], fixed)
+        return _reservoirs(arrays[0], arrays[1], fixed)
+
+
+def _reservoirs(weights: Any, columns: Mapping[str, Any], fixed: tuple) -> Reservoirs:
+    return object.__new__(Reservoirs)._set(weights, columns, fixed)
 
 
 def looks_of(kind: Reservoir, inputs: int) -> int:

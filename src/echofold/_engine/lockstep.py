@@ -18,7 +18,7 @@ import numpy as np
 from jax import lax
 
 from echofold._data.problem import Problem
-from echofold._data.runs import Runs
+from echofold._data.rows import Runs
 from echofold._engine.drive import UNROLLED
 from echofold._engine.generate import (
     ACCELERATOR_COLUMNS,

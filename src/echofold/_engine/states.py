@@ -27,9 +27,8 @@ from echofold._engine.drive import (
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, row_length, together
 from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
-from echofold._machine.device import engine
+from echofold._machine.device import Work, engine, resolve
 from echofold._machine.progress import passing
-from echofold._machine.where import Work, resolve
 
 
 def sequence_features(

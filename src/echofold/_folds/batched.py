@@ -1,17 +1,13 @@
-"""Coordinates of many candidates at once, on a device: columns turned until they are orthogonal.
+"""The algebra of splits for many candidates at once, where their states are: on a device.
 
-QR and SVD of many matrices are slow on an accelerator; products and eigenvectors of symmetric
-matrices are not. The eigenvectors of a Gram matrix are the directions of an SVD, but see those
-below ``√eps`` of the largest badly. So columns that have come out small are turned again, among
-themselves, until rounding of the rows is all that is left to see.
+The same systems and formulas as on the host, from which it takes its text (`_folds.whitened`).
+Coordinates are found otherwise. QR and SVD of many matrices are slow on an accelerator; products
+and eigenvectors of symmetric matrices are not. The eigenvectors of a Gram matrix are the directions
+of an SVD, but see those below ``√eps`` of the largest badly. So columns that have come out small
+are turned again, among themselves, until rounding of the rows is all that is left (`turned`).
 
-The algebra of splits for many candidates at once, where their states are: on a device.
-
-The same coordinates, systems and formulas as on the host, from which it takes its text
-(`_folds.whitened`); `_folds.batched` has the coordinates. ``X (candidates, rows, m)`` may have more
-rows than there are; these have no weight.
-
-Callers hold `_machine.device.engine`.
+``X (candidates, rows, m)`` may have more rows than there are; these have no weight. Callers hold
+`_machine.device.engine`.
 """
 
 from __future__ import annotations

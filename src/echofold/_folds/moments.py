@@ -1,4 +1,4 @@
-"""Additive, whitened summaries of rows: the numerical heart.
+"""Additive, whitened summaries of rows, and readouts from them: the numerical heart.
 
 States of a reservoir are nearly collinear: ``cond(X)`` of 1e11 is common, so ``XᵀX`` is singular
 to working precision and readouts computed from it are noise at a small ridge. Moments are
@@ -8,13 +8,11 @@ therefore taken in coordinates in which a *pilot* of the states has mean zero an
 
 ``D`` is one, unless the sizes of columns differ so much that the small ones would drown: then it
 holds these sizes. The moments of a set of rows are one matrix, ``[1, Z, Y]ᵀ diag(w) [1, Z, Y]``.
-They add. `_folds.moments` has what leads from there to readouts.
+They add.
 
-Readouts of training sets from their whitened moments, and whether they can be trusted.
-
-Three ways lead there: a Cholesky factor for each ridge value (`_folds.whitened`), one SVD for a
-long path, and a QR for each value where columns are of unlike size (`_folds.ridge` has both). Where
-a set is much worse conditioned than the pilot was, its rows must be asked again.
+Three ways lead from there to readouts: a Cholesky factor for each ridge value (`_folds.whitened`),
+one SVD for a long path, and a QR for each value where columns are of unlike size (`_folds.ridge`
+has both). Where a set is much worse conditioned than the pilot was, its rows must be asked again.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Splits of any origin (schemes, scikit-learn splitters, index pairs) in one form.
+"""Splits of any origin in one form, and the pieces that they cut the rows into.
 
-Cut the rows wherever any split begins or ends, and add the pieces up again.
-
-Rows that belong to the same training and validation sets form one piece; a piece is usually an
-interval, but for shuffled folds its rows lie apart. Every training set is a sum of pieces, and
-all sums come from one tree of partial sums: nothing is ever subtracted.
+Schemes, scikit-learn's splitters and index pairs become `RowSplits`. Rows that belong to the same
+training and validation sets form one piece; a piece is usually an interval, but for shuffled folds
+its rows lie apart. Every training set is a sum of pieces, and all sums come from one tree of
+partial sums: nothing is ever subtracted.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.rows import Intervals, complement, difference, intervals_of, padded, rows
-from echofold._data.runs import Runs
+from echofold._data.rows import Intervals, Runs, complement, difference, intervals_of, padded, rows
 from echofold._machine.available import remembered
 from echofold.schemes import KFold
 from echofold.schemes._places import check_integer

@@ -11,10 +11,9 @@ accurate as an SVD here, because it is indifferent to the units of rows and colu
 has no other entries than the diagonal. A free bias means the same on centred moments; a penalised
 one adds ``β q qᵀ`` (see `systems`).
 
-What leaving rows out does to their residuals: one text for the host and for a device.
-
-With ``C = X_R A⁻¹ X_Rᵀ`` of the rows ``R`` left out, ``d = √w_R`` and residuals ``r`` of the
-solution on all rows::
+What leaving rows out does to their residuals has one text, too (`leave_one`, `leave_several`). With
+``C = X_R A⁻¹ X_Rᵀ`` of the rows ``R`` left out, ``d = √w_R`` and residuals ``r`` of the solution on
+all rows::
 
     p = (I − d∘C∘d)⁻¹ (d∘r),    e = r + C (d∘p)
 

@@ -17,11 +17,10 @@ from echofold._data.problem import Problem, Task
 from echofold._engine.kind import Reservoir, Reservoirs, alone
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_room
-from echofold._machine.device import engine
+from echofold._machine.device import Work, engine, resolve
 from echofold._machine.fork import check_process
 from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
-from echofold._machine.where import Work, resolve
 from echofold._models.stored import Stored
 from echofold._models.train import Network, fit_all, network
 from echofold.reservoirs import reservoir_of

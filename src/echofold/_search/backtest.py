@@ -9,17 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_count, check_integer
 from echofold._data.problem import Problem
-from echofold._data.rows import Intervals
-from echofold._data.runs import Runs
+from echofold._data.rows import Intervals, Runs
 from echofold._data.sources import is_long
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs
 from echofold._engine.states import States, single, states_of
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import engine
+from echofold._machine.device import Work, engine, resolve
 from echofold._machine.progress import one_piece
-from echofold._machine.where import Work, resolve
 from echofold._models.ensemble import ForecastEnsemble, combined
 from echofold._models.forecaster import ESNForecaster
 from echofold._search.honest_error import check_zeros, compared, spread_of_table

@@ -11,9 +11,8 @@ import numpy as np
 
 from echofold._data.arguments import candidate_seed
 from echofold._engine.kind import Reservoir
-from echofold._machine.device import alike, is_accelerator, one_blas_thread
+from echofold._machine.device import alike, is_accelerator, one_blas_thread, resolve
 from echofold._machine.progress import Progress
-from echofold._machine.where import resolve
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.reader import Reader

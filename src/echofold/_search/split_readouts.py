@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._data.runs import Runs
+from echofold._data.rows import Runs
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits

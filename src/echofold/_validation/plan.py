@@ -34,8 +34,7 @@ from echofold._folds.choose import Choice, choose, choose_on_device, choose_toge
 from echofold._folds.many_rows import bytes_of
 from echofold._folds.splits import Pieces, RowSplits, cut
 from echofold._machine.available import available
-from echofold._machine.device import is_accelerator, memory_of
-from echofold._machine.where import Work
+from echofold._machine.device import Work, is_accelerator, memory_of
 from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
 
@@ -58,7 +57,7 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     """Choose machine, algorithms and memory, and cut the rows where splits meet."""
     problem = source.problem
     sizes = sizes_of(problem, schemes, source.columns, settings)
-    if isinstance(source, States) and _suits_device(source, settings):
+    if isinstance(source, States) and suits_device(source, settings):
         way, nothing = "device", Pieces(np.zeros(problem.rows, dtype=int), 1)
         choices = {n: choose_on_device(size, settings.algorithm) for n, size in sizes.items()}
     else:
@@ -102,7 +101,7 @@ def work_of(
     return work
 
 
-def _suits_device(source: States, settings: Settings) -> bool:
+def suits_device(source: States, settings: Settings) -> bool:
     """Whether a validation is done on the device from end to end, all states being kept there."""
     if not is_accelerator(source.device) or settings.algorithm == "naive" or source.problem.lazy:
         return False

@@ -1,13 +1,14 @@
-"""Validation in one pass over the data: moments of every piece, states forgotten as they pass.
+"""Validation of states that are forgotten as they pass: only moments of rows are kept.
 
-Validation split by split, in memory that does not grow with the data or the number of splits.
-
-The paper's frugal implementation, in whitened coordinates. Where a split leaves out one interval
-(and its gaps), its training moments are the total less those of the interval; where it trains on a
-window, rows are added at the window's head and taken away at its tail as it moves. Where so much is
-taken away that rounding is felt in the rest, the split is refitted from its rows, at the price of
-driving over them. Keeping the states of one fold saves the pass that would make them again for
-prediction.
+`from_pieces` keeps those of every piece and needs one pass. `fold_by_fold` is the paper's frugal
+implementation, in whitened coordinates, and its memory grows neither with the data nor with the
+number of splits. Where a split leaves out one interval (and its gaps), its training moments are the
+total less those of the interval; where it trains on a window, rows are added at the window's head
+and taken away at its tail as it moves. Where so much is taken away that rounding is felt in the
+rest, the split is refitted from its rows, at the price of driving over them. Keeping the states of
+one fold saves the pass that would make them again for prediction. (Groups of splits that fit into
+memory, each with a pass of its own, would need no subtraction, but as many passes as groups where
+this needs three.)
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ several draws, as its memory holds, and states, moments, readouts and closed loo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -62,36 +62,35 @@ def validate_draws(
     sources: Sequence[Source], schemes: dict[str, RowSplits], settings: Settings, close: bool = True
 ) -> list[Batch]:
     """The same for several draws of the same candidates, which a device runs side by side."""
-    plan = plan_of(sources[0], schemes, settings)
     parts: list[dict[str, list]] = [{name: [] for name in schemes} for _ in sources]
-    found: Iterable[Found]
-    if plan.way == "device":
-        found = _on_device(cast(Sequence[States], sources), schemes, plan, settings, close)
-    else:
-        found = _on_host(sources, schemes, settings, close)
-    for draw, first, batch in found:
+    for draw, first, batch in _batches(sources, schemes, settings, close):
         for name, one in batch.items():
             parts[draw][name].append((first, one))
     return [{name: joined(each) for name, each in of_draw.items()} for of_draw in parts]
 
 
-def _on_host(sources, schemes, settings: Settings, close: bool) -> Iterator[Found]:
-    """Some candidates of one draw after the other."""
+def _batches(sources, schemes, settings: Settings, close: bool) -> Iterator[Found]:
+    """All draws side by side on a device; on the host, some candidates of one after the other."""
+    count, problem = sources[0].candidates, sources[0].problem
+    width = max(1, STATE_BYTES // (8 * max(1, problem.rows * sources[0].columns)))
+    plan = None
     for draw, whole in enumerate(sources):
-        width = max(1, STATE_BYTES // (8 * max(1, whole.problem.rows * whole.columns)))
-        if width >= whole.candidates:
-            yield draw, 0, _one_batch(whole, schemes, settings, close)
-            continue
-        for first in range(0, whole.candidates, width):
-            index = np.arange(first, min(first + width, whole.candidates))
-            source = states_of(whole.problem, whole.reservoirs.columns(index), whole.device)
-            yield draw, first, _one_batch(source, schemes, settings, close)
-            whole.steps += source.steps
+        for first in range(0, count, width):
+            source = whole
+            if width < count:
+                index = np.arange(first, min(first + width, count))
+                source = states_of(problem, whole.reservoirs.columns(index), whole.device)
+            plan = plan or plan_of(source, schemes, settings)
+            if plan.way == "device":
+                yield from _on_device(sources, schemes, plan, settings, close)
+                return
+            yield draw, first, _one_batch(source, schemes, plan, settings, close)
+            if source is not whole:
+                whole.steps += source.steps
 
 
-def _one_batch(source: Source, schemes, settings: Settings, close: bool) -> Batch:
+def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, close: bool) -> Batch:
     """Candidates whose states are kept, or pass by, together."""
-    plan = plan_of(source, schemes, settings)
     batch = {
         name: Validated(splits, plan.choices[name], way=plan.way)
         for name, splits in schemes.items()

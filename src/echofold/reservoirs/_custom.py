@@ -9,8 +9,7 @@ import jax
 import numpy as np
 
 from echofold._data.arguments import check_integer, describe, refuse
-from echofold._engine.kind import Reservoir
-from echofold._engine.view import SIDE_BY_SIDE, features_of, of_shape, tried
+from echofold._engine.kind import SIDE_BY_SIDE, Reservoir, features_of, of_shape, tried
 
 
 def everything(x, u):

@@ -9,8 +9,7 @@ import numpy as np
 
 from echofold._data.arguments import check_number
 from echofold._engine.kind import Reservoir
-from echofold._engine.topologies import orthogonal
-from echofold._engine.weights import Draw, drawn, prepare
+from echofold._engine.weights import Draw, drawn, orthogonal, prepare
 from echofold._machine.available import remembered
 from echofold.reservoirs._weighted import (
     check_input_scaling,

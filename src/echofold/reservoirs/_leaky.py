@@ -12,10 +12,8 @@ import numpy as np
 from jax import lax
 
 from echofold._data.arguments import check_number, describe
-from echofold._engine.kind import Reservoir
-from echofold._engine.topologies import SCALES
-from echofold._engine.view import view_of
-from echofold._engine.weights import Draw, draw, drawn, prepare
+from echofold._engine.kind import Reservoir, view_of
+from echofold._engine.weights import SCALES, Draw, draw, drawn, prepare
 from echofold.reservoirs._weighted import (
     check_input_scaling,
     check_radius,

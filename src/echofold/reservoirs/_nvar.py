@@ -10,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.arguments import check_integer, is_integer, refuse
-from echofold._engine.kind import Reservoir
-from echofold._engine.view import MOST_COLUMNS, products
+from echofold._engine.kind import MOST_COLUMNS, Reservoir, products
 
 MOST_DEGREES = 5
 LONGEST = 10**6  # steps of a buffer: far more than products of so many inputs could ever use

@@ -9,9 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.arguments import check_integer, check_number, refuse
-from echofold._engine.topologies import OF_CONNECTIVITY, TOPOLOGIES
-from echofold._engine.view import of_shape, tried
-from echofold._engine.weights import Draw, Sparse
+from echofold._engine.kind import of_shape, tried
+from echofold._engine.weights import OF_CONNECTIVITY, TOPOLOGIES, Draw, Sparse
 from echofold._machine.programs import scan
 
 UNROLLED = 64  # connections added up in one fused expression; more are scanned

@@ -73,8 +73,7 @@ def _searches() -> str:
     """Where ``device="auto"`` takes a search, and why."""
     import jax
 
-    from echofold._machine.device import alike
-    from echofold._machine.where import WORTH_IT
+    from echofold._machine.device import WORTH_IT, alike
 
     there = jax.default_backend()
     if there == "cpu":
