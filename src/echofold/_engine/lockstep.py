@@ -16,14 +16,11 @@ from echofold._data.runs import Runs
 from echofold._engine.generate import (
     Course,
     Trajectories,
-    Way,
     begin,
     columns_together,
     outputs_of,
     proceed,
-    room_for,
     sums,
-    way_of,
 )
 from echofold._engine.kind import Reservoirs
 from echofold._engine.states import States
@@ -35,7 +32,7 @@ ROWS = 2**20  # of all intervals together at a time: fewer would leave most of a
 
 
 def stretch(
-    problem: Problem, start, horizon, way: Way | None, first: int, steps: int, tolerance=None
+    problem: Problem, start, horizon, inverse, first: int, steps: int, tolerance=None
 ) -> Course:
     """The rows that columns pass in their steps ``first … first + steps``.
 
@@ -50,7 +47,7 @@ def stretch(
     )
     begin = interval * steps - first
     offset = problem.scored.offset
-    return Course(known, targets, begin, horizon, problem.unit, way, None, tolerance, offset)
+    return Course(known, targets, begin, horizon, problem.unit, inverse, None, tolerance, offset)
 
 
 def stretches(
@@ -61,7 +58,7 @@ def stretches(
     for first in range(0, longest, size):
         part = along
         if first:
-            part = stretch(problem, start, horizon, along.way, first, size, along.tolerance)
+            part = stretch(problem, start, horizon, along.inverse, first, size, along.tolerance)
         begin, end = max(first, 1), min(first + size, longest)
         if begin < end:
             yield begin, end - begin, part
@@ -148,30 +145,28 @@ def course(problem: Problem, start, horizon, tolerance=None, steps: int | None =
 
     Of a series that is not in memory it is the first ``steps``.
     """
-    way = None
+    inverse = None
     if problem.brought_back:
-        way = way_of(problem.form, problem.offset, problem.limits)
+        inverse = problem.form.inverse(problem.offset, problem.limits)
     if problem.lazy:
-        return stretch(problem, start, horizon, way, 0, steps or int(horizon.max()), tolerance)
+        return stretch(problem, start, horizon, inverse, 0, steps or int(horizon.max()), tolerance)
     rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
     known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
     present = None if problem.present is None else pad_rows(problem.present, rows)
     offset = problem.scored.offset
-    return Course(known, targets, start, horizon, problem.unit, way, present, tolerance, offset)
+    return Course(known, targets, start, horizon, problem.unit, inverse, present, tolerance, offset)
 
 
 def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:
     """Levels ``(room, outputs, runs)`` before the rows ``start (runs,)``; none if none are used."""
-    outputs = problem.targets.shape[1]
-    before = np.zeros((room_of(problem), outputs, len(start)))
-    if problem.brought_back and problem.form.lags:
-        before[-problem.form.lost :] = np.moveaxis(problem.before(start), 0, 2)
-    return before
+    if not problem.brought_back:
+        return np.zeros((0, problem.targets.shape[1], len(start)))
+    return problem.form.past(problem.before(start))
 
 
 def room_of(problem: Problem) -> int:
     """Levels that every column remembers."""
-    return room_for(problem.form) if problem.brought_back else 0
+    return problem.form.room if problem.brought_back else 0
 
 
 def _from_rows(problem: Problem, r: Reservoirs, columns: Columns) -> tuple:
