@@ -22,7 +22,7 @@ from echofold import (
     load,
     save,
 )
-from echofold._data.represent import Form, harmonics_of
+from echofold._data.represent import Form
 from echofold.metrics import mae, nrmse, rmse
 
 UNITS, RIDGE = 12, [1e-4, 1.0]
@@ -96,8 +96,8 @@ def test_there_and_back(name):
         found = form.values(form.back(w[start - form.lost :], levels[start - form.lost : start]))
         np.testing.assert_allclose(found, Y[start:], rtol=1e-11)
     seasons = tuple((float(length), 2) for length in (6, 9.5))
-    both = harmonics_of(seasons, 0, 50)
-    np.testing.assert_allclose(harmonics_of(seasons, 20, 30), both[20:], rtol=0, atol=1e-12)
+    waves = Form(seasons=seasons).waves
+    np.testing.assert_allclose(waves(20, 50), waves(0, 50)[20:], rtol=0, atol=1e-12)
 
 
 # --- validation ---------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.represent import Form
 from echofold._data.rows import Interval, intervals_of
 from echofold._data.tables import Table, label_of
 
@@ -60,13 +59,6 @@ def _last_known(known: np.ndarray, every: int) -> np.ndarray:
     at[:rows] = np.where(known, np.arange(rows)[:, None], -1)
     latest = np.maximum.accumulate(at.reshape(-1, every, columns), axis=0)
     return latest.reshape(-1, columns)[:rows]
-
-
-def season_of(form: Form, seasons: tuple[tuple[float, int], ...]) -> int | None:
-    """Rows of a season, to fill by: the first one given, or the first lag that is longer than 1."""
-    if seasons:
-        return round(seasons[0][0])
-    return next((lag for lag in form.lags if lag > 1), None)
 
 
 def present_rows(values: np.ndarray, argument: str) -> np.ndarray | None:

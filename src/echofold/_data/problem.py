@@ -15,7 +15,8 @@ import numpy as np
 
 from echofold._data.lazy import Lazy, beside
 from echofold._data.missing import require_two
-from echofold._data.represent import Form
+from echofold._data.represent import Form, Representation
+from echofold._data.scaling import Scaler
 from echofold._data.segments import Segments, Sequences, Series
 
 
@@ -88,13 +89,12 @@ class Problem:
         Class number of each row, and
     classes : ndarray (outputs,)
         what users call the classes.
-    form : Form
+    form : Representation
         How the targets represent the series that they are made of, and
     levels : ndarray (series, outputs)
-        all of that series, as logarithms if they are taken.
-    series : ndarray (series, outputs) or None
-        Its values, which logarithms lose digits of: forecasts are scored against them. None for
-        the levels themselves.
+        all levels of that series, and
+    series : ndarray (series, outputs)
+        its values, which levels may lose digits of: forecasts are scored against them.
     limits : tuple (low, high) of arrays (outputs,), or None
         Levels that outputs are kept inside of before they are fed back.
     present : ndarray of bool (n,) or None
@@ -117,9 +117,9 @@ class Problem:
     output_range: tuple[np.ndarray, np.ndarray] | None = None
     labels: np.ndarray | None = None
     classes: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    form: Form = Form()
+    form: Representation = Form()
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    series: np.ndarray | None = None
+    series: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     limits: tuple[np.ndarray, np.ndarray] | None = None
     present: np.ndarray | None = None
     later: tuple[np.ndarray, np.ndarray] | None = None
@@ -180,10 +180,9 @@ class Problem:
             return self
         first = self.skipped + self.task.ahead
         ones = np.ones_like(self.unit)
-        values = self.levels if self.series is None else self.series
         return replace(
-            self, targets=values[first : first + self.rows], unit=ones, offset=0 * ones,
-            form=Form(), levels=np.zeros((0, 0)), series=None, limits=None,
+            self, targets=self.series[first : first + self.rows], unit=ones, offset=0 * ones,
+            form=Form(), levels=np.zeros((0, 0)), series=np.zeros((0, 0)), limits=None,
         )  # fmt: skip
 
     def before(self, rows: np.ndarray) -> np.ndarray:
@@ -207,36 +206,19 @@ class Problem:
 
 
 def forecasting(
-    y,
-    X,
-    washout: int | str,
-    unit,
-    offset,
-    sample_weight=None,
-    form=None,
-    levels=None,
-    limits=None,
-    present=None,
-    series=None,
-) -> Problem:
+    y, X, washout: int | str, scaler: Scaler, form: Representation, levels, series,
+    sample_weight=None, limits=None, present=None,
+) -> Problem:  # fmt: skip
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.
 
-    ``y (n + 1, outputs)`` and ``X (n + 1, known)`` or None are scaled already. If ``y`` is the
-    ``form`` of a ``series``, ``levels`` are its values or logarithms and ``y`` is shorter by what
-    the form loses, which is part of the washout, so that all forms have their targets at the same
-    times. Values that are not ``present (n + 1,)`` were filled, and so is what is made of them:
-    these are no targets to train on.
+    ``y (n + 1 − lost, outputs)`` are scaled differences of the ``levels`` of a ``series``, as its
+    ``form`` says, and ``X (n + 1, known)`` is scaled, or None. What the form loses is part of the
+    washout, so that all forms have their targets at the same times. Values that are not ``present
+    (n + 1,)`` were filled, and so is what is made of them: these are no targets to train on.
     """
-    form = form or Form()
     pairs = len(y) - 1 + form.lost
     known = np.zeros((pairs, 0)) if X is None else X[1:]
     first = max(resolve_washout(washout, pairs, "y", "pairs of successive values"), form.lost)
-    if pairs - first < 2:
-        raise ValueError(
-            f"y gives {pairs} pairs of successive values, of which difference={form.lags} loses "
-            f"{form.lost}: {max(pairs - first, 0)} are left, at least 2 are needed. Give a longer "
-            "series or smaller lags."
-        )
     inputs = beside(y[:-1], known[form.lost :])
     return Problem(
         task=FORECASTING,
@@ -247,21 +229,22 @@ def forecasting(
             sample_weight, 1 + first, None if present is None else form.whole(present)
         ),
         present=_from(present, 1 + first),
-        unit=unit,
-        offset=offset,
+        unit=scaler.unit,
+        offset=scaler.center,
         form=form,
-        levels=np.zeros((0, 0)) if levels is None else levels,
+        levels=levels,
         series=series,
         limits=limits,
     )
 
 
 def regression(
-    X, y, washout: int | str, unit, offset, sample_weight=None, output_range=None, present=None
+    X, y, washout: int | str, scaler: Scaler, sample_weight=None, output_range=None, present=None
 ) -> Problem:
-    """Inputs ``X (n, inputs)`` to targets ``y (n, outputs)`` at the same time step.
+    """Inputs ``X (n, inputs)`` to targets ``y (n, outputs)`` at the same time step, both scaled.
 
-    Targets that are not ``present (n,)`` are numbers without a meaning.
+    ``output_range (2, outputs)`` is in original units. Targets that are not ``present (n,)`` are
+    numbers without a meaning.
     """
     first = resolve_washout(washout, len(X), "X", "rows")
     return Problem(
@@ -270,9 +253,9 @@ def regression(
         segments=Series(X, first),
         weights=_weights(sample_weight, first, present),
         present=_from(present, first),
-        unit=unit,
-        offset=offset,
-        output_range=output_range,
+        unit=scaler.unit,
+        offset=scaler.center,
+        output_range=None if output_range is None else tuple(scaler.scaled(output_range)),
     )
 
 

@@ -1,34 +1,114 @@
-"""Representations of a series: logarithms and differences, there and back.
+"""Representations of a series, there and back: all that is known about how one is represented.
 
-With ``z = log y`` or ``z = y``, a network learns ``w = φ(B) z``, where ``φ`` is a product of
-``(1 − B^lag)`` and ``B`` shifts by one step: ``w(t) = z(t) + Σ c_j z(t−j)``. What it forecasts is
-brought back by ``z(t) = w(t) − Σ c_j z(t−j)``, from the last values that are known.
+With ``z = g(y)`` the *levels* of the values, a network learns ``w = φ(B) z``, where ``φ`` is a
+product of ``(1 − B^lag)`` and ``B`` shifts by one step: ``w(t) = z(t) + Σ c_j z(t−j)``. What it
+forecasts is brought back by ``z(t) = w(t) − Σ c_j z(t−j)``, from the last levels that are known.
+Waves of seasons stand beside, as inputs known in advance.
+
+A new representation is a `Representation` that `representation_of` finds by the parameters of an
+estimator, and `read_representation` by what a model file holds: both are below.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from echofold._data.arguments import is_integer, refuse
+from echofold._machine.arrays import few_lengths
 from echofold._machine.available import check_room
 
+PARAMETERS = ("log", "difference", "season", "harmonics")  # of estimators, which say how
+OPENINGS = ("difference",)  # of these, those that lose rows
 MOST = 10**6  # steps that differences of a stored model go back, and waves of its seasons
+MOST_TERMS = 4  # of differences, for which room is made in a closed loop; more if there are more
+
+Seasons = tuple[tuple[float, int], ...]  # lengths, and how many waves each has
 
 
-@dataclass(frozen=True)
-class Form:
-    """How a series is represented; ``lags`` are those of the differences, one after the other."""
+class Inverse(NamedTuple):
+    """How outputs become values in a closed loop: data, so that one program serves all lags.
 
-    log: bool = False
-    lags: tuple[int, ...] = ()
+    ``offset (outputs,)`` is what a scaled zero of each output is worth; ``lags`` and
+    ``coefficients`` are those of a `Representation`, zero where it has fewer; levels are kept
+    between ``low`` and ``high (outputs,)``; ``curve.value(level)`` is the value of a level.
+    """
+
+    offset: Any
+    lags: Any
+    coefficients: Any
+    low: Any
+    high: Any
+    curve: Any
+
+    def step(self, unit, y, past, n):
+        """Step ``n``: outputs whose level is inside of the limits, their values, the new past.
+
+        ``unit`` and ``y`` are ``(outputs, columns)``; ``past (room, outputs, columns)`` holds the
+        levels before, the one of step ``n`` at ``n % room``.
+        """
+        import jax.numpy as jnp
+        from jax import lax
+
+        room = past.shape[0]
+        level = y * unit + self.offset[:, None]
+        for term in range(self.lags.shape[0]):
+            lag, c = self.lags[term], self.coefficients[term]
+            before = lax.dynamic_index_in_dim(past, (n - lag) % room, keepdims=False)
+            level = level - jnp.where(c == 0, 0.0, c * before)
+        kept = jnp.clip(level, self.low[:, None], self.high[:, None])
+        y = jnp.where(kept == level, y, y + (kept - level) / unit)
+        past = lax.dynamic_update_index_in_dim(past, kept, n % room, 0)
+        return y, self.curve.value(kept), past
+
+
+class Representation(ABC):
+    """How a series is represented; a subclass says what the levels of its values are.
+
+    ``lags`` are those of the differences, one after the other; ``seasons`` are lengths of seasons,
+    each with its number of waves. It is true if values do not stay as they are.
+    """
+
+    lags: tuple[int, ...]
+    seasons: Seasons
+
+    @property
+    @abstractmethod
+    def multiplicative(self) -> bool:
+        """Whether errors grow with the values: intervals are factors, and nothing is below zero."""
+
+    @abstractmethod
+    def levels(self, y: np.ndarray, argument: str, first: int = 0) -> np.ndarray:
+        """Levels ``z (T, outputs)`` of values that begin with row ``first``; NaN stays."""
+
+    @abstractmethod
+    def values(self, z: np.ndarray) -> np.ndarray:
+        """Values in original units of levels ``z``."""
+
+    @abstractmethod
+    def limits(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Levels of the lowest and the highest value ``(2, outputs)`` that are allowed."""
+
+    @property
+    @abstractmethod
+    def curve(self) -> Any:
+        """`values` for a closed loop: a tuple of arrays with a method ``value(level)``."""
+
+    @property
+    @abstractmethod
+    def stored(self) -> tuple:
+        """What a model file holds of it, for `read_representation`."""
+
+    def __bool__(self) -> bool:
+        return bool(self.lags)
 
     @cached_property
     def terms(self) -> tuple[tuple[int, float], ...]:
-        """Lags ``j`` and coefficients ``c_j`` of what differencing adds to a value.
+        """Lags ``j`` and coefficients ``c_j`` of what differencing adds to a level.
 
         Examples
         --------
@@ -45,28 +125,12 @@ class Form:
         """Values at the beginning that have no difference."""
         return sum(self.lags)
 
-    def __bool__(self) -> bool:
-        return self.log or bool(self.lags)
-
-    def levels(self, y: np.ndarray, argument: str, first: int = 0) -> np.ndarray:
-        """``z (T, outputs)``: the values, or their logarithms; ``y`` begins with row ``first``."""
-        if not self.log:
-            return y
-        if (y <= 0).any():  # what is missing is neither
-            row, column = np.argwhere(y <= 0)[0]
-            raise ValueError(
-                f"log=True needs positive values, but {argument} holds {y[row, column]:.6g} in row "
-                f"{first + row}. Use log=False, or add a constant to all values first."
-            )
-        return np.log(y)
-
-    def limits(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Levels of the lowest and the highest value ``(2, outputs)`` that are allowed."""
-        if not self.log:
-            return ends[0], ends[1]
-        with np.errstate(divide="ignore"):
-            low, high = np.log(np.maximum(ends, 0.0))
-        return low, high
+    @property
+    def season(self) -> int | None:
+        """Rows of a season, to fill by: the first given, or the first lag that is longer than 1."""
+        if self.seasons:
+            return round(self.seasons[0][0])
+        return next((lag for lag in self.lags if lag > 1), None)
 
     def differences(self, z: np.ndarray) -> np.ndarray:
         """``w (T − lost, outputs)`` of levels ``z (T, outputs)``."""
@@ -108,30 +172,107 @@ class Form:
                         z[..., t, :] -= c * z[..., t - lag, :]
         return z[..., before.shape[-2] :, :]
 
+    def inverse(self, offset, limits=None) -> Inverse:
+        """The way back in a closed loop, with levels inside of ``limits``."""
+        terms = max(MOST_TERMS, len(self.terms))
+        lags, coefficients = np.ones(terms, dtype=int), np.zeros(terms)
+        for place, (lag, c) in enumerate(self.terms):
+            lags[place], coefficients[place] = lag, c
+        ends = np.asarray(limits or (-np.inf, np.inf), dtype=float).reshape(2, -1)
+        low, high = np.broadcast_to(ends, (2, *np.shape(offset)))
+        return Inverse(np.asarray(offset), lags, coefficients, low, high, self.curve)
+
+    @property
+    def room(self) -> int:
+        """Levels that a column remembers: of few sizes, because each is compiled once."""
+        return few_lengths(max(self.lost, 1))
+
+    def past(self, before: np.ndarray) -> np.ndarray:
+        """The past ``(room, outputs, runs)`` made of levels ``before (runs, lost, outputs)``."""
+        past = np.zeros((self.room, before.shape[2], len(before)))
+        past[self.room - self.lost :] = np.moveaxis(before, 0, 2)
+        return past
+
+    def waves(self, first: int, stop: int) -> np.ndarray:
+        """Sines and cosines ``(rows, …)`` of the seasons, at the times ``first … stop``.
+
+        Of a season of an even length the last sine is zero everywhere, and left out.
+        """
+        t = np.arange(first, stop)[:, None]
+        columns = [np.zeros((stop - first, 0))]
+        for length, count in self.seasons:
+            k = np.arange(1, count + 1)
+            angle = 2 * np.pi * ((t * k / length) % 1.0)
+            columns += [np.sin(angle[:, 2 * k != length]), np.cos(angle)]
+        return np.hstack(columns)
+
+
+@dataclass(frozen=True)
+class Form(Representation):
+    """Levels that are the values, or their logarithms."""
+
+    log: bool = False
+    lags: tuple[int, ...] = ()
+    seasons: Seasons = field(default=(), repr=False)
+
+    def __bool__(self) -> bool:
+        return self.log or bool(self.lags)
+
+    @property
+    def multiplicative(self) -> bool:
+        return self.log
+
+    @property
+    def stored(self) -> tuple:
+        return self.log, self.lags, self.seasons
+
+    @property
+    def curve(self) -> Logarithm:
+        return Logarithm(np.asarray(self.log))
+
+    def levels(self, y: np.ndarray, argument: str, first: int = 0) -> np.ndarray:
+        if not self.log:
+            return y
+        if (y <= 0).any():  # what is missing is neither
+            row, column = np.argwhere(y <= 0)[0]
+            raise ValueError(
+                f"log=True needs positive values, but {argument} holds {y[row, column]:.6g} in row "
+                f"{first + row}. Use log=False, or add a constant to all values first."
+            )
+        return np.log(y)
+
     def values(self, z: np.ndarray) -> np.ndarray:
-        """Values in original units of levels ``z``."""
         if not self.log:
             return z
         with np.errstate(over="ignore", invalid="ignore"):
             return np.exp(z)
 
+    def limits(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if not self.log:
+            return ends[0], ends[1]
+        with np.errstate(divide="ignore"):
+            low, high = np.log(np.maximum(ends, 0.0))
+        return low, high
 
-def form_of(params: dict[str, Any]) -> Form:
+
+class Logarithm(NamedTuple):
+    """Whether levels are logarithms: data, as the lags are."""
+
+    log: Any
+
+    def value(self, level):
+        """The value of a level."""
+        import jax.numpy as jnp
+
+        return jnp.where(self.log, jnp.exp(level), level)
+
+
+def representation_of(params: dict[str, Any]) -> Representation:
     """The representation that an estimator's parameters describe, checked."""
-    log, lags = params["log"], params["difference"]
-    if not isinstance(log, bool | np.bool_):
-        refuse("log", log, "True or False")
-    lags = (lags,) if is_integer(lags) else lags
-    if not isinstance(lags, list | tuple) or not all(is_integer(lag) and lag > 0 for lag in lags):
-        refuse("difference", lags, "a tuple of positive lags, such as (), (1,) or (12, 1)")
-    return Form(bool(log), tuple(int(lag) for lag in lags))
-
-
-def seasons_of(params: dict[str, Any]) -> tuple[tuple[float, int], ...]:
-    """Lengths of the seasons, each with its number of harmonics, checked."""
+    log, lags = _log_and_lags(params["log"], params["difference"])
     season, harmonics = params["season"], params["harmonics"]
     if season is None:
-        return ()
+        return Form(log, lags)
     lengths = season if isinstance(season, list | tuple) else (season,)
     for length in lengths:
         if isinstance(length, bool) or not isinstance(length, int | float | np.number):
@@ -143,28 +284,24 @@ def seasons_of(params: dict[str, Any]) -> tuple[tuple[float, int], ...]:
     found = tuple((float(length), min(int(harmonics), int(length // 2))) for length in lengths)
     inputs = 2.0 * sum(count for _, count in found)
     check_room(8 * inputs**2, f"harmonics={harmonics}, {inputs:,.0f} inputs,", "fewer harmonics")
-    return found
+    return Form(log, lags, found)
 
 
-def harmonics_of(seasons: tuple[tuple[float, int], ...], first: int, rows: int) -> np.ndarray:
-    """Sines and cosines ``(rows, …)`` of the seasons, at the times from ``first`` on.
-
-    Of a season of an even length the last sine is zero everywhere, and left out.
-    """
-    t = np.arange(first, first + rows)[:, None]
-    columns = [np.zeros((rows, 0))]
-    for length, count in seasons:
-        k = np.arange(1, count + 1)
-        angle = 2 * np.pi * ((t * k / length) % 1.0)
-        columns += [np.sin(angle[:, 2 * k != length]), np.cos(angle)]
-    return np.hstack(columns)
+def _log_and_lags(log: Any, lags: Any) -> tuple[bool, tuple[int, ...]]:
+    """Whether logarithms are taken, and the lags of differences, checked."""
+    if not isinstance(log, bool | np.bool_):
+        refuse("log", log, "True or False")
+    lags = (lags,) if is_integer(lags) else lags
+    if not isinstance(lags, list | tuple) or not all(is_integer(lag) and lag > 0 for lag in lags):
+        refuse("difference", lags, "a tuple of positive lags, such as (), (1,) or (12, 1)")
+    return bool(log), tuple(int(lag) for lag in lags)
 
 
-def read_representation(value: Any) -> tuple[Form, tuple[tuple[float, int], ...]]:
-    """The form and the seasons of a stored model; a ValueError for anything else."""
+def read_representation(value: Any) -> Representation:
+    """The representation of a stored model; a ValueError for anything else."""
     try:
         log, lags, seasons = value
-        known = form_of({"log": log, "difference": lags})
+        known = Form(*_log_and_lags(log, lags), seasons)
         for length, count in seasons:
             if (
                 not isinstance(length, float)
@@ -179,4 +316,4 @@ def read_representation(value: Any) -> tuple[Form, tuple[tuple[float, int], ...]
         raise ValueError("represented_ is no representation")
     if sum(lags) > MOST or sum(count for _, count in seasons) > MOST:
         raise ValueError(f"represented_ goes back, or has waves, beyond {MOST}")
-    return known, seasons
+    return known

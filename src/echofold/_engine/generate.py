@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
-from echofold._data.represent import Form
+from echofold._data.represent import Inverse
 from echofold._engine.kind import Reservoirs
-from echofold._machine.arrays import few_lengths
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
 from echofold.metrics._relative import relative
@@ -45,47 +43,13 @@ class Trajectories(NamedTuple):
     past: Any
 
 
-class Way(NamedTuple):
-    """How outputs become values of the series: data, so that one program serves all forms.
-
-    ``offset (outputs,)`` is what a scaled zero of each output is worth; ``lags`` and
-    ``coefficients`` are those of a `Form`, zero where it has fewer; ``log`` tells whether levels
-    are logarithms; levels are kept between ``low`` and ``high (outputs,)``.
-    """
-
-    offset: Any
-    lags: Any
-    coefficients: Any
-    log: Any
-    low: Any
-    high: Any
-
-
-MOST_TERMS = 4  # beyond these, room is made for as many as there are
-
-
-def way_of(form: Form, offset, limits=None) -> Way:
-    """The way back from a form, with levels inside of ``limits``."""
-    terms = max(MOST_TERMS, len(form.terms))
-    lags, coefficients = np.ones(terms, dtype=int), np.zeros(terms)
-    for place, (lag, c) in enumerate(form.terms):
-        lags[place], coefficients[place] = lag, c
-    low, high = limits if limits is not None else (-np.inf, np.inf)
-    ends = (np.broadcast_to(np.asarray(end, dtype=float), np.shape(offset)) for end in (low, high))
-    return Way(np.asarray(offset), lags, coefficients, np.asarray(form.log), *ends)
-
-
-def room_for(form: Form) -> int:
-    """Levels that a column remembers: of few sizes, because each is compiled once."""
-    return few_lengths(max(form.lost, 1))
-
-
 class Course(NamedTuple):
     """What trajectories run along: rows of ``known`` inputs and ``targets``, from ``start``.
 
     ``known`` is ``(T, known inputs)``, ``targets`` ``(T, outputs)``; ``start`` and ``horizon`` are
     ``(columns,)``; ``unit (outputs,)`` is what one scaled unit of each output is worth. With a
-    ``way`` outputs are brought back before they are compared, and ``targets`` are original values.
+    ``inverse`` outputs are brought back before they are compared, and ``targets`` are original
+    values.
     If ``present (T,)`` is not None, other rows are not compared. Where steps are counted until a
     run is lost, ``tolerance (outputs,)`` says what errors it may have. ``offset (outputs,)`` is the
     original value of a target of zero, for errors that are relative to the values.
@@ -96,7 +60,7 @@ class Course(NamedTuple):
     start: Any
     horizon: Any
     unit: Any
-    way: Way | None = None
+    inverse: Inverse | None = None
     present: Any = None
     tolerance: Any = None
     offset: Any = None
@@ -120,11 +84,11 @@ def _output(course: Course, y, before, past, step, sum_: str):
     """
     row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
     truth = course.targets[row].T
-    if course.way is None:
+    if course.inverse is None:
         e = (y - truth) * course.unit[:, None]
         truth = truth * course.unit[:, None]
     else:
-        y, value, past = _brought_back(course.way, course.unit[:, None], y, past, step)
+        y, value, past = course.inverse.step(course.unit[:, None], y, past, step)
         e = value - truth
     if sum_ == "lost":
         beyond = ~(((e / course.tolerance[:, None]) ** 2).sum(axis=0) <= 1)
@@ -138,20 +102,6 @@ def _output(course: Course, y, before, past, step, sum_: str):
     if course.present is not None:
         e = jnp.where(course.present[row], e, 0.0)
     return y, before + jnp.where(step < course.horizon, e, 0.0), past
-
-
-def _brought_back(way: Way, unit, y, past, step):
-    """Outputs whose level is inside of the limits, their values, and the past with that level."""
-    room = past.shape[0]
-    level = y * unit + way.offset[:, None]
-    for term in range(way.lags.shape[0]):
-        lag, c = way.lags[term], way.coefficients[term]
-        before = lax.dynamic_index_in_dim(past, (step - lag) % room, keepdims=False)
-        level = level - jnp.where(c == 0, 0.0, c * before)
-    kept = jnp.clip(level, way.low[:, None], way.high[:, None])
-    y = jnp.where(kept == level, y, y + (kept - level) / unit)
-    past = lax.dynamic_update_index_in_dim(past, kept, step % room, 0)
-    return y, jnp.where(way.log, jnp.exp(kept), kept), past
 
 
 def first_output(r: Reservoirs, readout, inputs, x, course: Course, past, sum_: str):
@@ -275,7 +225,7 @@ def generate(
     known,
     steps: int,
     unit=1.0,
-    way=None,
+    inverse=None,
     before=None,
     behind: bool = False,
 ) -> np.ndarray:
@@ -285,7 +235,7 @@ def generate(
     if ``behind``; ``readout`` is
     ``(1 + features, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
     beside the fed-back output at step ``j`` (row 0 is already part of ``inputs``). A diverging
-    column turns infinite and disturbs no other. A ``way`` that has limits needs the ``unit`` of
+    column turns infinite and disturbs no other. An ``inverse`` with limits needs the ``unit`` of
     outputs, and the levels ``before`` as `begin` takes them.
     """
     outputs, columns = readout.shape[1:]
@@ -295,7 +245,7 @@ def generate(
         np.zeros(columns, dtype=int),
         np.zeros(columns, dtype=int),
         np.ones(outputs) * unit,
-        way,
+        inverse,
     )
     past = np.zeros((0, *readout.shape[1:])) if before is None else before
     run = outputs_of(r, readout, inputs, x, course, past, steps=steps, behind=behind)

@@ -24,16 +24,13 @@ from echofold._engine.generate import (
     ACCELERATOR_COLUMNS,
     Course,
     Trajectories,
-    Way,
     begin,
     closed_step,
     columns_together,
     first_output,
     outputs_of,
     proceed,
-    room_for,
     sums,
-    way_of,
 )
 from echofold._engine.kind import Reservoirs
 from echofold._engine.states import States, network_groups, some
@@ -125,20 +122,20 @@ def course(problem: Problem, start, horizon, tolerance=None, steps: int | None =
 
     Of a series that is not in memory it is the first ``steps``.
     """
-    way = None
+    inverse = None
     if problem.brought_back:
-        way = way_of(problem.form, problem.offset, problem.limits)
+        inverse = problem.form.inverse(problem.offset, problem.limits)
     if problem.lazy:
-        return _stretch(problem, start, horizon, way, 0, steps or int(horizon.max()), tolerance)
+        return _stretch(problem, start, horizon, inverse, 0, steps or int(horizon.max()), tolerance)
     rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
     known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
     present = None if problem.present is None else pad_rows(problem.present, rows)
     offset = problem.scored.offset
-    return Course(known, targets, start, horizon, problem.unit, way, present, tolerance, offset)
+    return Course(known, targets, start, horizon, problem.unit, inverse, present, tolerance, offset)
 
 
 def _stretch(
-    problem: Problem, start, horizon, way: Way | None, first: int, steps: int, tolerance=None
+    problem: Problem, start, horizon, inverse, first: int, steps: int, tolerance=None
 ) -> Course:
     """The rows that columns pass in their steps ``first … first + steps``.
 
@@ -153,7 +150,7 @@ def _stretch(
     )
     begin = interval * steps - first
     offset = problem.scored.offset
-    return Course(known, targets, begin, horizon, problem.unit, way, None, tolerance, offset)
+    return Course(known, targets, begin, horizon, problem.unit, inverse, None, tolerance, offset)
 
 
 def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
@@ -170,7 +167,7 @@ def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
         for first in range(0, longest, size):
             part = along
             if first:
-                part = _stretch(problem, start, horizon, along.way, first, size, sum_.tolerance)
+                part = _stretch(problem, start, horizon, along.inverse, first, size, sum_.tolerance)
             begin, end = max(first, 1), min(first + size, longest)
             if begin < end:
                 yield begin, end - begin, part
@@ -181,16 +178,9 @@ def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
 
 def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:
     """Levels ``(room, outputs, runs)`` before the rows ``start (runs,)``; none if none are used."""
-    outputs = problem.targets.shape[1]
-    before = np.zeros((room_of(problem), outputs, len(start)))
-    if problem.brought_back and problem.form.lags:
-        before[-problem.form.lost :] = np.moveaxis(problem.before(start), 0, 2)
-    return before
-
-
-def room_of(problem: Problem) -> int:
-    """Levels that every column remembers."""
-    return room_for(problem.form) if problem.brought_back else 0
+    if not problem.brought_back:
+        return np.zeros((0, problem.targets.shape[1], len(start)))
+    return problem.form.past(problem.before(start))
 
 
 # --- columns of the host --------------------------------------------------------------------------
@@ -282,7 +272,8 @@ class Held:
         count, outputs = len(self.columns.candidate), W.shape[-1]
         self.x = np.zeros((count, source.reservoirs.shape[0]))
         self.y, self.error = np.zeros((count, outputs)), np.zeros(count)
-        self.past = np.zeros((count, room_of(source.problem), outputs))
+        problem = source.problem
+        self.past = np.zeros((count, problem.form.room if problem.brought_back else 0, outputs))
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""

@@ -117,7 +117,9 @@ class ForecastEnsemble(BaseEstimator):
     @property
     def learns_logarithms(self) -> bool:
         """Whether at least half of the members learn logarithms, and so nothing below zero."""
-        return 2 * sum(bool(member.log) for member in self.members) >= len(self.members)
+        return 2 * sum(member._representation().multiplicative for member in self.members) >= len(
+            self.members
+        )
 
     @whole_or_not_at_all
     def update(self, y: Any, X: Any = None) -> Self:

@@ -17,7 +17,7 @@ from echofold._data.rows import intervals_of
 from echofold._data.sources import is_long
 from echofold._data.tables import read
 from echofold._engine.drive import advance
-from echofold._engine.generate import generate, room_for, way_of
+from echofold._engine.generate import generate
 from echofold._machine.arrays import few_lengths
 from echofold._machine.notices import warn_of
 from echofold._models.base import whole_or_not_at_all
@@ -209,7 +209,7 @@ class ESNForecaster(SeriesESN):
             x, readout, limited = self.state_[:, None], self.readout_[:, :, None], self._limited()
             outputs = generate(r, readout, first[:, None], x, ahead, steps, behind=True, **limited)
             scaled = outputs[:horizon, :, 0]
-        form, _ = self._representation()
+        form = self._representation()
         found = form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
         return found if self._limits is None else np.clip(found, *self._limits)
 
@@ -217,12 +217,10 @@ class ESNForecaster(SeriesESN):
         """What keeps a closed loop inside of the output range, if there is one."""
         if self._limits is None:
             return {}
-        form, _ = self._representation()
-        scaler = self.y_scaler_
-        before = np.zeros((room_for(form), len(self.last_), 1))
-        before[len(before) - form.lost :, :, 0] = self._levels()
-        way = way_of(form, scaler.center, form.limits(self._limits))
-        return {"unit": scaler.unit, "way": way, "before": before}
+        form, scaler = self._representation(), self.y_scaler_
+        inverse = form.inverse(scaler.center, form.limits(self._limits))
+        before = form.past(self._levels()[None])
+        return {"unit": scaler.unit, "inverse": inverse, "before": before}
 
     @whole_or_not_at_all
     def update(self, y: Any, X: Any = None) -> Self:
@@ -265,7 +263,7 @@ class ESNForecaster(SeriesESN):
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
         known = self._read_known(X, len(table.values), "update")
-        self._representation()[0].levels(table.values, "y")  # names the row of a value it refuses
+        self._representation().levels(table.values, "y")  # names the row of a value it refuses
         self._check_inside(table.values)
         self._move(table.values, known)
         if hasattr(self, "range_"):  # not in a file of 0.1
@@ -295,7 +293,7 @@ class ESNForecaster(SeriesESN):
     def _advance(self, y: np.ndarray, known: np.ndarray) -> None:
         """Move on over values ``(rows, outputs)`` that are all known."""
         r = self._reservoirs()
-        form, _ = self._representation()
+        form = self._representation()
         levels = np.vstack([self._levels(), form.levels(y, "y")])
         values = self.y_scaler_.scaled(form.differences(levels))
         inputs = np.hstack([np.vstack([self.last_, values[:-1]]), known])

@@ -246,15 +246,13 @@ class ESNRegressor(RegressorMixin, ESN):
         self.output_range_ = read_range(self.output_range, target.values.shape[1])
         self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
         self.y_scaler_ = Scaler.learned(target.values, self.scale, "y")
-        limits = self.output_range_
         problem = regression(
             self.X_scaler_.scaled(filled(inputs)),
             self.y_scaler_.scaled(filled(target.values)),
             self.washout,
-            self.y_scaler_.unit,
-            self.y_scaler_.center,
+            self.y_scaler_,
             read_weights(sample_weight, len(inputs)),
-            None if limits is None else tuple(self.y_scaler_.scaled(limits)),
+            self.output_range_,
             present,
         )
         words = words_of_table(target, "y", AS_TARGETS) + self._words(inputs, X)
@@ -273,17 +271,16 @@ class ESNRegressor(RegressorMixin, ESN):
             )
         check_complete(target.values, y, "y")
         self.y_schema_ = target.schema
-        self.output_range_ = limits = read_range(self.output_range, target.values.shape[1])
+        self.output_range_ = read_range(self.output_range, target.values.shape[1])
         self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
         self.y_scaler_ = Scaler.learned(target.values, self.scale, "y")
         return regression(
             inputs.mapped(self.X_scaler_.scaled),
             target.values.mapped(self.y_scaler_.scaled),
             self.washout,
-            self.y_scaler_.unit,
-            self.y_scaler_.center,
+            self.y_scaler_,
             read_weights(sample_weight, len(inputs)),
-            None if limits is None else tuple(self.y_scaler_.scaled(limits)),
+            self.output_range_,
         )
 
     def _long_inputs(self, X, *, reset: bool = False) -> Lazy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,16 +19,16 @@ from echofold._data.missing import (
     filled,
     present_rows,
     require_two,
-    season_of,
     words_of_table,
 )
 from echofold._data.problem import FORECASTING, Problem, forecasting
 from echofold._data.represent import (
+    OPENINGS,
+    PARAMETERS,
     Form,
-    form_of,
-    harmonics_of,
+    Representation,
     read_representation,
-    seasons_of,
+    representation_of,
 )
 from echofold._data.scaling import Scaler
 from echofold._data.sources import is_long
@@ -66,10 +66,8 @@ class SeriesESN(ESN):
     steps_: int
 
     _task = FORECASTING
-    _shapes_the_problem = (
-        "washout", "scale", "log", "difference", "season", "harmonics", "output_range",
-    )  # fmt: skip
-    _openings = ("washout", "difference")
+    _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range")
+    _openings = ("washout", *OPENINGS)
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),
@@ -101,22 +99,22 @@ class SeriesESN(ESN):
         self.y_schema_ = table.schema
         self.timeline_ = None if table.index is None else timeline(table.index, "y")
         require_some(table.values, "y", table.schema.names)
-        form, seasons = form_of(self.get_params()), seasons_of(self.get_params())
+        form = representation_of(self.get_params())
         present, rows = present_rows(table.values, "y"), len(table.values)
         if present is not None:  # what comes after the last value is moved over when trained
             rows = int(np.flatnonzero(present)[-1]) + 1
             present = present[:rows]
-        series = self._learn(table.values[:rows], present, form, season_of(form, seasons))
+        series = self._learn(table.values[:rows], present, form, form.season)
         levels = form.levels(series, "y")
         values = self.y_scaler_.scaled(form.differences(levels))
         self.last_ = values[-1]
-        self._represent(form, seasons, levels)
+        self._represent(form, levels)
         self._limit(np.nanmin(table.values, axis=0), np.nanmax(table.values, axis=0))
         self._check_inside(table.values)
-        known = harmonics_of(seasons, 0, len(table.values))
+        known = form.waves(0, len(table.values))
         self.X_schema_ = self.X_scaler_ = None
         if X is not None:
-            known = np.hstack([self._learn_known(X, table, season_of(form, seasons)), known])
+            known = np.hstack([self._learn_known(X, table, form.season), known])
         weights = read_weights(sample_weight, len(table.values))
         problem = self._pairs(
             values, known[:rows], self.washout, form, levels, series,
@@ -132,19 +130,19 @@ class SeriesESN(ESN):
 
     def _read_long(self, y, X, sample_weight) -> Problem:
         """`_read` for series longer than memory: rows are read when they are asked for."""
-        form, seasons = form_of(self.get_params()), seasons_of(self.get_params())
+        form = representation_of(self.get_params())
         table = read_long(y, "y")
         spread = check_complete(table.values, y, "y")
         self.y_schema_ = table.schema
         self.timeline_ = None if table.index is None else timeline(table.index, "y")
         self._limit(spread.low, spread.high)
-        for start, block in table.values.blocks() if self._limits is not None or form.log else ():
+        for start, block in table.values.blocks() if self._limits is not None or form else ():
             self._check_inside(block, start)
             form.levels(block, "y", start)
         levels = table.values.mapped(partial(form.levels, argument="y"))
         values = self._learned(levels, form)
         self.last_ = values[-1]
-        self._represent(form, seasons, levels)
+        self._represent(form, levels)
         known, rows = [], len(levels)
         self.X_schema_ = self.X_scaler_ = None
         if X is not None:
@@ -154,30 +152,36 @@ class SeriesESN(ESN):
             self.X_schema_ = given.schema
             self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
             known.append(given.values.mapped(self.X_scaler_.scaled))
-        if seasons:
-            known.append(Lazy(partial(_waves, seasons), rows, len(_waves(seasons, 0, 1)[0])))
+        if form.seasons:
+            known.append(Lazy(form.waves, rows, form.waves(0, 0).shape[1]))
         weights = read_weights(sample_weight, rows)
         together = beside(*known) if known else None
         return self._pairs(values, together, self.washout, form, levels, table.values, weights)
 
     def _pairs(
-        self, values, known, washout, form: Form, levels, series, weights=None, present=None
+        self,
+        values,
+        known,
+        washout,
+        form: Representation,
+        levels,
+        series,
+        weights=None,
+        present=None,
     ) -> Problem:
         """The problem of scaled values, in the units and limits that were learned."""
-        scaler, limits = self.y_scaler_, self._limits
-        inside = None if limits is None else form.limits(limits)
+        limits = None if self._limits is None else form.limits(self._limits)
         return forecasting(
-            values, known, washout, scaler.unit, scaler.center, weights, form, levels, inside,
-            present, series if form.log else None,
-        )  # fmt: skip
+            values, known, washout, self.y_scaler_, form, levels, series, weights, limits, present
+        )
 
     def _problem(self, table: Table, X, first: int | None, washout: int | str) -> Problem:
         """The problem of another series, in the units that were learned.
 
         ``first`` is the row of the data of `fit` that it begins with.
         """
-        form, seasons = self._representation()
-        if seasons and first is None:
+        form = self._representation()
+        if form.seasons and first is None:
             raise ValueError(
                 "first=None, but the model has a season: say which row of the data given to fit y "
                 "begins with, first=0 if both begin alike."
@@ -185,10 +189,10 @@ class SeriesESN(ESN):
         self.y_schema_.check(table.schema, "y")
         self._check_length(len(table.values), form)
         self._check_inside(table.values)
-        present, season = present_rows(table.values, "y"), season_of(form, seasons)
+        present, season = present_rows(table.values, "y"), form.season
         values = table.values if present is None else filled(table.values, season)
         levels = form.levels(values, "y")
-        known = harmonics_of(seasons, first or 0, len(values))
+        known = form.waves(first or 0, (first or 0) + len(values))
         if (X is None) != (self.X_schema_ is None):
             given = "fit" if X is None else "backtest"
             raise ValueError(
@@ -203,7 +207,9 @@ class SeriesESN(ESN):
         scaled = self.y_scaler_.scaled(form.differences(levels))
         return self._pairs(scaled, known, washout, form, levels, values, present=present)
 
-    def _learn(self, y: np.ndarray, present, form: Form, season: int | None) -> np.ndarray:
+    def _learn(
+        self, y: np.ndarray, present, form: Representation, season: int | None
+    ) -> np.ndarray:
         """Learn the scaling from what is known of ``y``, and give its values, filled."""
         levels = form.levels(y, "y")
         self._check_length(len(y), form)
@@ -212,7 +218,7 @@ class SeriesESN(ESN):
         self.y_scaler_ = Scaler.learned(form.differences(levels), self.scale, "y")
         return y if present is None else filled(y, season)
 
-    def _check_length(self, rows: int, form: Form) -> None:
+    def _check_length(self, rows: int, form: Representation) -> None:
         """Raise for a series that is too short for its differences."""
         if form.lost and rows < form.lost + 3:
             raise ValueError(
@@ -220,7 +226,7 @@ class SeriesESN(ESN):
                 "at least 3 must be left. Give a longer series or smaller lags."
             )
 
-    def _learned(self, levels: Lazy, form: Form) -> Lazy:
+    def _learned(self, levels: Lazy, form: Representation) -> Lazy:
         """Learn the scaling of levels that are not in memory, and give them represented."""
         self._check_length(len(levels), form)
         differences = levels.mapped(form.differences, form.lost) if form.lost else levels
@@ -274,20 +280,19 @@ class SeriesESN(ESN):
                 f"output_range={self.output_range!r}. Give a range that holds all values."
             )
 
-    def _represent(self, form: Form, seasons: tuple, levels: np.ndarray) -> None:
+    def _represent(self, form: Representation, levels: np.ndarray) -> None:
         """Remember how the series is represented, if it is not left as it is."""
         for name in {"represented_", "levels_", "steps_"} & vars(self).keys():
             delattr(self, name)  # of an earlier fit
-        if form or seasons:
-            self.represented_ = (form.log, form.lags, seasons)
+        if form or form.seasons:
+            self.represented_ = form.stored
             self.steps_ = len(levels)
         if form.lost:
             self.levels_ = np.asarray(levels[-form.lost :])
 
-    def _representation(self) -> tuple[Form, tuple]:
-        """The form of the series that was fitted, and its seasons."""
-        log, lags, seasons = getattr(self, "represented_", (False, (), ()))
-        return Form(log, lags), seasons
+    def _representation(self) -> Representation:
+        """How the series that was fitted is represented."""
+        return _representation(vars(self))
 
     def _levels(self) -> np.ndarray:
         """The last levels, from which differences are summed up."""
@@ -296,21 +301,18 @@ class SeriesESN(ESN):
     @property
     def _network_inputs(self) -> int:
         """Number of inputs of the network carried: outputs fed back, then known inputs."""
-        _, seasons = self._representation()
         given = 0 if self.X_scaler_ is None else len(self.X_scaler_.center)
-        return len(self.last_) + given + harmonics_of(seasons, 0, 0).shape[1]
+        return len(self.last_) + given + self._representation().waves(0, 0).shape[1]
 
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> None:
         super()._check_values(params)
-        form_of(params)
-        seasons_of(params)
+        representation_of(params)
 
     @classmethod
     def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
-        form, seasons = read_representation(fitted.get("represented_", (False, (), ())))
-        waves = harmonics_of(seasons, 0, 0).shape[1]
-        inputs = outputs + scaled + waves
+        form = _representation(fitted)
+        inputs = outputs + scaled + form.waves(0, 0).shape[1]
         return {"inputs": inputs, "known": scaled, "positions": 1, "lost": form.lost}
 
     @classmethod
@@ -331,8 +333,8 @@ class SeriesESN(ESN):
 
     def _read_known(self, X, rows: int, method: str) -> np.ndarray:
         """Known inputs of the next ``rows`` rows: those given, scaled, then seasons."""
-        form, seasons = self._representation()
-        waves = harmonics_of(seasons, getattr(self, "steps_", 0), rows)
+        form, passed = self._representation(), getattr(self, "steps_", 0)
+        waves = form.waves(passed, passed + rows)
         if X is None and self.X_schema_ is None:
             return waves
         if X is None or self.X_schema_ is None or self.X_scaler_ is None:
@@ -351,13 +353,13 @@ class SeriesESN(ESN):
         if self.timeline_ is not None and self.timeline_.kind in ("dates", "periods"):
             self.timeline_.check_follows(table.index, "X")
         require_some(table.values, "X", table.schema.names)
-        whole = filled(table.values, season_of(form, seasons))
+        whole = filled(table.values, form.season)
         return np.hstack([self.X_scaler_.scaled(whole), waves])
 
     def _in_blocks(self, y, X) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """New data longer than memory, checked in whole and then given a few rows at a time."""
         table, given = read_long(y, "y"), None if X is None else read_long(X, "X")
-        form, _ = self._representation()
+        form = self._representation()
         self.y_schema_.check(table.schema, "y")
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
@@ -381,6 +383,7 @@ class SeriesESN(ESN):
         return write(values, self.y_schema_, index)
 
 
-def _waves(seasons: tuple, start: int, stop: int) -> np.ndarray:
-    """Known inputs of the rows ``start … stop`` that are made of seasons."""
-    return harmonics_of(seasons, start, stop - start)
+def _representation(fitted: Mapping[str, Any]) -> Representation:
+    """How a series is represented, by the fitted values of a model."""
+    stored = fitted.get("represented_")
+    return Form() if stored is None else read_representation(stored)

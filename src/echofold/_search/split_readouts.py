@@ -79,7 +79,7 @@ def validate_winner(
         outputs = _targets(problem, rows) - residuals
     residuals[~problem.counts(rows)] = np.nan
     logs = None
-    if problem.form.log:
+    if problem.form.multiplicative:
         logs = log_errors(validation_truth(problem, splits), residuals)
     more = residuals, outputs, logs, _apart(splits.runs)
     return SplitReadouts(W, errors, ridge, train_rows, *more)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from echofold._data.arguments import candidate_seed
-from echofold._data.represent import form_of
+from echofold._data.represent import representation_of
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
 from echofold._models.ensemble import ForecastEnsemble, combined
@@ -99,7 +99,7 @@ class Winners:
         model._install(network(source, readout, model.random_state, condition), problem)
         if readouts.residuals is not None:
             model.residuals_, model.runs_ = readouts.residuals, readouts.apart
-            if model.log:
+            if readouts.log_residuals is not None:
                 model.log_residuals_ = readouts.log_residuals
         return model
 
@@ -160,7 +160,7 @@ class Winners:
 
     def _differences(self, winner: Winner) -> int:
         """How often the representation of a candidate is differenced."""
-        return len(form_of(self.reader.params(self.candidates[winner.candidate])).lags)
+        return len(representation_of(self.reader.params(self.candidates[winner.candidate])).lags)
 
     def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""

@@ -251,8 +251,8 @@ def _autonomous(model: Any) -> ESNForecaster:
             "Only these run on their own output."
         )
     check_is_fitted(model, "readout_")
-    form, seasons = model._representation()
-    for given, name in ((model.X_schema_ is not None, "X"), (bool(seasons), "season")):
+    form = model._representation()
+    for given, name in ((model.X_schema_ is not None, "X"), (bool(form.seasons), "season")):
         if given:
             raise ValueError(
                 f"model was fitted with {name}: what is known in advance drives the network "
@@ -273,7 +273,7 @@ def _start(model: ESNForecaster, y: Any) -> np.ndarray:
         return np.concatenate([model.state_, model.last_])
     table = read(y, "y")
     model.y_schema_.check(table.schema, "y")
-    form, _ = model._representation()
+    form = model._representation()
     if len(table.values) < form.lost + 2:
         raise ValueError(
             f"y has {len(table.values)} rows, expected at least {form.lost + 2} to start the loop "
@@ -294,7 +294,7 @@ def _check_outputs(model: ESNForecaster, outputs: np.ndarray) -> None:
             "both with ESNSearchCV."
         )
     span = getattr(model, "range_", None)
-    if span is None or model._representation()[0]:
+    if span is None or model._representation():
         return
     near = plausible(model.y_scaler_.original(outputs), span).all(axis=1)
     if not near.all():
