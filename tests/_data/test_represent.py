@@ -176,7 +176,8 @@ def test_outputs_are_kept_inside_of_their_range_before_they_are_fed_back(name, s
         found = cross_validate(
             model, *data, cv=SCHEMES[scheme], ridge=RIDGE, metric="rmse", algorithm=algorithm
         )
-        np.testing.assert_allclose(found.rmse.values, expected, rtol=1e-8)
+        # What lies on a limit is off by a rounding of its logarithm, or by none.
+        np.testing.assert_allclose(found.rmse.values, expected, rtol=1e-8, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["as it is", "trend", "both"])
