@@ -18,6 +18,7 @@ from echofold._data.problem import Problem
 from echofold._data.segments import Segments, Sequences, Series
 from echofold._engine.drive import (
     advance,
+    block_length,
     drive,
     drive_blocks,
     drive_sequences,
@@ -79,6 +80,7 @@ def _blocks(lengths: np.ndarray, most: int):
 
 
 PILOT_SEGMENTS = 16
+REMEMBERED = 2**25  # bytes of rows that were kept for a validation, for a final model to find
 SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
 
 
@@ -89,6 +91,10 @@ class States:
     ----------
     streams : bool
         Whether rows can be handed out without keeping them all.
+    candidates : int
+        Number of candidates run side by side.
+    columns : int
+        Number of columns ``m`` of the rows.
     steps : int
         Reservoir steps driven over rows and washout, for each candidate.
     pilot_steps : int
@@ -98,35 +104,28 @@ class States:
     streams = True
 
     def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
-        self.problem = problem
-        self.reservoirs = reservoirs
-        self.device = device
-        self.steps = 0
-        self.pilot_steps = 0
+        self.problem, self.reservoirs, self.device = problem, reservoirs, device
+        self.candidates = reservoirs.shape[1]
+        self.columns = row_length(problem.segments, reservoirs.looks, reservoirs.beside)
+        self.steps = self.pilot_steps = 0
+        self._kept: list[np.ndarray] | None = None
         self._saved: dict[int, np.ndarray] = {}  # row -> state before it
         self._watched: dict[int, np.ndarray] = {}  # row -> its inputs and states, once passed
         self._wanted = np.zeros(0, dtype=int)
-
-    @property
-    def candidates(self) -> int:
-        """Number of candidates run side by side."""
-        return self.reservoirs.shape[1]
-
-    @property
-    def columns(self) -> int:
-        """Number of columns ``m`` of the rows."""
-        r = self.reservoirs
-        return row_length(self.problem.segments, r.looks, r.beside)
 
     def alone(self, candidate: int) -> States:
         """The states of one of the candidates, to be driven anew."""
         return type(self)(self.problem, self.reservoirs.columns(np.array([candidate])), self.device)
 
     def kept(self) -> list[np.ndarray]:
-        """All rows of every candidate."""
+        """All rows of every candidate; later passes of a single one find them here."""
+        if self._kept is not None:
+            return self._kept
         rows = [np.empty((self.problem.rows, self.columns)) for _ in range(self.candidates)]
         for _ in self.blocks(into=rows):
             pass
+        if self.candidates == 1 and rows[0].nbytes <= REMEMBERED:
+            self._kept = rows
         return rows
 
     def blocks(
@@ -142,6 +141,11 @@ class States:
         states before the rows ``save``. Rows are put ``into`` arrays of all rows if there are any.
         """
         stop = self.problem.rows if stop is None else stop
+        if self._kept is not None and not self._wanted_of(start, stop):
+            size = block_length((self.reservoirs.kept, self.candidates), stop - start)
+            for first in range(start, stop, size):
+                yield first, [rows[first : min(first + size, stop)] for rows in self._kept]
+            return
         nearest, x = self._state_before(start)
         inputs = self.problem.inputs
         with engine(self.device):
@@ -172,21 +176,23 @@ class States:
         Those that were not watched, or not passed, are driven to.
         """
         self.watch(rows)
-        missing = [row for row in self._wanted.tolist() if row not in self._watched]
-        if missing:
+        if missing := self._wanted_of(0, self.problem.rows):
             for _ in self.blocks(missing[0], missing[-1] + 1):
                 pass
         return np.stack([self._watched[int(row)] for row in rows], axis=1)
 
+    def _wanted_of(self, start: int, stop: int) -> list[int]:
+        """Rows that are watched for, of some, and have not been passed."""
+        first, last = np.searchsorted(self._wanted, [start, stop])
+        return [row for row in self._wanted[first:last].tolist() if row not in self._watched]
+
     def _watch(self, span: slice, states: np.ndarray) -> None:
         """Remember rows that are watched, of a block of states."""
-        first, last = np.searchsorted(self._wanted, [span.start, span.stop])
-        for row in self._wanted[first:last].tolist():
-            if row not in self._watched:
-                inputs = np.asarray(self.problem.inputs[row])
-                x = self.reservoirs.state_in(np.asarray(states)[row - span.start])
-                beside = np.broadcast_to(inputs, (x.shape[1], len(inputs)))
-                self._watched[row] = np.hstack([beside, x.T])
+        for row in self._wanted_of(span.start, span.stop):
+            inputs = np.asarray(self.problem.inputs[row])
+            x = self.reservoirs.state_in(np.asarray(states)[row - span.start])
+            beside = np.broadcast_to(inputs, (x.shape[1], len(inputs)))
+            self._watched[row] = np.hstack([beside, x.T])
 
     def final(self) -> np.ndarray:
         """State after the last row, ``(units, candidates)``."""
@@ -205,7 +211,7 @@ class States:
         """
         if rows >= self.problem.rows:
             before = self.steps
-            kept = self.kept()
+            kept, self._kept = self.kept(), None  # which a pilot is not meant for
             self.pilot_steps, self.steps = self.steps - before, before
             return kept
         length = -(-rows // PILOT_SEGMENTS)
