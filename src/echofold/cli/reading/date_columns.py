@@ -11,14 +11,20 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.text import Note, listed, shown
-from echofold.cli.reading.calendar import MONTH, like_dates, named, plain, role
-from echofold.cli.reading.dates import HALF, NO_DATE, brief, parse, time_of_day
-from echofold.cli.reading.numeric_dates import counted, even, from_parts, with_time
+from echofold.cli.reading import calendar
+from echofold.cli.reading.calendar import DAY, HOUR, MINUTE, MONTH, like_dates, made, named, plain
+from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse, time_of_day
+from echofold.cli.reading.numbers import between, integral
 from echofold.cli.reading.table import Table
 
 COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
 ANNUAL = re.compile(r"M13|Q05|S03")  # averages of a year, among its periods
-PERIOD = re.compile(r"[MQSA]\d\d")
+PERIOD = re.compile(r"([MQSA])(\d\d)")
+MONTHS = {"M": 1, "Q": 3, "S": 6, "A": 12}  # in a period
+NUMBERED = re.compile(r"[a-z.]{0,8}\s*0*(\d{1,3})(?:\.0*)?")  # 5, 05, Q1, W05, 5.0
+SPAN = re.compile(r"\s*(?:-|–|to)\s*\d.*$")  # from 00:00 to 01:00
+ENDING = re.compile(r"HE\s?(\d\d?)", re.IGNORECASE)  # the hour that ends then
+FINER = ("month", "quarter", "week", "day", "period")
 FEW = 0.95  # share of cells that may be something else where some are dates
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21|22)\d\d(?!\d)")
 Found = tuple[str, pd.Series] | None  # the name of a column of dates, and these
@@ -68,7 +74,7 @@ def _asked_for(
 ) -> tuple[str, pd.Series | np.ndarray]:
     """Dates, or numbers of rows, of the column that was named."""
     cells = table.column(date, "--date")
-    values, wrong = table.numbers(date)
+    values, wrong = table.numbers(date)[:2]
     dates, likely = None, date.lower() not in COUNTERS
     if form is None and not len(wrong):
         dates = counted(table, date, likely, likely, note)
@@ -143,7 +149,7 @@ def _unmerge(table: Table, names: list[str], note: Note) -> None:
     year = named(names, "year")
     coarse = year or named(names, "date")
     finer = named(names, "month", "quarter", "period") if year else named(names, "time", "hour")
-    if year and finer and role(finer, "period"):
+    if year and finer and calendar.role(finer, "period"):
         _drop_averages(table, finer, note)
     elif coarse and finer:
         _fill_down(table, coarse, finer, note)
@@ -160,7 +166,6 @@ def _drop_averages(table: Table, name: str, note: Note) -> None:
     note(f"{rows} left out as averages of a year ({shown(first)} in {shown(name)}).")
     table.frame = table.frame[~annual].reset_index(drop=True)
     table.read.clear()
-    table.remarks.clear()
 
 
 def _fill_down(table: Table, year: str, finer: str, note: Note) -> None:
@@ -221,6 +226,101 @@ def _refuse_half(table: Table, columns: list[str]) -> None:
             dates = counted(table, name, True, False, lambda _: None, HALF)
             if dates is not None:
                 _refuse_missing(dates, table, name)
+
+
+def from_parts(table: Table, names: Sequence[str]) -> tuple[list[str], pd.DatetimeIndex] | None:
+    """The columns that make dates together, and these; None if there are none."""
+    year = named(names, "year")
+    columns = {part: named(names, part) for part in (*FINER, "hour", "minute")}
+    finer = next((part for part in FINER if columns[part]), None)
+    years = _whole_years(table, year) if year and finer else None
+    if year is None or finer is None or years is None:
+        return None
+    number = {part: _numbers(table, name, part) for part, name in columns.items() if name}
+    if (number[finer] < 1).any():
+        return None
+    used = [year, columns[finer]]
+    if finer == "week":
+        dates = calendar.weeks(years, number["week"])
+    elif finer == "quarter":
+        dates = made(years, number["quarter"] * 3 - 2)
+    elif finer == "day":
+        dates = made(years, time=(number["day"].clip(max=366) - 1) * DAY)
+    else:
+        dates = made(years, number[finer], number.get("day", 1))
+        used.append(columns["day"])
+    for finest, size, most in (("hour", HOUR, 24), ("minute", MINUTE, 59)):
+        there = number.get(finest, np.array([-1]))
+        if finer != "period" and not dates.is_unique and between(there, 0, most):
+            dates = calendar.usual(dates + pd.to_timedelta(there * size, unit="us"))
+            used.append(columns[finest])
+    return None if dates.isna().any() else ([name for name in used if name], dates)
+
+
+def with_time(
+    table: Table, dates: pd.Series, names: Sequence[str]
+) -> tuple[str, pd.DatetimeIndex] | None:
+    """The column of times beside one of days that repeat, and both together; None without one."""
+    days = pd.DatetimeIndex(dates)
+    if days.is_unique or days.hasnans or (days != days.normalize()).any():
+        return None
+    for name in (named(names, "time"), named(names, "hour")):
+        if name is None:
+            continue
+        told = np.array([_begin(cell) for cell in brief(table.frame[name])])
+        times = _clock(table, name) if (told < 0).any() else told
+        if times is not None:
+            return name, calendar.usual(days + pd.to_timedelta(times, unit="us"))
+    return None
+
+
+def _begin(cell: str) -> int:
+    """Microseconds of the day when a time, a span or an hour such as HE01 begins."""
+    if ending := ENDING.fullmatch(cell):
+        return (int(ending[1]) - 1) * HOUR if 1 <= int(ending[1]) <= 25 else -1
+    return time_of_day(SPAN.sub("", cell))
+
+
+def _clock(table: Table, name: str) -> np.ndarray | None:
+    """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
+    values, wrong = table.numbers(name)[:2]
+    if len(wrong) or not (between(values, 0, 240_000) and integral(values)):
+        return None
+    numbers = values.astype(np.int64)
+    if numbers.max() <= 24:
+        return numbers * HOUR
+    if numbers.max() > 2400:
+        numbers = numbers // 100  # seconds are left out
+    fine = (numbers // 100 <= 24) & (numbers % 100 < 60) & (numbers.max() > 100)
+    return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
+
+
+def _whole_years(table: Table, name: str) -> np.ndarray | None:
+    """Years of a column, also of two digits; None if a cell is none."""
+    values, wrong = table.numbers(name)[:2]
+    if len(wrong) or not integral(values):
+        return None
+    if between(values, 0, 99):
+        return calendar.centuries(values.astype(int))
+    return values.astype(int) if between(values, *calendar.YEARS) else None
+
+
+def _numbers(table: Table, name: str, part: str) -> np.ndarray:
+    """Numbers of months, calendar.weeks and so on, also by name; below 1 where a cell has none.
+
+    Periods such as M01, Q01, S01 or A01 are numbers of the month that they begin with.
+    """
+    found = []
+    for cell in brief(table.frame[name]):
+        text = plain(cell).strip().rstrip(".")
+        if part == "period":
+            match = PERIOD.fullmatch(cell)
+            found.append(MONTHS[match[1]] * (int(match[2]) - 1) + 1 if match else -1)
+        elif match := NUMBERED.fullmatch(text):
+            found.append(int(match[1]))
+        else:
+            found.append(MONTH.get(text, -1) if part == "month" else -1)
+    return np.array(found)
 
 
 def say_unread(table: Table, others: Sequence[str], note: Note) -> None:

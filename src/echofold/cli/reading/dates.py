@@ -1,10 +1,10 @@
-"""Dates in columns of text: the forms that they are written in, and which of these is meant."""
+"""Dates of one column: text in the forms that people write, of which one is meant, or numbers."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,21 +12,11 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.text import Note, one_line, shown
-from echofold.cli.reading.calendar import (
-    FILLERS,
-    MONTH,
-    WEEKDAY,
-    by_letter,
-    centuries,
-    made,
-    placed,
-    plain,
-    plausible,
-    sampled,
-    without_zone,
-)
-from echofold.cli.reading.numbers import each_cell
+from echofold.cli.reading import calendar
+from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, plain, plausible, usual
+from echofold.cli.reading.numbers import between, each_cell, integral
 from echofold.cli.reading.spacing import Spacing, grid, nearest
+from echofold.cli.reading.table import Table
 
 MOSTLY = 0.9  # share of cells that must be of a form
 ISO_DAY, POINTS = r"\d{4}-\d\d-\d\d", r"\d{1,2}\.\d{1,2}\.\d{4}"
@@ -70,11 +60,23 @@ DIGIT = re.compile(r"\d")
 NO_DATE = 0.1  # share of cells that may be something else in a column of dates
 HALF = 0.5  # the same in one that was meant to be, of which the first such cell is named
 LONGEST = 100  # characters of a date
+EPOCHS = (  # their name, how many are in a second, and the largest that is read
+    ("seconds", 1, 4.2e9), ("milliseconds", 10**3, 4.2e12), ("microseconds", 10**6, 4.2e15),
+    ("nanoseconds", 10**9, 4.2e18),
+)  # fmt: skip
+EARLIEST = 3e8  # seconds, in 1979, of a column whose name says nothing
+EXCEL = np.datetime64("1899-12-30", "us")
+SERIALS = 10_000, 73_050  # days of Excel, of 1927 to 2099
+MONTHLY = (
+    (re.compile(r"(?P<month>0[1-9]|1[0-2])[.,](?P<year>\d{4})"), "a month and a year"),
+    (re.compile(r"(?P<year>\d{4})[.,](?P<month>\d{1,2})"), "a year and a month"),
+)
+Found = Iterator[tuple[pd.DatetimeIndex, str]]  # dates of numbers, and what these are read as
 
 
 def _rewritten(cells: list[str], name: str, note: Note) -> list[str]:
     """Cells in a form that is read, as they are if they have none of these forms."""
-    sample = sampled(cells)
+    sample = calendar.sampled(cells)
     if _follow(sample) and _follow(cells):
         note(f"pairs of years in {shown(name)} are read as the first of them.")
         return [match[1] if (match := TWO_YEARS.fullmatch(cell)) else cell for cell in cells]
@@ -135,7 +137,7 @@ def _pieces(cell: str) -> tuple[tuple[int, ...], int]:
     price = "," in cell or ("." in cell and len(pieces) == 2 and max(map(len, pieces)) < 4)
     if not 1 <= len(pieces) <= 3 or (price and not letters):
         return (0,) * 7, 0
-    numbers = [int(one[:5]) if one.isdecimal() else -MONTH[one] for one in pieces]
+    numbers = [int(one[:5]) if one.isdecimal() else -calendar.MONTH[one] for one in pieces]
     digits = [len(one) if one.isdecimal() else 0 for one in pieces]
     none = [0] * (3 - len(pieces))
     return (*numbers, *none, *digits, *none, len(pieces)), time
@@ -164,14 +166,14 @@ def _micros(match: re.Match[str]) -> int:
 
 def _without_words(pieces: list[str]) -> list[str]:
     """Pieces without weekdays and the like; none if a word is left that is not a month."""
-    pieces = [piece for piece in pieces if piece not in FILLERS]
+    pieces = [piece for piece in pieces if piece not in calendar.FILLERS]
     words = [place for place, piece in enumerate(pieces) if not piece.isdecimal()]
     if words and (len(words) > 1 or len(pieces) - len(words) == 3):
         # French and Spanish cut March and Tuesday alike: of two words the other is the month.
-        for spare in [place for place in words if pieces[place] in WEEKDAY][:1]:
+        for spare in [place for place in words if pieces[place] in calendar.WEEKDAY][:1]:
             del pieces[spare]
     months = [piece for piece in pieces if not piece.isdecimal()]
-    return pieces if len(months) <= 1 and all(piece in MONTH for piece in months) else []
+    return pieces if len(months) <= 1 and all(piece in calendar.MONTH for piece in months) else []
 
 
 def in_order(apart: Apart, order: str) -> tuple[pd.DatetimeIndex, bool]:
@@ -233,11 +235,11 @@ def parse(column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
         dates, ahead = _formatted(brief(column), form, name, note)
     else:
         cells = _rewritten(brief(column), name, note)
-        cells, ahead = without_zone(cells, name, note)
+        cells, ahead = calendar.without_zone(cells, name, note)
         dates = _guess(cells, name, note, most)
     dates = plausible(dates)
     if ahead is not None and dates.notna().any():
-        dates = placed(dates, ahead, name, note)
+        dates = calendar.placed(dates, ahead, name, note)
     return pd.Series(dates, index=column.index, name=column.name)
 
 
@@ -252,7 +254,7 @@ def _formatted(
     """Read cells as the user says they are written; minutes ahead of UTC as well."""
     ahead = None
     if form.endswith("%z"):
-        cells, ahead = without_zone(cells, name, note)
+        cells, ahead = calendar.without_zone(cells, name, note)
         form = form if ahead is None else form[:-2].rstrip()
     try:
         dates = pd.to_datetime(cells, format=form, errors="coerce", utc="%z" in form.lower())
@@ -282,13 +284,13 @@ def _this_century(dates: pd.DatetimeIndex, name: str, note: Note) -> pd.Datetime
 def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
     """Read cells in the way that makes most of them dates, in the best order."""
     nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
-    sample = sampled(cells)
+    sample = calendar.sampled(cells)
     if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
         return nothing
     if _iso(sample).isna().mean() <= most:
         return _iso(cells)
-    if by_letter(sample)[0].isna().mean() <= most:
-        dates, short = by_letter(cells)
+    if calendar.by_letter(sample)[0].isna().mean() <= most:
+        dates, short = calendar.by_letter(cells)
         if short:
             _say_century(dates, name, note)
         return dates
@@ -367,3 +369,169 @@ def _say_century(dates: pd.DatetimeIndex, name: str, note: Note) -> None:
         note(
             f"years of two digits in {shown(name)} are read as {years}; write four if they differ."
         )
+
+
+def counted(
+    table: Table, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
+) -> pd.Series | None:
+    """Dates of a column of numbers, NaT where one is missing; None if they are something else.
+
+    ``likely`` says that the column has a name like a date, ``first`` that it is the first; at
+    ``least`` this share of its cells must be there. What numbers are taken for is said.
+    """
+    values, column = table.numbers(name)[0], table.frame[name]
+    there = ~np.isnan(values)
+    known = values[there]
+    if len(known) < 2 or len(known) < least * len(values):
+        return None
+    steps = np.diff(known)
+    rises = _once(known) and (likely or (steps >= 0).all() or (steps <= 0).all())
+    for way in WAYS if rises else WAYS[:2]:
+        for found, meaning in way(known, column[there], likely, first):
+            dates = pd.Series(found, column.index[there], name=name).reindex(column.index)
+            if meaning:
+                row = dates.first_valid_index()
+                note(
+                    f"numbers in {shown(name)} are read as {meaning}: {shown(column[row])} is "
+                    f"{dates[row].day} {dates[row]:%B %Y}; --date none takes rows as evenly spaced."
+                )
+            return dates
+    return None
+
+
+def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
+    """Whole years, with few left out."""
+    if (likely or first) and between(values, *YEARS) and integral(values) and _steady(values):
+        yield made(values.astype(int)), "" if likely else "years"
+
+
+def _digits(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
+    """Days such as 20240131, also with hours, minutes and seconds."""
+    if not integral(values):
+        return
+    for form, low, high in (
+        ("%Y%m%d", 15e6, 24e6), ("%Y%m%d%H", 19e8, 21e8), ("%Y%m%d%H%M", 19e10, 21e10),
+        ("%Y%m%d%H%M%S", 19e12, 21e12),
+    ):  # fmt: skip
+        if between(values, low, high):
+            texts = [f"{value:.0f}" for value in values]
+            dates = pd.DatetimeIndex(pd.to_datetime(texts, format=form, errors="coerce"))
+            if dates.isna().mean() < 1 - MOSTLY:
+                yield dates, ""
+
+
+def _months(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
+    """Months such as 194901, 1949.01 or 01.1949."""
+    if integral(values):
+        if between(values, YEARS[0] * 100, YEARS[1] * 100):
+            numbers = values.astype(int)
+            if calendar.role(str(column.name), "week"):
+                dates = calendar.weeks(numbers // 100, numbers % 100)
+                if dates.notna().all() and even(dates):
+                    yield dates, "a year and a week"
+            yield from _monthly(numbers // 100, numbers % 100, "a year and a month")
+        return
+    if not between(values, 1, 13) and not between(values, *YEARS):
+        return
+    cells = brief(column)
+    for form, meaning in MONTHLY:
+        found = [match for cell in cells if (match := form.fullmatch(cell))]
+        if len(found) == len(cells):
+            year = np.array([int(match["year"]) for match in found])
+            yield from _monthly(year, _written_months([match["month"] for match in found]), meaning)
+
+
+def _written_months(texts: list[str]) -> np.ndarray:
+    """Months after a point, where 1 is October among 09 and 11, and after 9 without zeros."""
+    padded = all(len(text) == 2 or text == "1" for text in texts)
+    months = np.array([int(f"{text:0<2}") if padded else int(text) for text in texts])
+    if not padded:
+        october = np.flatnonzero([text == "1" for text in texts])
+        beside = np.r_[0, months, 0]
+        months[october[(beside[october] == 9) | (beside[october + 2] == 9)]] = 10
+    return months
+
+
+def _monthly(year: np.ndarray, month: np.ndarray, meaning: str) -> Found:
+    """Months that follow each other, or quarters."""
+    fine = (month >= 1) & (month <= 12) & (year >= YEARS[0]) & (year <= YEARS[1])
+    counts = year * 12.0 + month
+    if fine.all() and _once(counts) and any(_steady(counts, step) for step in (1, 3)):
+        yield made(year, month), meaning
+
+
+def _fractions(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
+    """Years with fractions, as R counts months and quarters."""
+    if not between(values, *YEARS):
+        return
+    for parts, middle, near in ((4, 0.0, 0.03), (12, 0.0, 0.07), (12, 0.5, 0.15)):
+        counts = values * parts - middle
+        whole = np.rint(counts).astype(int)
+        if (np.abs(counts - whole) <= near).all() and _steady(whole.astype(float)):
+            dates = made(whole // parts, whole % parts * (12 // parts) + 1)
+            period = "quarters" if parts == 4 else "months"
+            yield dates, f"years with fractions for {period}"
+
+
+def _epoch(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
+    """Seconds since 1970, or finer."""
+    largest = np.max(np.abs(values))
+    for name, ticks, most in EPOCHS:
+        if largest > most:
+            continue
+        seconds = values / ticks
+        # Whole minutes, or a name: else a number counts something.
+        clear = likely or not (values % (60 * ticks)).any()
+        likely = between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
+        if likely and clear and np.max(np.abs(seconds)) > EARLIEST:
+            dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
+            days = calendar.local_midnights(dates)
+            if days is not None and even(days):
+                yield days, f"{name} since 1970, at midnights of a zone"
+            elif even(dates):
+                yield dates, f"{name} since 1970"
+        return
+
+
+def _serial(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
+    """Days since the end of 1899, with or without a time of day."""
+    if not (likely or first) or not between(values, *SERIALS):
+        return
+    micros = values * DAY
+    for unit, near in ((60, 5), (1, 1)):  # of a fraction with few decimals
+        snapped = np.rint(micros / (unit * 1e6)) * (unit * 1e6)
+        if np.max(np.abs(snapped - micros)) <= near * 1e6:
+            micros = snapped
+            break
+    dates = _stamps(EXCEL, np.rint(micros))
+    every = even(dates)
+    # Numbers with a constant step of one, or of none that a calendar has, count something else.
+    # Without a name only the unequal lengths of months tell enough.
+    months = every is not None and every.freq[0] in "MQY"
+    if every is not None and every.seasons is not None and (likely or months):
+        yield dates, "days of Excel, since the end of 1899"
+
+
+WAYS = (_digits, _months, _years, _fractions, _epoch, _serial)
+
+
+def even(dates: pd.DatetimeIndex) -> Spacing | None:
+    """The spacing of dates in any order, as they are or moved to the start of their periods."""
+    known = dates.dropna().unique().sort_values()
+    return nearest(known)[1] if len(known) > 2 else None
+
+
+def _stamps(start: np.datetime64, micros: np.ndarray) -> pd.DatetimeIndex:
+    """Dates of microseconds after a start."""
+    return usual(pd.DatetimeIndex(start + micros.astype("timedelta64[us]")))
+
+
+def _once(values: np.ndarray) -> bool:
+    """Whether few numbers come twice, as they do where rows are doubled."""
+    return len(np.unique(values)) >= MOSTLY * len(values)
+
+
+def _steady(values: np.ndarray, step: float = 1) -> bool:
+    """Whether numbers go on by one step, but for a few."""
+    steps = np.diff(np.unique(values))
+    return len(steps) > 0 and float(np.median(steps)) == step

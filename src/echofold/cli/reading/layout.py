@@ -6,6 +6,8 @@ left keep their numbers.
 
 from __future__ import annotations
 
+import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,9 +18,15 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.text import Note, shown
-from echofold.cli.reading.lines import LINE, SAMPLE, aligned, cells_of, separator_of
-from echofold.cli.reading.numbers import MISSING, MONEY, dressed, is_value
+from echofold.cli.reading.numbers import MISSING, MONEY, cut, dressed, is_value
 
+SEPARATORS = (";", "\t", ",", "|")
+SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
+# A line with the breaks in its quoted cells; a mark inside a cell, as of inches, opens nothing.
+# Possessive, so that no place is tried twice.
+LINE = re.compile(r"""(?:[^\r\n"]++|(?<![^;,\t|\r\n])"[^"]*+(?:""[^"]*+)*+"|")++""")
+OTHER_QUOTES = {pair[0]: pair for pair in ("''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")}
+ALIKE = 0.5  # share of lines, more than which a separator must cut alike
 TAIL = 20_000  # characters at the end in which notes are looked for
 SEP = re.compile(r'\s*"?sep=([;,|\t])"?[ \t]*(?=[\r\n])', re.IGNORECASE)
 # Not what Excel writes for errors, which stand in the first column of some tables.
@@ -47,8 +55,6 @@ TOTAL = re.compile(
 )
 QUARTILE = re.compile(r"\d{1,2}(\.\d)?\s?%")  # between a minimum and a maximum
 MOST_TOTALS = 12  # rows at the end, such as a sum, a mean and shares of them
-
-
 Edit = tuple[int, int, str]  # from where to where a text is replaced, and by what
 
 
@@ -67,11 +73,55 @@ class Line:
         return [cell for cell in self.cells if cell]
 
 
+def filled_lines(text: str, start: int = 0) -> Iterator[re.Match[str]]:
+    """Lines that are not blank; a quoted cell may hold breaks."""
+    return (line for line in LINE.finditer(text, start) if not line[0].isspace())
+
+
+def _lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
+    """The same with their cells."""
+    for line in filled_lines(text, start):
+        yield Line(*line.span(), line[0].strip(), _cells_of(line[0], separator))
+
+
+def _cells_of(line: str, separator: str | None) -> list[str]:
+    """Cells of a line without the spaces around them."""
+    if separator is None:
+        return [line.strip().strip('"').strip()]
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
+    reader = csv.reader([line], delimiter=separator, skipinitialspace=True)
+    try:
+        return [cell.strip() for cell in next(reader, [])]
+    except csv.Error:  # a cell longer than csv reads
+        return [line]
+
+
+def straight(text: str, note: Note) -> str:
+    r"""Text with usual quotation marks, if those around the cells of its first line are others.
+
+    Examples
+    --------
+    >>> straight("'day';'x'\n'May';'5'", print)
+    ' and ' around cells are read as quotation marks.
+    '"day";"x"\n"May";"5"'
+    """
+    line = next(filled_lines(text[: SAMPLE[1]]), None)
+    first = line[0].strip() if line else ""
+    marks = OTHER_QUOTES.get(first[:1])
+    if marks is None or '"' in text:
+        return text
+    start, end = map(re.escape, marks)
+    if not re.fullmatch(rf"{start}[^{end}]*{end}(?:[;,\t|]{start}[^{end}]*{end})*", first):
+        return text
+    note(f"{marks[0]} and {marks[1]} around cells are read as quotation marks.")
+    return re.sub(rf"(?<![^;,\t|\r\n]){start}|{end}(?![^;,\t|\r\n])", '"', text)
+
+
 def layout(text: str, note: Note) -> tuple[str, str | None]:
     """The text of a table with blank lines around it, and its separator; says what is left out."""
-    forced = SEP.match(text)
     separator = None
-    if forced:
+    if forced := SEP.match(text):
         separator, text = forced[1], text[forced.end() :]
         note(f"its first line says that cells are separated by {shown(separator)}.")
     comments = _comments(text)
@@ -82,9 +132,9 @@ def layout(text: str, note: Note) -> tuple[str, str | None]:
             break
         named, at = line.words.lstrip("#/% "), line.end
     whole, text = text, _edited(text, edits)
-    separator = separator or separator_of(text)
+    separator = separator or _separator_of(text)
     if separator is None:
-        text, separator = aligned(text, note)
+        text, separator = _aligned(text, note)
     if separator is None:  # a blank line is a missing value then, but not where a comment was
         ends = [line.end for line in comments]
         edits += [(end, end + 1 + (whole[end : end + 2] == "\r\n"), "") for end in ends]
@@ -100,11 +150,59 @@ def layout(text: str, note: Note) -> tuple[str, str | None]:
     return _edited(text, edits), separator
 
 
-def _lines_of(text: str, separator: str | None, start: int = 0) -> Iterator[Line]:
-    """Lines that are not blank, with their cells; a quoted cell may hold breaks."""
-    for match in LINE.finditer(text, start):
-        if not match[0].isspace():
-            yield Line(*match.span(), match[0].strip(), cells_of(match[0], separator))
+def _separator_of(text: str) -> str | None:
+    """The first of ``;``, tab, comma and ``|`` that cuts lines alike; None for one column."""
+    sample: list[str] = []
+    room = SAMPLE[1]
+    for line in filled_lines(text):
+        if len(sample) == SAMPLE[0] or (len(line[0]) > room and len(sample) > 1):
+            break
+        sample.append(line[0][: SAMPLE[1]])
+        room -= len(line[0])
+    widths = {}
+    for one in SEPARATORS:
+        try:
+            reader = csv.reader(sample, delimiter=one, skipinitialspace=True)
+            widths[one] = [len(row) for row in reader]
+        except csv.Error:
+            widths[one] = [line.count(one) + 1 for line in sample]
+    for one, counts in widths.items():
+        if counts[0] > 1 and len(set(counts)) == 1:
+            return one
+    rest = [line for line in sample if not _holds_one(line.strip())]
+    cut_by = any(mark in line for line in rest for mark in SEPARATORS)
+    if len(rest) <= max(1, len(sample) / 5) and not cut_by:
+        return None  # a column with decimal commas, or with titles above
+    shares = {}  # of lines that a separator cuts into the same number of cells, more than one
+    for one, counts in widths.items():
+        width, count = max(Counter(counts).items(), key=lambda pair: (pair[1], pair[0]))
+        shares[one] = count / len(counts) if width > 1 else 0.0
+    best = max(shares, key=lambda one: shares[one])
+    if shares[best] > ALIKE:
+        return best
+    # The most frequent one: reading will then name the line that is odd.
+    one, counts = max(widths.items(), key=lambda pair: sum(pair[1]))
+    return one if max(counts) > 1 else None
+
+
+def _holds_one(line: str) -> bool:
+    """Whether a line is one number, by either decimal sign."""
+    parts = cut(line)
+    return parts is not None and any(math.isfinite(parts.value(sign)) for sign in ".,")
+
+
+def _aligned(text: str, note: Note) -> tuple[str, str | None]:
+    """Columns that stand under each other, between spaces; as it is if there are none."""
+    sample = [line[0].strip() for line in islice(filled_lines(text), 50)]
+    if len(sample) < 3 or all(_holds_one(line) for line in sample[1:]):
+        return text, None
+    for spaces in (r"[ \t]{2,}", r"[ \t]+"):
+        counts = {len(re.split(spaces, line)) for line in sample}
+        if len(counts) == 1 and counts != {1} and '"' not in text:
+            note("cells are taken to be separated by spaces.")
+            lines = (re.sub(spaces, "\t", line.strip()) for line in text.split("\n"))
+            return "\n".join(lines), "\t"
+    return text, None
 
 
 def _left_out(lines: list[Line], why: str, note: Note) -> list[Edit]:
@@ -137,7 +235,7 @@ def _comments(text: str) -> list[Line]:
     rest = _edited(text, [(line.start, line.end, "") for line in found])
     if not found or not rest.strip():
         return []
-    separator = separator_of(rest)
+    separator = _separator_of(rest)
     if separator is None:
         return found
     widths = Counter(len(line.cells) for line in islice(_lines_of(rest, separator), SAMPLE[0]))
@@ -146,7 +244,7 @@ def _comments(text: str) -> list[Line]:
     for line in found:
         below, at = below or bool(text[at : line.start].strip()), line.end
         # Below the header, as wide as the table and with a number: a row of names.
-        cells = cells_of(text[line.start : line.end], separator) if below else []
+        cells = _cells_of(text[line.start : line.end], separator) if below else []
         if not (len(cells) == width > 1 and any(map(is_value, cells[1:]))):
             kept.append(line)
     return kept
@@ -183,7 +281,7 @@ def _above(
     """Blank titles above the header and units below it, and complete the header."""
     above = lines[:data]
     if not above:
-        names = cells_of(named, separator)
+        names = _cells_of(named, separator)
         if width > 1 and len(names) == width and all(names):
             note(f"the comment {shown(named)} is taken as the header.")
             return [(0, lines[0].start, named + "\n")]
@@ -323,7 +421,7 @@ def _is_word(cell: str) -> bool:
     return cell.lower() not in MISSING and not DIGIT.search(cell)
 
 
-def without_extra_rows(frame: pd.DataFrame, name: str, note: Note) -> pd.DataFrame:
+def without_extra_rows(frame: pd.DataFrame, note: Note) -> pd.DataFrame:
     """A table without rows that are no part of the series; says which."""
     again = np.full(len(frame), frame.shape[1] > 0)
     blank = np.full(len(frame), frame.shape[1] > 1)
@@ -336,44 +434,30 @@ def without_extra_rows(frame: pd.DataFrame, name: str, note: Note) -> pd.DataFra
         if gone.any():
             several = f"{gone.sum()} rows hold", "are"
             rows, are = ("1 row holds", "is") if gone.sum() == 1 else several
-            note(
-                f"{name}: {rows} {what}, the first in row {gone.argmax() + 1}, and {are} left out."
-            )
+            note(f"{rows} {what}, the first in row {gone.argmax() + 1}, and {are} left out.")
     frame = frame[~(again | blank)]
-    return frame.iloc[: len(frame) - _totals(frame, name, note)]
+    totals = _totals(frame)
+    if totals:
+        word = shown(totals[-1][1])
+        more = f"{len(totals)} rows, from {word} on, are"
+        note(f"the last {f'row, {word}, is' if len(totals) == 1 else more} left out.")
+    return frame.iloc[: len(frame) - len(totals)]
 
 
-def _totals(frame: pd.DataFrame, name: str, note: Note) -> int:
-    """How many of the last rows are totals of those above; says them."""
-    tail = frame.iloc[-MOST_TOTALS - 1 :]
-    count = 0
+def _totals(frame: pd.DataFrame) -> list[tuple[int, str]]:
+    """Where the last rows begin that are totals of those above, and with what; the last first.
+
+    A row with a date is none, nor one whose word begins earlier rows too, as names of series do.
+    """
+    tail, totals = frame.iloc[-MOST_TOTALS - 1 :, :100], list[tuple[int, str]]()
     for row in reversed(range(len(tail))):
-        cells = [str(cell).strip() for cell in tail.iloc[row, :100]]
-        filled = [cell for cell in cells if cell]
-        quartile = count and frame.shape[1] > 1 and filled and QUARTILE.fullmatch(filled[0])
-        if not quartile and not _is_total(filled):
+        filled = [(i, str(cell)) for i, cell in enumerate(tail.iloc[row]) if str(cell).strip()]
+        words = [cell.strip() for _, cell in filled]
+        dated = any(is_value(cell) and re.search(r"\d[-/]\d", cell) for cell in words[1:])
+        quartile = totals and frame.shape[1] > 1 and words and QUARTILE.fullmatch(words[0])
+        if not quartile and not (words and TOTAL.fullmatch(words[0]) and not dated):
             break
-        count += 1
-    if not count or count == len(tail) or _are_ids(frame, count):
-        return 0
-    word = shown(next(str(cell) for cell in frame.iloc[-count] if str(cell).strip()))
-    several = f"{count} rows, from {word} on, are"
-    note(f"{name}: the last {f'row, {word}, is' if count == 1 else several} left out.")
-    return count
-
-
-def _are_ids(frame: pd.DataFrame, count: int) -> bool:
-    """Whether words of the last rows begin earlier ones too, as names of series do."""
-    above = frame.iloc[:-count]
-    for row in range(len(frame) - count, len(frame)):
-        cells = frame.iloc[row, :100].tolist()
-        place = next(i for i, cell in enumerate(cells) if str(cell).strip())
-        if (above.iloc[:, place] == cells[place]).any():
-            return True
-    return False
-
-
-def _is_total(cells: list[str]) -> bool:
-    """Whether a row begins with such a word, and has no date."""
-    dates = (is_value(cell) and re.search(r"\d[-/]\d", cell) for cell in cells[1:])
-    return bool(cells and TOTAL.fullmatch(cells[0])) and not any(dates)
+        totals.append(filled[0])
+    above = frame.iloc[: len(frame) - len(totals)]
+    ids = any((above.iloc[:, place] == cell).any() for place, cell in totals)
+    return [] if ids or len(totals) == len(tail) else totals

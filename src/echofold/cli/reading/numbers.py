@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +27,8 @@ LONGEST_MARK = max(map(len, MISSING))
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?,\d+([eE][+-]?\d+)?")  # 1.234,5
 POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")  # 1.234 beside 12,5
-THOUSANDS = re.compile(
-    r"[+-]?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})+,\d{3})(\.\d*)?"
-)  # 1,234.5; 1,23,456
+# 1,234.5 or 1,23,456
+THOUSANDS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})+,\d{3})(\.\d*)?")
 SPACES = re.compile(r"(?<=\d)[\s'’](?=\d{3}(\D|$))")  # 1 234, 1'234
 WHOLE = 2.0**53  # up to which floats hold every whole number
 SIGNS = "$€£¥₹₽₩₺₪₫₴฿¢"
@@ -69,9 +67,7 @@ def each_cell(column: pd.Series) -> Iterator[str]:
         part = column if len(column) <= CHUNK else column.iloc[start : start + CHUNK]
         for cell in part.tolist():
             if not isinstance(cell, str):  # of Parquet
-                missing = cell is None or cell is pd.NA or cell is pd.NaT
-                missing = missing or (isinstance(cell, float) and cell != cell)
-                cell = "" if missing else str(cell)
+                cell = "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else str(cell)
             yield cell.strip().replace("\u2212", "-")
 
 
@@ -105,7 +101,17 @@ def is_value(cell: str) -> bool:
 
 def whole(values: np.ndarray) -> bool:
     """Whether all values are there and are whole numbers of which floats hold every one."""
-    return bool((np.abs(values) <= WHOLE).all()) and not (values % 1).any()
+    return between(values, -WHOLE, WHOLE) and integral(values)
+
+
+def integral(values: np.ndarray) -> bool:
+    """Whether no value has a fraction."""
+    return not (values % 1).any()
+
+
+def between(values: np.ndarray, low: float, high: float) -> bool:
+    """Whether all values are there and within limits."""
+    return bool(((values >= low) & (values <= high)).all())
 
 
 class Dressed(NamedTuple):
@@ -116,18 +122,10 @@ class Dressed(NamedTuple):
     around: str  # money, a unit or a per cent sign, in lower case but for K, M, B, C, F and T
     marks: str
 
-
-@dataclass
-class Undressed:
-    """A column's cells that are more than plain numbers: values, and what is to be said.
-
-    ``values`` are infinite for what is no number, ``clash`` names two cells that cannot be of one
-    column.
-    """
-
-    values: np.ndarray
-    notes: list[str] = field(default_factory=list)
-    clash: str = ""
+    def value(self, decimal: str) -> float:
+        """The number, infinite if the text is none; its unit is not looked at."""
+        value = number(self.bare, decimal)
+        return -value if self.negative and math.isfinite(value) else value
 
 
 def cut(cell: str) -> Dressed | None:
@@ -146,15 +144,13 @@ def cut(cell: str) -> Dressed | None:
     before, bare, after = cell[: found.start()], found[0].rstrip(), cell[found.end() :].strip()
     if before[-1:] in (".", ",") and not before[-2:-1].isalpha():
         before, bare = before[:-1], before[-1] + bare
-    power = POWER.match(after)
-    if power:
+    if power := POWER.match(after):
         bare, after = bare + power[0], after[power.end() :]
     after, marks = _without_marks(after)
     before = before.strip()
-    negative = False
-    if "(" in before and ")" in after:
+    negative = "(" in before and ")" in after
+    if negative:
         before, after = before.replace("(", "", 1), after.replace(")", "", 1)
-        negative = True
     for sign in ("-", "+"):
         if before.count(sign) == 1 and not negative and sign in (before[0], before[-1]):
             before, negative = before.replace(sign, ""), sign == "-"
@@ -188,68 +184,77 @@ def dressed(cell: str) -> bool:
     )
 
 
-def plain_value(cell: str, decimal: str) -> float:
-    """The value of a dressed cell, infinite if it is none; its unit is not looked at."""
-    parts = cut(cell)
-    if parts is None:
-        return math.inf
-    value = number(parts.bare, decimal)
-    return -value if parts.negative and math.isfinite(value) else value
+class Numbers(NamedTuple):
+    """Values of a column, NaN where missing, and how its cells were read."""
+
+    values: np.ndarray
+    wrong: np.ndarray  # the positions that hold something else
+    notes: list[str] = []
+    clash: str = ""  # two cells that cannot be of one column
 
 
-def _undress(cells: pd.Series, plain: tuple[int, str] | None, decimal: str) -> Undressed:
-    """Values of the cells of a column that are more than plain numbers, by their rows.
+def numbers_of(column: pd.Series, sign: Sign) -> Numbers:
+    """A column as numbers: of text plain or dressed, and none of dates."""
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        values = np.full(len(column), np.inf)
+    elif pd.api.types.is_numeric_dtype(column.dtype):
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+    else:
+        read = (number(cell, sign.decimal) for cell in each_cell(column))
+        values = np.fromiter(read, float, len(column))
+    notes, clash = list[str](), ""
+    odd = np.flatnonzero(np.isinf(values))
+    # Of most texts none of the first cells is a number in dress.
+    if any(map(cut, each_cell(column.iloc[odd[:20]]))):
+        bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
+        plain = next(zip(bare.tolist(), each_cell(column.iloc[bare]), strict=True), None)
+        values[odd], notes, clash = _undressed(column.iloc[odd], plain, sign.decimal)
+    wrong = np.isinf(values)
+    values = np.where(wrong, np.nan, values)
+    if sign.words and not np.isnan(values).all():
+        notes = [sign.words, *notes]
+    return Numbers(values, np.flatnonzero(wrong), notes, clash)
+
+
+def _undressed(
+    cells: pd.Series, plain: tuple[int, str] | None, decimal: str
+) -> tuple[np.ndarray, list[str], str]:
+    """Values of cells that are more than plain numbers, infinite for others; notes, and a clash.
 
     ``plain`` is the row and the text of a plain number other than zero in the same column. All
     units must be the same and in every cell; money may stand in some, as accountants write it.
     """
     around, first = Counter[str](), dict[str, int]()
-    for place, cell in enumerate(each_cell(cells)):
-        one = cut(cell)
+    for place, one in enumerate(map(cut, each_cell(cells))):
         if one is not None and len(around) < MOST_UNITS:
             around[one.around] += 1
-            if one.around or plain_value(cell, decimal):
+            if one.around or one.value(decimal):
                 first.setdefault(one.around, place)
     flags = FLAGS if plain is not None or around[""] else set()
     if len(flags & around.keys()) > 1:
         flags = flags - UNSURE
     units = [name for name, _ in around.most_common() if name and name not in flags]
     usual = units[0] if units else ""
-    read = Undressed(np.full(len(cells), np.inf))
+    values = np.full(len(cells), np.inf)
     bare = plain is not None or "" in first
     if len(units) > 1 or (usual and usual not in MONEY and bare):
         named = {name: (cells.index[place], cells.iloc[place]) for name, place in first.items()}
         both = [named[name] for name in [*units, ""] if name in named] + [plain or (0, "")]
-        read.clash = " and ".join(f"{shown(cell)} in row {row + 1}" for row, cell in both[:2])
-        return read
+        return values, [], " and ".join(f"{shown(cell)} in row {row + 1}" for row, cell in both[:2])
     unit_words = "in per cent" if usual == "%" else f"without {shown(usual)}"
     words = unit_words, "without the mark of a footnote", "as a negative number"
-    said: dict[str, str] = {}
+    notes: dict[str, str] = {}
     for place, cell in enumerate(each_cell(cells)):
-        one, value = cut(cell), plain_value(cell, decimal)
+        one = cut(cell)
+        value = one.value(decimal) if one else math.inf
         if one is None or not math.isfinite(value):
             continue
-        read.values[place] = value
+        values[place] = value
         unit, marks = ("", one.around) if one.around in flags else (one.around, one.marks)
         there = unit, marks, one.negative and cell[0] != "-"
-        for how in (how for how, so in zip(words, there, strict=True) if so and how not in said):
-            said[how] = f"{shown(cell)} is read as {value:.12g}, {how}, and so are cells like it"
-    read.notes = list(said.values())
-    return read
-
-
-def values_of(column: pd.Series, decimal: str) -> tuple[np.ndarray, Undressed | None]:
-    """Values of a column of text, infinite where a cell is none, and of those in dress."""
-    values = np.fromiter((number(cell, decimal) for cell in each_cell(column)), float, len(column))
-    odd = np.flatnonzero(np.isinf(values))
-    # Of most texts none of the first cells is a number in dress.
-    if len(odd) and not any(map(cut, each_cell(column.iloc[odd[:20]]))):
-        return values, None
-    bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
-    plain = next(zip(bare.tolist(), each_cell(column.iloc[bare]), strict=True), None)
-    read = _undress(column.iloc[odd], plain, decimal)
-    values[odd] = read.values
-    return values, read
+        for how in (how for how, so in zip(words, there, strict=True) if so and how not in notes):
+            notes[how] = f"{shown(cell)} is read as {value:.12g}, {how}, and so are cells like it"
+    return values, list(notes.values()), ""
 
 
 class Sign(NamedTuple):
@@ -259,89 +264,57 @@ class Sign(NamedTuple):
     words: str = ""
 
 
-class Shown(NamedTuple):
-    """What the cells of a column show: a proof, or cells that may be read in two ways."""
-
-    proof: str = ""  # the decimal sign, if a cell leaves no doubt
-    cell: str = ""  # that cell
-    comma: str = ""  # a cell such as 1,054
-    point: str = ""  # a cell such as 1.054
-    small: str = ""  # a whole number other than zero of up to three digits
-    large: bool = False  # whether there are whole numbers of more digits
-
-
 def signs_of(frame: pd.DataFrame, separator: str | None) -> dict[str, Sign]:
     """The sign of each column of text by its name."""
-    seen = {name: _look(each_cell(frame[name])) for name in frame}
-    found = {}
-    for name, one in seen.items():
-        unclear = (one.comma or one.point) and not one.proof and one.small and not one.large
-        grouped = _grouped(each_cell(frame[name])) if unclear else None
-        found[name] = _sign(one, grouped, separator, seen)
-    return found
+    seen = {name: _kinds(each_cell(frame[name])) for name in frame}
+    return {name: _sign(frame[name], kinds, separator, seen) for name, kinds in seen.items()}
 
 
-def _look(cells: Iterator[str]) -> Shown:
-    """What the cells of a column show, up to the first that leaves no doubt."""
-    comma = point = small = ""
-    large, in_vain = False, 0
+def _kinds(cells: Iterator[str]) -> dict[str, str]:
+    """The first cell of each kind, up to one that leaves no doubt about the decimal sign."""
+    first: dict[str, str] = {}
+    in_vain = 0
     for cell in cells:
-        if "," not in cell and "." not in cell:
-            whole = _whole(cell)
-            large = large or len(whole) > 3
-            if not small and len(whole) < 4 and whole.strip("0"):
-                small = cell
-            continue
-        if UNCLEAR.fullmatch(cell):  # first, for a column of these is looked at to its end
-            kind = "." if "." in cell else ","
-        else:
-            proof, kind = _proof(_bare(cell))
-            if proof:
-                return Shown(proof, cell, comma, point, small, large)
-        if kind == ".":
-            point = point or cell
-        elif kind:
-            comma = comma or cell
-        elif not (comma or point or small or large):
+        kind = _kind(cell)
+        if kind:
+            first.setdefault(kind, cell)
+        elif not first and ("," in cell or "." in cell):
             in_vain += 1
-            if in_vain == IN_VAIN:
-                break
-    return Shown("", "", comma, point, small, large)
+        if kind in (",", ".") or in_vain == IN_VAIN:
+            break
+    return first
 
 
-def _whole(cell: str) -> str:
-    """The digits of a whole number; empty for other text."""
-    if cell.isdecimal():
-        return cell
-    if not cell or (cell[0].isdecimal() and cell[-1].isdecimal()):
-        return ""  # most dates, which need no further look
-    bare = _bare(cell).lstrip("+-")
-    return bare if bare.isdecimal() else ""
+def _kind(cell: str) -> str:
+    """The decimal sign that a cell proves, or ``,?`` or ``.?`` where it may be of thousands.
+
+    Whole numbers of up to three digits, but zero, are ``small``, longer ones ``large``; text is
+    of no kind.
+    """
+    if "," not in cell and "." not in cell:
+        if not cell or (not cell.isdecimal() and cell[0].isdecimal() and cell[-1].isdecimal()):
+            return ""  # most dates, which need no further look
+        digits = _bare(cell).lstrip("+-")
+        if not digits.isdecimal():
+            return ""
+        return "large" if len(digits) > 3 else "small" if digits.strip("0") else ""
+    bare = _bare(cell)
+    if "," in bare:
+        comma, thousands = COMMA.fullmatch(bare), THOUSANDS.fullmatch(bare)
+        if comma and thousands and not ZERO_FIRST.match(bare):
+            return ",?"
+        return "," if comma else "." if thousands else ""
+    if "." in bare and NUMBER.fullmatch(bare):
+        return ".?" if UNCLEAR.fullmatch(bare) else "."
+    return "," if TWO_POINTS.fullmatch(bare) else ""
 
 
 def _bare(cell: str) -> str:
     """A number without spaces and without what stands around it; other text as it is."""
-    if not PLAIN.fullmatch(cell):
-        parts = cut(cell)
-        cell = cell if parts is None else parts.bare
-        cell = SPACES.sub("", cell)
-    return cell
-
-
-def _proof(bare: str) -> tuple[str, str]:
-    """The decimal sign that a number proves, or the sign that is unclear; two empty for text."""
-    if "," not in bare:
-        if TWO_POINTS.fullmatch(bare):
-            return ",", ""
-        if not NUMBER.fullmatch(bare) or "." not in bare:
-            return "", ""
-        return ("", ".") if UNCLEAR.fullmatch(bare) else (".", "")
-    comma, thousands = COMMA.fullmatch(bare), THOUSANDS.fullmatch(bare)
-    if comma and (not thousands or ZERO_FIRST.match(bare)):
-        return ",", ""
-    if comma:
-        return "", ","
-    return ("." if thousands else ""), ""
+    if PLAIN.fullmatch(cell):
+        return cell
+    parts = cut(cell)
+    return SPACES.sub("", cell if parts is None else parts.bare)
 
 
 def _grouped(cells: Iterator[str]) -> bool:
@@ -365,28 +338,28 @@ def _grouped(cells: Iterator[str]) -> bool:
 
 
 def _sign(
-    one: Shown, grouped: bool | None, separator: str | None, seen: Mapping[str, Shown]
+    column: pd.Series, kinds: dict[str, str], separator: str | None, seen: dict[str, dict[str, str]]
 ) -> Sign:
-    """The sign of a column that shows this, in a file whose columns show those.
-
-    ``grouped`` tells if whole numbers beside unclear cells make these thousands, None without any.
-    """
-    if one.proof == ",":
+    """The sign of a column with these ``kinds`` of cells, in a file where those were ``seen``."""
+    if proof := kinds.get(","):
         what = "commas are read as decimal signs"
-        what = what if "," in one.cell else "points are read as of thousands"
-        return Sign(",", f"{what}, as in {shown(one.cell)}; see --decimal")
-    if one.proof or not (one.comma or one.point) or (one.large and not one.comma):
+        what = what if "," in proof else "points are read as of thousands"
+        return Sign(",", f"{what}, as in {shown(proof)}; see --decimal")
+    cell = kinds.get(",?") or kinds.get(".?")
+    if "." in kinds or not cell or ("large" in kinds and ",?" not in kinds):
         return Sign()
-    mark, name, other = (",", "comma", ".") if one.comma else (".", "point", ",")
+    small = kinds.get("small")
+    grouped = _grouped(each_cell(column)) if small and "large" not in kinds else None
+    mark, name, other = (",", "comma", ".") if ",?" in kinds else (".", "point", ",")
     # What is between commas and has one itself stands in quotes, and is rather English.
-    proofs = [column.proof for column in seen.values() if mark in column.cell]
+    proofs = [sign for one in seen.values() for sign in ",." if mark in one.get(sign, "")]
     elsewhere = next(iter(proofs), "") or (other if mark == "," == separator else mark)
     thousands = grouped or elsewhere == other
     words = ["a decimal sign", "of thousands"]
-    closer = f", which fits whole numbers such as {shown(one.small)} better"
+    closer = f", which fits whole numbers such as {shown(small)} better"
     return Sign(
         other if thousands else mark,
-        f"the {name} in {shown(one.comma or one.point)} is read as {words[thousands]}"
+        f"the {name} in {shown(cell)} is read as {words[thousands]}"
         f"{closer * (grouped == thousands)}; if it is {words[not thousands]}, give --decimal "
         f"{mark if thousands else other}",
     )

@@ -46,7 +46,7 @@ def one_of(table: Table, name: str, value: str) -> Table:
             f"column {shown(name)} of {table.name} holds no {shown(value)} (option --only): {hint}"
         )
     frame = table.frame[there].drop(columns=name).reset_index(drop=True)
-    return Table(f"{table.name}, {shown(value)}", frame, table.decimal)
+    return Table(f"{table.name}, {shown(value)}", frame, table.signs)
 
 
 def parts_of(table: Table, name: str) -> dict[str, Table]:
@@ -57,7 +57,7 @@ def parts_of(table: Table, name: str) -> dict[str, Table]:
     frame = table.frame.drop(columns=name)
     return {
         str(one): Table(
-            f"{table.name}, {shown(one)}", frame.iloc[rows].reset_index(drop=True), table.decimal
+            f"{table.name}, {shown(one)}", frame.iloc[rows].reset_index(drop=True), table.signs
         )
         for one, rows in zip(known, places, strict=True)
         if one
@@ -121,7 +121,7 @@ def _times(
         return [] if not whole(values.to_numpy()) else [values.to_numpy().astype(np.int64)]
     found = []
     for name in table.columns(others)[:MOST_COLUMNS]:
-        values, wrong = table.numbers(name)
+        values, wrong = table.numbers(name)[:2]
         years = len(values) > 1 and values.min() >= YEARS[0] and values.max() <= YEARS[1]
         if years and not len(wrong) and whole(values):
             found.append(values.astype(np.int64))
@@ -132,7 +132,7 @@ def _candidates(table: Table, others: Sequence[str]) -> list[str]:
     """Columns that may hold ids: of names or of whole numbers; those called so first."""
     text, count = [], []
     for name in table.columns(others)[:MOST_COLUMNS]:
-        values, wrong = table.numbers(name)
+        values, wrong = table.numbers(name)[:2]
         if len(wrong) == len(values):
             text.append(name)
         elif not len(wrong) and whole(values):
@@ -179,7 +179,7 @@ def say_turns(
     order = np.argsort(pd.Index(dates).to_numpy(), kind="stable")
     times = pd.Index(dates)[order]
     for name in table.columns(others)[:MOST_COLUMNS]:
-        values, wrong = table.numbers(name)
+        values, wrong = table.numbers(name)[:2]
         text, steps = len(wrong) == len(values), np.diff(np.unique(values))
         # Numbers of a few things are 0 or 1, and go on by one.
         if not text and (len(wrong) or values.min() not in (0, 1) or (steps != 1).any()):

@@ -1,9 +1,10 @@
-"""From a file to the series to forecast: which column, which dates, and what is missing."""
+"""From a file to the series to forecast and its inputs: their columns, dates and missing values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,16 +13,37 @@ from echofold._data.dates import timeline
 from echofold._data.season import detected_season
 from echofold._data.text import Note, count, listed, shown
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
-from echofold.cli.reading.inputs import Beside, Inputs, Wanted, columns_beside, columns_of, joined
 from echofold.cli.reading.layout import times_across
-from echofold.cli.reading.numbers import LARGEST, TOO_LARGE, whole
+from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
-from echofold.cli.reading.spacing import MOST_ROWS, Spacing, evenly, without_holes, written
+from echofold.cli.reading.spacing import (
+    FILLS,
+    MOST_ROWS,
+    PERIODS,
+    Spacing,
+    evenly,
+    filled_by,
+    without_holes,
+    written,
+)
 from echofold.cli.reading.table import Table, read_table
 
 LEAST = 20  # values below which there is nothing to validate on
 YEAR = 365  # days, for which three years must be there: two hardly tell it from a trend
 LEAST_YEARS = 3
+YES, NO = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
+MOST_NAMES = 20  # different ones in a column, for each becomes an input
+
+
+class Beside(NamedTuple):
+    """Inputs from the file of a series, by its dates, and which of them are 0 or 1.
+
+    ``rows`` are the numbers of rows, NaN where the file has none.
+    """
+
+    frame: pd.DataFrame
+    rows: pd.Series
+    flags: list[str]
 
 
 @dataclass(frozen=True)
@@ -136,9 +158,14 @@ def read_series(
     values = _checked(table, column)
     for name in (column, *inputs):
         table.say(name, note)
-    made = columns_beside(table, inputs, column)
+    if column in inputs:
+        raise ValueError(
+            f"--input {column}: this column is to be forecast, and not known in advance; name "
+            "another, or another --column."
+        )
     rows = pd.RangeIndex(1, len(values) + 1, name="row")
-    frame = pd.DataFrame(np.column_stack([values, rows, *(one.values for one in made)]), rows)
+    made = [_encoded(table, name, np.arange(len(values))) for name in inputs]
+    frame = pd.DataFrame(np.column_stack([values, rows, *made]), rows)
     every = None
     _enough(MOST_ROWS * len(frame), len(frame), column, table.name)  # before looking for a spacing
     if dates is not None:
@@ -148,11 +175,32 @@ def read_series(
     kept = without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
     _enough(kept.count(), kept.count(), column, table.name)
     _check_spread(float(kept.max() - kept.min()), column, table.name)
-    names = [name for one in made for name in one.names]
-    beside = Beside(made, frame.iloc[:, 2:].set_axis(names, axis=1), frame[1]) if made else None
+    beside = None
+    if made:
+        names = [name for one in made for name in one]
+        flags = [name for one in made for name in one if one[name].isin([0, 1, np.nan]).all()]
+        beside = Beside(frame.iloc[:, 2:].set_axis(names, axis=1), frame[1], flags)
     series = Series(table.name, kept, every, season, beside)
     series.check_seasons(note)
     return series
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Columns beside the values of a series, and beside those that follow."""
+
+    past: pd.DataFrame
+    ahead: pd.DataFrame
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.past.columns)
+
+    @property
+    def words(self) -> str:
+        """One line about them."""
+        return f"inputs known in advance: {listed(self.names)}"
 
 
 def read_inputs(
@@ -170,20 +218,39 @@ def read_inputs(
     """Inputs from columns of the series' own file and from another; None if there are neither.
 
     ``horizon`` rows must follow the values of the series, which may be none. Of another file with
-    the column ``id`` the rows of ``only`` are taken, and all of one without it.
+    the column ``id`` the rows of ``only`` are taken, and all of one without it. Inputs of which
+    nothing can be learned are left out.
     """
-    index = series.values.index
+    index, known = series.values.index, len(series.values)
     ahead = timeline(index, "y").following(horizon) if horizon else index[:0]
-    wanted = Wanted(series.source, str(series.values.name), index, ahead, series.every)
+    dates = index.append(ahead)
     parts: list[pd.DataFrame] = []
     if series.beside is not None:
-        parts.append(series.beside.at(wanted, fill, note))
+        parts.append(_own_inputs(series, series.beside, dates, fill, note))
     if file is not None:
         table = read_table(file, decimal, note)
         if id is not None and only is not None and id in table.frame.columns:
             table = one_of(table, id, only)
-        parts.append(columns_of(table, wanted, date_format, note))
-    return joined(parts, wanted, file, note) if parts else None
+        parts.append(_other_inputs(table, series, dates, date_format, note))
+    if not parts:
+        return None
+    both = pd.concat(parts, axis=1)
+    doubled = both.columns[both.columns.duplicated()]
+    if len(doubled):
+        raise ValueError(
+            f"input {shown(doubled[0])} is in {series.source} and in {file}; name it with --input "
+            "or leave it in the file of --inputs, not both."
+        )
+    still = [name for name in both if both[name].iloc[:known].nunique() < 2]
+    if len(still) == both.shape[1]:
+        raise ValueError(
+            f"no input changes beside the values of the series: {listed(still)} cannot explain "
+            "them; give others, or none."
+        )
+    if still:
+        note(f"left out, for they never change beside the values: {listed(still)}.")
+    both = both.drop(columns=still)
+    return Inputs(both.iloc[:known].set_axis(index), both.iloc[known:].set_axis(ahead))
 
 
 def _chosen(table: Table, column: str | None, others: list[str]) -> str:
@@ -193,7 +260,7 @@ def _chosen(table: Table, column: str | None, others: list[str]) -> str:
         return column
     columns = {}
     for name in table.frame.columns.drop(others, errors="ignore"):
-        values, wrong = table.numbers(name)
+        values, wrong = table.numbers(name)[:2]
         filled = values[~np.isnan(values)]
         if len(filled) > len(wrong):
             columns[name] = len(np.unique(filled)) > 1 and not _counts(values)
@@ -241,7 +308,7 @@ def _none(table: Table, others: list[str]) -> str:
 
 def _checked(table: Table, column: str) -> np.ndarray:
     """Numbers of a column, NaN where a cell is empty, or the error that names another cell."""
-    values, wrong = table.numbers(column)
+    values, wrong = table.numbers(column)[:2]
     holds = f"column {shown(column)} of {table.name} holds"
     if len(wrong):
         raise ValueError(
@@ -284,3 +351,192 @@ def _check_spread(spread: float, column: str, source: str) -> None:
 def _fits(length: int, count: int) -> bool:
     """Whether a season is there often enough."""
     return count >= (LEAST_YEARS if length == YEAR else 2) * length or length == 1
+
+
+def _encoded(table: Table, column: str, rows: np.ndarray) -> pd.DataFrame:
+    """The inputs that a column of a table makes, at the positions ``rows`` of it.
+
+    Values are NaN in empty cells, but for columns of names, where an empty cell is none of them.
+    """
+    values, wrong = table.numbers(column)[:2]
+    values, wrong = values[rows], rows[np.isin(rows, wrong)]
+    holds = f"input {shown(column)} of {table.name} holds"
+    huge = rows[np.abs(values) > LARGEST]
+    if len(huge):
+        raise ValueError(f"{holds} {table.place(column, huge[0])}, {TOO_LARGE}")
+    if not len(wrong):
+        return pd.DataFrame({column: values})
+    if np.count_nonzero(~np.isnan(values)) > len(wrong):
+        raise ValueError(
+            f"{holds} {table.place(column, wrong[0])}, but numbers are needed, as in its other "
+            "rows; correct it."
+        )
+    cells = list(each_cell(table.frame[column].iloc[rows]))
+    words = [cell.lower() for cell in cells]
+    if set(words) <= YES | NO | MISSING:
+        meant = [1.0 if word in YES else 0.0 if word in NO else np.nan for word in words]
+        return pd.DataFrame({column: meant})
+    names = sorted({cell for cell in cells if cell.lower() not in MISSING})
+    if len(names) > MOST_NAMES:
+        raise ValueError(
+            f"{holds} {len(names)} different names, such as {shown(names[0])} and "
+            f"{shown(names[1])}, and each becomes an input; at most {MOST_NAMES} are taken: join "
+            "some of them, or leave the column out."
+        )
+    found = np.array(cells, dtype=object)
+    return pd.DataFrame({f"{column}={name}": (found == name).astype(float) for name in names})
+
+
+def _refuse_empty(frame: pd.DataFrame, rows: np.ndarray, source: str) -> None:
+    """Raise for an input that is empty in one of these rows of a file, counted from 1."""
+    for name, column in frame.items():
+        empty = rows[column.isna().to_numpy()].astype(int)
+        if len(empty):
+            more = f" and {count(len(empty) - 1, 'more row')}" if len(empty) > 1 else ""
+            raise ValueError(
+                f"input {shown(name)} of {source} is empty in row {empty[0]}{more}; inputs must be "
+                "known for every value and for those to forecast: fill it in."
+            )
+
+
+def _own_inputs(
+    series: Series, beside: Beside, dates: pd.Index, fill: str, note: Note
+) -> pd.DataFrame:
+    """Inputs of the series' own file for all dates, without holes, or the error."""
+    source, known = series.source, len(series.values)
+    there = int(dates.isin(beside.frame.index).sum())
+    if there < len(dates):
+        raise ValueError(
+            f"{source} has {there - known} rows after its last value, but --input needs "
+            f"{len(dates) - known}, until {written(dates[-1:])[0]}: add rows with the inputs "
+            "and an empty cell for the value, or forecast fewer."
+        )
+    frame, rows = beside.frame.loc[dates], beside.rows.loc[dates].to_numpy()
+    opened = np.isnan(rows)
+    if opened[known:].any():
+        date = written(dates[known:][opened[known:]][:1])[0]
+        raise ValueError(
+            f"{source} has no row for {date}, which is to be forecast; add it with its inputs."
+        )
+    _refuse_empty(frame[~opened], rows[~opened], source)
+    frame = frame.reset_index(drop=True)
+    if opened.any():
+        how = FILLS["forward" if fill == "leave" else fill]  # by the network, which needs some
+        flags = " (zeros and ones with the value before)" * (fill == "interpolate")
+        note(f"inputs in the {count(int(opened.sum()), 'missing row')} are {how}{flags}.")
+        for name in frame:
+            own = "forward" if fill == "interpolate" and name in beside.flags else fill
+            frame[name] = filled_by(own, frame[name])
+    return frame
+
+
+def _other_inputs(
+    table: Table, series: Series, dates: pd.Index, form: str | None, note: Note
+) -> pd.DataFrame:
+    """All columns of another table but its dates, in the rows of these dates."""
+    rows, dates_in = _matching(table, series, dates, form, note)
+    column = series.values.name
+    if column in table.frame.columns:
+        raise ValueError(
+            f"{table.name} holds {shown(column)}, which is to be forecast and not known in "
+            "advance; remove that column from the inputs."
+        )
+    names = table.columns([dates_in] if dates_in else [])
+    if not names:
+        raise ValueError(f"{table.name} has no column beside its dates; add the inputs.")
+    made = []
+    for name in names:
+        made.append(_encoded(table, name, rows))
+        _refuse_empty(made[-1], rows + 1, table.name)
+    for name in names:
+        table.say(name, note)
+    return pd.concat(made, axis=1)
+
+
+def _matching(
+    table: Table, series: Series, dates: pd.Index, form: str | None, note: Note
+) -> tuple[np.ndarray, str | None]:
+    """Positions in a table of the rows that belong to these dates, and its own column of them."""
+    source, index = series.source, series.values.index
+    numbered = not isinstance(index, pd.DatetimeIndex)
+    named = index.name if index.name in table.frame.columns else None
+    in_order = numbered and named is None
+    say = (lambda _: None) if in_order else note
+    dates_in, found = find_dates(table, named, form, (), say)
+    if found is None:
+        say_unread(table, (), say)
+    if in_order:
+        if found is not None:
+            note(
+                f"dates in {shown(dates_in)} of {table.name} are not used, because {source} has "
+                "none: rows are taken in their order."
+            )
+        return _in_order(table, series, len(dates), note), dates_in
+    if found is None:
+        raise ValueError(
+            f"{table.name} has no column of dates, but {source} has; add the dates of its rows, "
+            f"best as {shown(index.name)}."
+        )
+    there = pd.Index(found)
+    if numbered == isinstance(there, pd.DatetimeIndex):
+        kinds = ("dates", "numbers") if numbered else ("numbers", "dates")
+        raise ValueError(
+            f"column {shown(dates_in)} of {table.name} holds {kinds[0]}, but that of {source} "
+            f"holds {kinds[1]}; give both the same."
+        )
+    period = None if series.every is None else PERIODS.get(series.every.freq)
+    if period is not None and not dates.isin(there).all():
+        moved = pd.DatetimeIndex(there).to_period(period).to_timestamp()
+        if moved.is_unique and dates.isin(moved).all():
+            note("dates of the inputs are moved to the start of their period.")
+            there = moved
+    doubled = np.flatnonzero(there.duplicated())
+    if len(doubled):
+        first = int(np.flatnonzero(there == there[doubled[0]])[0])
+        raise ValueError(
+            f"{table.name} has more than one row for {written(there[doubled[:1]])[0]}, rows "
+            f"{first + 1} and {doubled[0] + 1}; keep one row for each date."
+        )
+    _check_covers(there, dates, series, table.name)
+    before, after = (there < dates[0]).sum(), (there > dates[-1]).sum()
+    for more, where in ((before, "before the first value"), (after, "after the last step")):
+        if more:
+            rows, are = ("row", "is") if more == 1 else (f"{more} rows", "are")
+            note(f"the {rows} of {table.name} {where} {are} not needed.")
+    return there.get_indexer(dates), dates_in
+
+
+def _in_order(table: Table, series: Series, needed: int, note: Note) -> np.ndarray:
+    """The first rows of a table without dates."""
+    there, known = len(table.frame), len(series.values)
+    if there < needed:
+        raise ValueError(
+            f"{table.name} has {there} rows, and {needed} are needed: one for each of the "
+            f"{known} values of {series.source}, from its first value on, and {needed - known} for "
+            "those to forecast; add them, or forecast fewer."
+        )
+    if there > needed:
+        more = there - needed
+        rows, are = ("row", "is") if more == 1 else (f"{more} rows", "are")
+        note(f"the last {rows} of {table.name} {are} not needed.")
+    return np.arange(needed)
+
+
+def _check_covers(there: pd.Index, dates: pd.Index, series: Series, name: str) -> None:
+    """Raise for dates without a row."""
+    at, ahead = np.flatnonzero(~dates.isin(there)), len(dates) - len(series.values)
+    if not len(at):
+        return
+    first, date, last = written(dates[[0]])[0], *written(dates[[at[0], -1]])
+    if at[0] >= len(series.values) and there.max() < dates[at[0]]:
+        raise ValueError(
+            f"{name} ends at {written(pd.Index([there.max()]))[0]}, but inputs are needed until "
+            f"{last}, for the {count(ahead, 'step')} to forecast after {series.source}; add "
+            f"{count(len(at), 'row')}, or forecast fewer."
+        )
+    more = f" and for {count(len(at) - 1, 'other date')}" if len(at) > 1 else ""
+    raise ValueError(
+        f"{name} has no row for {date}{more} of the {len(dates)} that are needed, {first} to "
+        f"{last}: every date of {series.source}, with those it leaves out, and {ahead} more to "
+        "forecast; add the rows."
+    )

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.tseries.frequencies import to_offset
 
-from echofold._data.text import Note, shown
+from echofold._data.text import Note, count, shown
 from echofold.cli.reading.numbers import whole
 from echofold.cli.reading.table import Table
 
+SINGLE = {"B": ("on business days", (5,)), "D": ("daily", (7, 365)), "h": ("hourly", (24, 168))}
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
-DAY = pd.Timedelta(days=1)
+DAY, HOUR, NONE = pd.Timedelta(days=1), pd.Timedelta(hours=1), pd.Timedelta(0)
 # Days that a step takes at most; a grid is made only if it cannot be much longer than the file.
 LASTS = {"Y": 366, "Q": 92, "M": 31, "W": 7, "B": 1.5, "D": 1}
 STEPS = [
@@ -35,7 +37,10 @@ MOST_FILLED, LONGEST_GAP, SHORT = 0.2, 0.1, 5  # shares of the values; steps tha
 MOST_ROWS = 2  # rows of an even grid for each row of the file
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit
 SECONDS = 86_400  # in a day
-HOUR = pd.Timedelta(hours=1)
+LASTING = {"minute": 60, "hour": 3600} | {
+    name: days * SECONDS
+    for name, days in (("day", 1), ("week", 7), ("month", 30), ("quarter", 91), ("year", 365))
+}
 BACK = (3, 4, 9, 10, 11)  # months in which clocks go back, south and north of the equator
 NIGHT = 3  # the last hour that they repeat
 
@@ -60,15 +65,14 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
     values, counts = np.unique(steps, return_counts=True)
     usual = int(values[counts.argmax()])
     step = pd.Timedelta(usual, unit=dates.unit)
+    # pandas itself would call a day 24 hours.
+    fixed = f"{step // DAY}D" if step % DAY == NONE else to_offset(step).freqstr
     if step < DAY:
         few = _days_between(dates) / (step / DAY) + 1 <= MOST_ROWS * len(dates)
-        return _describe(_fixed(step)) if few and not (steps % usual).any() else None
-    month = dates[0].strftime("%b").upper()
-    week = f"W-{dates[0].strftime('%a').upper()}"
-    trials = [f"YS-{month}", f"YE-{month}", f"2QS-{month}", f"2QE-{month}", f"QS-{month}"]
-    fixed = _fixed(step)
-    trials += [f"QE-{month}", "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", fixed, "D"]
-    for freq in trials:
+        return _describe(fixed) if few and not (steps % usual).any() else None
+    month, week = f"{dates[0]:%b}".upper(), f"W-{dates[0]:%a}".upper()
+    anchored = [f"{each}-{month}" for each in ("YS", "YE", "2QS", "2QE", "QS", "QE")]
+    for freq in (*anchored, "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", fixed, "D"):
         double = 2 if freq[0] == "2" else 1
         lasts = step / DAY if freq == fixed else LASTS[freq.lstrip("2")[0]] * double
         if _days_between(dates) / lasts > MOST_ROWS * len(dates):
@@ -84,11 +88,10 @@ def grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
     return pd.date_range(dates[0], dates[-1], freq=freq, unit=dates.unit)
 
 
-def _fixed(step: pd.Timedelta) -> str:
-    """The name of a fixed step; pandas itself would call a day 24 hours."""
-    if step % DAY == pd.Timedelta(0):
-        return f"{step // DAY}D"
-    return pd.tseries.frequencies.to_offset(step).freqstr
+def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
+    """Sorted dates and their spacing: as they are, or moved to where they are evenly spaced."""
+    every = spacing(dates)
+    return (dates, every) if every else _by_period(dates) or _rounded(dates) or (dates, None)
 
 
 def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
@@ -97,16 +100,16 @@ def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | No
     For dates such as the last trading day of each month.
     """
     step = _median_seconds(dates) / SECONDS
-    for most, (freq, period) in zip((0.1, 2, 10, 45, 135, 500), PERIODS.items(), strict=True):
-        if step < most:
-            moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
-            few = _days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
-            even = moved.is_unique and few and len(grid(moved, freq)) <= 1.5 * len(moved)
-            if not even:
-                return None
-            days = spacing(moved) if period == "D" else None  # may be business days
-            return moved, days or _describe(freq)
-    return None
+    limits = zip((0.1, 2, 10, 45, 135, 500), PERIODS.items(), strict=True)
+    freq, period = next((one for most, one in limits if step < most), ("", ""))
+    if not freq:
+        return None
+    moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
+    few = _days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
+    if not (moved.is_unique and few and len(grid(moved, freq)) <= 1.5 * len(moved)):
+        return None
+    days = spacing(moved) if period == "D" else None  # may be business days
+    return moved, days or _describe(freq)
 
 
 def _rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
@@ -121,12 +124,6 @@ def _rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None
     return (moved, every) if every else None
 
 
-def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
-    """Sorted dates and their spacing: as they are, or moved to where they are evenly spaced."""
-    every = spacing(dates)
-    return (dates, every) if every else _by_period(dates) or _rounded(dates) or (dates, None)
-
-
 def _usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
     """The step in whole seconds, minutes, hours or one day that is near the median step."""
     median = _median_seconds(dates)
@@ -136,11 +133,10 @@ def _usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
 
 def _describe(freq: str) -> Spacing:
     """Words and seasons of a pandas frequency."""
-    offset = pd.tseries.frequencies.to_offset(freq)
+    offset = to_offset(freq)
     name, count = offset.rule_code.split("-")[0], offset.n
-    single = {"B": ("on business days", (5,)), "D": ("daily", (7, 365)), "h": ("hourly", (24, 168))}
-    if count == 1 and name in single:
-        return Spacing(freq, *single[name])
+    if count == 1 and name in SINGLE:
+        return Spacing(freq, *SINGLE[name])
     if name == "W":
         weekly = f"weekly ({WEEKDAYS[offset.weekday]})"
         words = weekly if count == 1 else f"every {count} weeks"
@@ -156,18 +152,19 @@ def _describe(freq: str) -> Spacing:
         step = pd.Timedelta(offset)
     except ValueError:
         return Spacing(freq, f"every {freq}", None)
-    cycles = [cycle // step for cycle in (DAY, 7 * DAY) if cycle % step == pd.Timedelta(0)]
+    cycles = [cycle // step for cycle in (DAY, 7 * DAY) if cycle % step == NONE]
     seasons = tuple(length for length in cycles if length > 1) if step < DAY else ()
     return Spacing(freq, f"every {_lasting(step)}", seasons or None)
 
 
 def _lasting(step: pd.Timedelta) -> str:
     """A duration in words."""
-    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
-        if step.total_seconds() >= size and step.total_seconds() % size == 0:
-            count = int(step.total_seconds() // size)
+    seconds = step.total_seconds()
+    for unit, size in (("day", SECONDS), ("hour", 3600), ("minute", 60), ("second", 1)):
+        if seconds >= size and seconds % size == 0:
+            count = int(seconds // size)
             return unit if count == 1 else f"{count} {unit}s"
-    return f"{step.total_seconds():g} seconds"
+    return f"{seconds:g} seconds"
 
 
 def _steps_between(index: pd.Index) -> np.ndarray:
@@ -185,8 +182,7 @@ def _median_seconds(dates: pd.DatetimeIndex) -> float:
 
 def _days_between(dates: pd.DatetimeIndex) -> float:
     """Days from the first of sorted dates to the last."""
-    first, last = int(dates.asi8[0]), int(dates.asi8[-1])
-    return (last - first) / (TICKS[dates.unit] * SECONDS)
+    return (int(dates.asi8[-1]) - int(dates.asi8[0])) / (TICKS[dates.unit] * SECONDS)
 
 
 def _refuse_gaps(known: pd.DataFrame, source: str) -> None:
@@ -197,42 +193,22 @@ def _refuse_gaps(known: pd.DataFrame, source: str) -> None:
     """
     index, rows = known.index, known[1].to_numpy(dtype=int)
     steps = _steps_between(index)
-    dates = isinstance(index, pd.DatetimeIndex)
     # Numbers stand on a grid of their smallest step; of dates that vary, half the steps decide.
-    step = float(np.median(steps) if dates else steps.min())
+    step = float(np.median(steps) if isinstance(index, pd.DatetimeIndex) else steps.min())
     count = float(steps.sum(dtype=float)) / step + 1
     if count <= MOST_ROWS * len(index):
         return
     jump = int(steps.argmax())
-    jump_rows = float(steps[jump]) / step
     # The mistyped one is on the side with fewer rows.
     odd = jump if jump + 1 < len(index) - (jump + 1) else jump + 1
     before, after = written(index[[jump, jump + 1]])
     # Nights and weekends are many jumps alike; a mistyped year is a large part of all the time.
-    remedy = f"correct row {rows[odd]} if it is mistyped, or " if count < 10 * jump_rows else ""
+    mistyped = count < 10 * float(steps[jump]) / step
+    remedy = f"correct row {rows[odd]} if it is mistyped, or " if mistyped else ""
     raise ValueError(
         f"{source} is mostly gaps: evenly spaced, its {len(index):,} rows would become "
         f"{int(count):,}. {shown(index.name)} jumps from {before} (row {rows[jump]}) to {after} "
         f"(row {rows[jump + 1]}): {remedy}take rows as evenly spaced with --date none."
-    )
-
-
-def _refuse_filling(missing: np.ndarray, index: pd.Index, source: str) -> None:
-    """Raise if too many values are missing, or too many in one place."""
-    edges = np.diff(np.concatenate([[0], missing.astype(np.int8), [0]]))
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    lengths = ends - starts
-    count, longest = int(lengths.sum()), int(lengths.max())
-    most = max(SHORT, LONGEST_GAP * len(missing))
-    if count <= MOST_FILLED * len(missing) and longest <= most:
-        return
-    at = int(lengths.argmax())
-    first, last = written(index[[starts[at], ends[at] - 1]])
-    where = f"{longest:,} of them from {first} to {last}" if longest > 1 else f"one at {first}"
-    raise ValueError(
-        f"{source}: {count:,} of {len(missing):,} values are missing, {where}, too many to "
-        "learn from the others; cut the file to a part without gaps, repeat the value before each "
-        "gap with --fill forward, or take rows as evenly spaced with --date none."
     )
 
 
@@ -298,32 +274,32 @@ def _one_for_each(
     source = table.name
     doubled = known.index.duplicated(keep=False)
     if how is not None:
-        count = int(known.index[doubled].nunique())
-        dates = "1 date has" if count == 1 else f"{count} dates have"
+        several = known.index[doubled].nunique()
+        dates = "1 date has" if several == 1 else f"{several} dates have"
         taken = {"mean": "their mean is", "sum": "their sum is"}.get(how, f"the {how} is")
         note(f"{dates} several rows in {source}; {taken} taken (--duplicates).")
         return _joined(known, how)
     copies = table.repeated()[known[1].to_numpy(dtype=int) - 1] & doubled
     if copies.any():
-        first, count = int(known[1].to_numpy()[copies][0]), copies.sum()
-        rows = "1 row repeats another" if count == 1 else f"{count} rows repeat others"
+        first = int(known[1].to_numpy()[copies][0])
+        several = f"{copies.sum()} rows repeat others"
+        rows = "1 row repeats another" if copies.sum() == 1 else several
         note(f"{rows} of {source} cell by cell, the first in row {first}: left out.")
         known = known[~copies]
-    doubled = known.index.duplicated(keep=False)
-    if not doubled.any():
+        doubled = known.index.duplicated(keep=False)
+    twice = known.index[doubled].unique()
+    if not len(twice):
         return known
     if _clocks_went_back(known.index, doubled):
-        hours = known.index[doubled].floor("h").unique()
+        hours = twice.floor("h").unique()
         more = "" if len(hours) == 1 else f", and {len(hours) - 1} such hours of other years,"
         note(
             f"the hour from {written(hours[:1])[0]} is there twice{more} as when clocks go back: "
             "averaged."
         )
         return _joined(known, "mean")
-    twice = known.index[doubled].unique()
     both = np.sort(known[1][known.index == twice[0]].to_numpy(dtype=int))
-    count = len(twice) - 1
-    more = f", and for {count} other date{'' if count == 1 else 's'}" if count else ""
+    more = f", and for {count(len(twice) - 1, 'other date')}" if len(twice) > 1 else ""
     column = other()
     remedy = f"take the dates of {shown(column)} with --date, " if column else ""
     raise ValueError(
@@ -351,12 +327,12 @@ def _clocks_went_back(index: pd.Index, doubled: np.ndarray) -> bool:
     if not isinstance(index, pd.DatetimeIndex) or not len(steps):
         return False
     step = pd.Timedelta(int(np.median(steps)), unit=index.unit)
-    if step > HOUR or HOUR % step != pd.Timedelta(0):
-        return False
     twice = index[doubled]
     hours = twice.floor("h").unique()
     return bool(
-        hours.month.isin(BACK).all()
+        step <= HOUR
+        and HOUR % step == NONE
+        and hours.month.isin(BACK).all()
         and (hours.hour <= NIGHT).all()
         and hours.year.is_unique
         and len(twice) == 2 * twice.nunique() == 2 * len(hours) * (HOUR // step)
@@ -370,14 +346,11 @@ def _moved(dates: pd.DatetimeIndex, source: str, note: Note) -> tuple[pd.Datetim
         "rounded, for they are nearly": _rounded,
     }
     step = _usual_step(dates)
-    within = step is not None and step < DAY
-    for words in reversed(ways) if within else ways:
+    for words in reversed(ways) if step is not None and step < DAY else ways:
         if found := ways[words](dates):
             note(f"dates are {words} {found[1].words}.")
             return found[0].rename(dates.name), found[1]
-    sizes = {"minute": 60, "hour": 3600, "day": SECONDS, "week": 7 * SECONDS}
-    sizes |= {"month": 30 * SECONDS, "quarter": 91 * SECONDS, "year": 365 * SECONDS}
-    near = min(sizes, key=lambda one: abs(np.log(sizes[one] / _median_seconds(dates))))
+    near = min(LASTING, key=lambda one: abs(np.log(LASTING[one] / _median_seconds(dates))))
     raise ValueError(
         f"the dates in {shown(dates.name)} of {source} are not evenly spaced: bring them to one "
         f"row for each {_lasting(step) if step else near} first, or take rows as evenly spaced "
@@ -405,26 +378,35 @@ def without_holes(
 ) -> pd.Series:
     """Cut missing values off the ends, and ``fill`` those inside if so asked.
 
-    The last may be ``ahead`` of time.
+    The last may be ``ahead`` of time. Raises if too many are missing, or too many in one place.
     """
     there = np.flatnonzero(known.notna())
     if not len(there):
         raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
-    first, last = there[0], there[-1]
+    first, last = there[[0, -1]]
     ends = f": the series ends at {written(known.index[[last]])[0]}"
-    for count, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
-        if count and not (ahead and where == "last"):
-            rows, are = ("row has", "is") if count == 1 else (f"{count} rows have", "are")
+    for cut, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
+        if cut and not (ahead and where == "last"):
+            rows, are = ("row has", "is") if cut == 1 else (f"{cut} rows have", "are")
             note(f"the {where} {rows} no value and {are} left out{end}.")
     known = known.iloc[first : last + 1]
-    missing = known.isna()
-    if not missing.any():
+    missing, size = np.flatnonzero(known.isna()), len(known)
+    if not len(missing):
         return known
-    are, first_date = "is" if missing.sum() == 1 else "are", written(known.index[missing][:1])[0]
-    text = f"{missing.sum()} of {len(known):,} values {are} missing, the first at {first_date}"
+    dates, are = known.index, "is" if len(missing) == 1 else "are"
+    first_date = written(dates[missing[:1]])[0]
+    text = f"{len(missing)} of {size:,} values {are} missing, the first at {first_date}"
     if fill == "none":
         raise ValueError(f"{source}: {text}; fill them, or use another --fill than none.")
-    if fill != "forward":
-        _refuse_filling(missing.to_numpy(), known.index, source)
+    gap = max(np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1), key=len)
+    many = len(missing) > MOST_FILLED * size or len(gap) > max(SHORT, LONGEST_GAP * size)
+    if many and fill != "forward":
+        start, end = written(dates[gap[[0, -1]]])
+        where = f"{len(gap):,} of them from {start} to {end}" if len(gap) > 1 else f"one at {start}"
+        raise ValueError(
+            f"{source}: {len(missing):,} of {size:,} values are missing, {where}, too many to "
+            "learn from the others; cut the file to a part without gaps, repeat the value before "
+            "each gap with --fill forward, or take rows as evenly spaced with --date none."
+        )
     note(f"{text}; {FILLS[fill]} (see --fill).")
     return filled_by(fill, known)

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 import io
 import re
 import stat
 import sys
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from echofold._data.text import Note, listed, one_line, shown, unguarded
-from echofold.cli.reading.layout import is_header, layout, without_extra_rows
-from echofold.cli.reading.lines import blank_lines, decode, filled_lines, parsed, straight
-from echofold.cli.reading.numbers import Sign, Undressed, each_cell, signs_of, values_of
+from echofold.cli.reading.layout import (
+    filled_lines,
+    is_header,
+    layout,
+    straight,
+    without_extra_rows,
+)
+from echofold.cli.reading.numbers import Numbers, Sign, each_cell, numbers_of, signs_of
 
 OTHER_KINDS = {
-    "HTML or XML": re.compile(
-        r"\s*<(!doctype|!--|\?xml|html|head|body|table|[\w:]+( [^<>]*)?>\s*<)", re.I
-    ),
-    "JSON": re.compile(r'\s*(\{\s*("|\})|\[\s*[\[{]|\[\s*"[^"]*"\s*,\s*\n)'),
+    "HTML or XML": r"(?i)\s*<(!doctype|!--|\?xml|html|head|body|table|[\w:]+( [^<>]*)?>\s*<)",
+    "JSON": r'\s*(\{\s*("|\})|\[\s*[\[{]|\[\s*"[^"]*"\s*,\s*\n)',
 }
+BREAK = re.compile(r"\r\n?|\n")
+QUOTED = re.compile(r'"[^"]*"')
+WIDEST = 10_000  # columns: each takes kilobytes, though it may be a single byte of the file
+EMPTY = 400_000  # cells that short lines may leave empty, which take some sixty bytes each
+HABIT = 0.05  # share of short lines from which a file is taken to leave out empty cells at the end
 
 
 @dataclass
@@ -34,9 +43,8 @@ class Table:
 
     name: str
     frame: pd.DataFrame
-    decimal: dict[str, Sign] = field(default_factory=dict)
-    read: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    remarks: dict[str, Undressed] = field(default_factory=dict)
+    signs: dict[str, Sign] = field(default_factory=dict)
+    read: dict[str, Numbers] = field(default_factory=dict)
 
     def column(self, name: str, option: str) -> pd.Series:
         """A column by its name, or the error that names the nearest."""
@@ -52,20 +60,10 @@ class Table:
         """Names of the columns but some."""
         return [name for name in self.frame.columns if name not in but]
 
-    def numbers(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Values of a column, NaN where missing, and the positions that hold something else."""
+    def numbers(self, name: str) -> Numbers:
+        """A column as numbers."""
         if name not in self.read:
-            column = self.frame[name]
-            if pd.api.types.is_datetime64_any_dtype(column.dtype):
-                values = np.full(len(column), np.inf)
-            elif pd.api.types.is_numeric_dtype(column.dtype):
-                values = column.to_numpy(dtype=float, na_value=np.nan)
-            else:
-                values, dressed = values_of(column, self.decimal.get(name, Sign()).decimal)
-                if dressed is not None:
-                    self.remarks[name] = dressed
-            wrong = np.isinf(values)
-            self.read[name] = np.where(wrong, np.nan, values), np.flatnonzero(wrong)
+            self.read[name] = numbers_of(self.frame[name], self.signs.get(name, Sign()))
         return self.read[name]
 
     def place(self, name: str, row: int) -> str:
@@ -74,11 +72,10 @@ class Table:
 
     def clash(self, name: str) -> str:
         """What to say of a column with two units; empty if it has none."""
-        if name not in self.remarks or not self.remarks[name].clash:
-            return ""
-        return (
-            f"column {shown(name)} of {self.name} holds {self.remarks[name].clash}, which are not "
-            "in one unit; write all cells alike."
+        cells = self.numbers(name).clash
+        return cells and (
+            f"column {shown(name)} of {self.name} holds {cells}, which are not in one unit; write "
+            "all cells alike."
         )
 
     def repeated(self) -> np.ndarray:
@@ -90,12 +87,8 @@ class Table:
 
     def say(self, name: str, note: Note) -> None:
         """Say how cells of a column that is used were read."""
-        values = self.numbers(name)[0]
-        if name in self.decimal and self.decimal[name].words and not np.isnan(values).all():
-            note(f"{self.decimal[name].words} (column {shown(name)}).")
-        if name in self.remarks:
-            for words in self.remarks[name].notes:
-                note(f"{words} (column {shown(name)}).")
+        for words in self.numbers(name).notes:
+            note(f"{words} (column {shown(name)}).")
 
 
 def read_table(file: str, decimal: str | None, note: Note) -> Table:
@@ -108,14 +101,14 @@ def read_table(file: str, decimal: str | None, note: Note) -> Table:
         raise ValueError(f"{name} is a spreadsheet or an archive; save the sheet as CSV first.")
     if content[:2] == b"\x1f\x8b":
         raise ValueError(f"{name} is compressed (gzip); unpack it first.")
-    text = decode(content, name, note)
+    text = _decoded(content, name, note)
     del content
     if not text.strip():
         raise ValueError(f"{name} is empty; give a file with a header and a column of numbers.")
     for kind, form in OTHER_KINDS.items():
-        if form.match(text):
+        if re.match(form, text):
             raise ValueError(f"{name} is {kind}, not a table of cells; save the table as CSV.")
-    frame, separator = split(text, name, note)
+    frame, separator = _split(text, name, note)
     # A comma between separators that are commas stands in quotes.
     signs = "." in text or ("," in text and (separator != "," or '"' in text))
     del text
@@ -169,7 +162,34 @@ def _parquet(content: bytes, name: str) -> pd.DataFrame:
     return frame
 
 
-def split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
+def _decoded(content: bytes, name: str, note: Note) -> str:
+    """Bytes to text: UTF-8 with or without a mark, UTF-16 with one, or Latin-1."""
+    marked = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if not marked and b"\0" in content[:4096]:
+        raise ValueError(f"{name} is not a text file; give a CSV or Parquet file.")
+    try:
+        text = content.decode("utf-16" if marked else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        if marked:
+            raise ValueError(
+                f"{name} begins like UTF-16 text, but is damaged at byte {error.start + 1} "
+                f"({error.reason}); save it again, best as UTF-8."
+            ) from None
+        note(f"{name} is not UTF-8; its letters are read as Western European (Latin-1).")
+        try:
+            text = content.decode("cp1252")  # Latin-1 with the euro sign, of Windows
+        except UnicodeDecodeError:
+            text = content.decode("latin-1")
+    if "\x1a" in text[-4:]:  # the sign of its end
+        text = text.rstrip("\x1a\r\n")
+    place = text.find("\0")  # which readers of CSV take for the end
+    if place >= 0:
+        line = text.count("\n", 0, place) + 1
+        raise ValueError(f"{name} is damaged: line {line} holds a zero byte; remove it.")
+    return text
+
+
+def _split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
     """Named columns of text, and the separator between them."""
 
     def say(words: str) -> None:
@@ -185,10 +205,10 @@ def split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
         )
     if separator is None:
         # Objects first: NumPy would make all lines as wide as the longest.
-        lines = np.array([line.strip().strip('"') for line in filled_lines(text)], dtype=object)
-        frame = pd.DataFrame({0: lines}, dtype="str")
+        lines = [line[0].strip().strip('"') for line in filled_lines(text)]
+        frame = pd.DataFrame({0: np.array(lines, dtype=object)}, dtype="str")
     else:
-        frame = parsed(text, separator, name, note)
+        frame = _cells(text, separator, name, say)
     first = [str(cell).strip() for cell in frame.iloc[0]]
     below = [[str(cell).strip() for cell in row] for row in frame.iloc[1:6].to_numpy()]
     if not is_header(first, below):
@@ -203,18 +223,22 @@ def split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
     # Columns without a name that hold nothing, as of separators at the end of every line.
     nameless = [one for one, cell in zip(names, first, strict=True) if not cell]
     empty = [one for one in nameless if not any(each_cell(frame[one]))]
-    frame = without_extra_rows(frame.drop(columns=empty), name, note)
+    frame = without_extra_rows(frame.drop(columns=empty), say)
     if separator is None:
-        frame = _with_blank_lines(frame, blank_lines(text), say)
+        frame = _with_blank_lines(frame, text, say)
     return frame.reset_index(drop=True), separator
 
 
-def _with_blank_lines(frame: pd.DataFrame, blank: np.ndarray, say: Note) -> pd.DataFrame:
-    """One column with an empty cell for each of the ``blank`` lines between those that it has.
+def _with_blank_lines(frame: pd.DataFrame, text: str, say: Note) -> pd.DataFrame:
+    """One column with an empty cell for each blank line of a text between those that it has.
 
     Where lines are spaced, as many more blank ones are needed for a cell.
     """
-    between = np.where(np.diff(frame.index) == 1, blank[frame.index[1:]], 0)
+    blank, at = [], 0
+    for line in filled_lines(text):
+        blank.append(len(BREAK.findall(text, at, line.start())) - bool(at))
+        at = line.end()
+    between = np.where(np.diff(frame.index) == 1, np.array(blank)[frame.index[1:]], 0)
     usual = int(np.median(between)) if len(between) else 0
     empty = np.maximum(between - usual, 0) // (usual + 1)
     if empty.any():
@@ -226,6 +250,96 @@ def _with_blank_lines(frame: pd.DataFrame, blank: np.ndarray, say: Note) -> pd.D
 
 def _check_names(frame: pd.DataFrame, name: str) -> None:
     """Raise for two columns of one name."""
-    doubled = [one for one, count in Counter(frame.columns).items() if count > 1]
-    if doubled:
+    doubled = frame.columns[frame.columns.duplicated(keep=False)]
+    if len(doubled):
         raise ValueError(f"{name} has two columns named {shown(doubled[0])}; rename one of them.")
+
+
+def _cells(text: str, separator: str, name: str, say: Note) -> pd.DataFrame:
+    """Cells between separators, or the error that names an uneven line."""
+    _check_width(text, separator, name)
+    uneven = f"{name} is not an even table:"
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text), sep=separator, header=None, dtype=str, na_filter=False,
+            skipinitialspace=True,
+        ).fillna("")  # fmt: skip
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        words = f"{one_line(error)}."
+        if "EOF inside string" in words:
+            words = "a quotation mark is opened and never closed; close it."
+        else:
+            words = _long_line(text, separator) or words
+        raise ValueError(f"{uneven} {words}") from None
+    width = frame.shape[1]
+    if width == 1 or not (frame[width - 1] == "").any():
+        return frame
+    short = (one for one in _rows(text, separator) if len(one[1]) < width)
+    line, row = next(short, (0, []))
+    count = bool(line) + sum(1 for _ in short)
+    if count > max(1, HABIT * len(frame)):
+        say(
+            f"{count} lines, the first line {line}, have fewer than {width} fields; the others are "
+            "taken to be empty."
+        )
+    elif count:
+        fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+        others = f", and so have {count - 1} other lines" if count > 1 else ""
+        raise ValueError(
+            f"{uneven} line {line} has {fields}, too few where {width} are expected{others}: "
+            f"{shown(separator.join(row[:50]))}; complete it, or remove it."
+        )
+    return frame
+
+
+def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not blank, each with the number of the line that it ends in."""
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    try:
+        for row in reader:
+            if len(row) > 1 or (row and row[0].strip()):
+                yield reader.line_num, row
+    except csv.Error:  # a cell of more than csv's limit: the table is read, only not looked at
+        return
+
+
+def _long_line(text: str, separator: str) -> str | None:
+    """What to say of the first line that has more cells than the first."""
+    expected = None
+    for line, row in _rows(text, separator):
+        expected = expected or len(row)
+        if len(row) <= expected:
+            continue
+        remedy = f"quote cells that contain {shown(separator)}"
+        digits = [bool(re.fullmatch(r"\s*[+-]?\d+\s*", cell[:50])) for cell in row]
+        if separator == "," and any(map(all, pairwise(digits))):
+            remedy = (
+                "if its comma is a decimal sign, quote such cells or separate cells by semicolons"
+            )
+        if line < 30 and expected == 1:
+            remedy = "remove the lines above the header, and " + remedy
+        return (
+            f"line {line} has {len(row)} fields, too many where the first line has {expected}: "
+            f"{shown(separator.join(row[:50]))}; {remedy}."
+        )
+    return None
+
+
+def _check_width(text: str, separator: str, name: str) -> None:
+    """Raise for a file that would take much more memory as a table than as text."""
+    lines = (QUOTED.sub("", line[0]) for line in islice(filled_lines(text), 2))
+    wide = max(line.count(separator) for line in lines) + 1
+    if wide > WIDEST:
+        raise ValueError(
+            f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
+            "dates and of the numbers to forecast."
+        )
+    most = max(EMPTY, len(text))  # an even table has a character for each cell
+    count = text.count("\n") + text.count("\r")
+    if wide * count > most:
+        count = sum(1 for _ in filled_lines(text))
+    if wide * count > most:
+        raise ValueError(
+            f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
+            f"its {count:,} lines have few. Keep the columns that are filled."
+        )
