@@ -39,7 +39,7 @@ class Commands(click.Group):
         """Import a command."""
         if name not in COMMANDS:
             return None
-        return import_module(f"echofold.cli.commands.{name}").command
+        return getattr(import_module("echofold.cli.commands"), name)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command named first, or suggest the nearest."""

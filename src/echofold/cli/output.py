@@ -1,19 +1,28 @@
-"""What a command says: results on stdout, everything else on stderr, or one JSON object."""
+"""What a command says: results on stdout, everything else on stderr, or one JSON object.
+
+Results are tables and lines of blocks.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+
+from echofold._data.text import label
+
+BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 class Output:
@@ -33,8 +42,7 @@ class Output:
         if text in self.notes:
             return
         self.notes.append(text)
-        if not self.quiet:
-            click.echo(_wrapped(f"note: {text}", sys.stderr), err=True)
+        self.stage(f"note: {text}")
 
     def stage(self, text: str) -> None:
         """What is being done now."""
@@ -76,17 +84,15 @@ class Output:
             yield
 
     @contextmanager
-    def resumable(self, checkpoint: Path | None, option: bool = True) -> Iterator[None]:
-        """Let an interrupt say how to go on, with the ``option`` --checkpoint or without it."""
+    def resumable(self, checkpoint: Path | None) -> Iterator[None]:
+        """Let an interrupt say how to go on."""
         try:
             yield
         except KeyboardInterrupt:
-            words = ""
+            words = "with --checkpoint FOLDER finished work is kept for the next time."
             if checkpoint is not None:
                 words = f"finished work is kept in {checkpoint}: run the same command to go on."
-            elif option:
-                words = "with --checkpoint FOLDER finished work is kept for the next time."
-            raise KeyboardInterrupt(words and f"interrupted; {words}") from None
+            raise KeyboardInterrupt(f"interrupted; {words}") from None
 
 
 def _wrapped(text: str, stream: Any) -> str:
@@ -110,3 +116,72 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     return str(value)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns under a line, the first to the left and the others to the right.
+
+    Examples
+    --------
+    >>> print(table(["scheme", "error"], [["k-fold", "0.31"], ["single", "12.3"]]))
+    scheme  error
+    ──────  ─────
+    k-fold   0.31
+    single   12.3
+    """
+    columns = [label(name) for name in columns]  # one of them is a name in the user's file
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    lines = [columns, ["─" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def sparkline(values: np.ndarray, low: float, high: float, width: int = 60) -> str:
+    """Values as a line of blocks, between ``low`` and ``high``; neighbours are averaged to fit.
+
+    Where all of them are missing (NaN) is a space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sparkline(np.array([0.0, 1.0, 2.0, 7.0]), 0, 7)
+    '▁▂▃█'
+    """
+    parts = np.array_split(np.asarray(values, dtype=float), min(width, len(values)))
+    means = [part[~np.isnan(part)].mean() if not np.isnan(part).all() else np.nan for part in parts]
+    if np.isinf(means).any():
+        return "?" * len(means)
+    places = np.clip((np.array(means) - low) / ((high - low) or 1.0), 0, 1) * (len(BLOCKS) - 1)
+    return "".join(" " if np.isnan(place) else BLOCKS[round(place)] for place in places)
+
+
+def shortened(rows: Sequence[Sequence[str]], most: int) -> list[Sequence[str]]:
+    """All rows, or the first and last of them with a row that says how many are left out.
+
+    Examples
+    --------
+    >>> shortened([[str(i), "x"] for i in range(100)], 4)
+    [['0', 'x'], ['1', 'x'], ['… 96 more', ''], ['98', 'x'], ['99', 'x']]
+    """
+    left = len(rows) - most
+    if left <= 1:  # the remark would take a row itself
+        return list(rows)
+    end = len(rows) - most // 2
+    remark = [f"… {left} more", *[""] * (len(rows[0]) - 1)]
+    return [*rows[: most - most // 2], remark, *rows[end:]]
+
+
+def prepare(folder: Path) -> Path:
+    """Make the folder, and find out before the work whether it can be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(f"--out {folder}: there is a file of that name; give a folder.") from None
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"--out {folder}: this folder cannot be written to; give another.")
+    return folder
