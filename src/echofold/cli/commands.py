@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,6 @@ FORMATS = (".png", ".svg", ".pdf")
 DRAWN = tuple(name for name, scheme in BY_NAME.items() if "valid" in sizes_of(scheme))
 EXPERIMENTS = ("generative", "output", "classification", "speed", "figures", "all", "racca")
 METRICS = "; ".join(f"{name}, {resolve(name).words}" for name in OF_ERRORS)
-OF_FILES = {  # how files are read, which a series that was read before has behind it
-    "file", "columns", "inputs", "season", "column", "date", "date_format", "decimal", "fill",
-    "duplicates", "id", "only",
-}  # fmt: skip
 
 
 def several(kind: type, expected: str, allowed: Callable[[tuple], bool]) -> Callable:
@@ -89,13 +85,7 @@ def option(spelled: str, help: str, type: Any = None, *, to: str | None = None, 
 
 def together(*options: Callable) -> Callable:
     """One decorator of several, in the order of the help page."""
-
-    def decorate(function: Any) -> Any:
-        for one in reversed(options):
-            function = one(function)
-        return function
-
-    return decorate
+    return lambda function: reduce(lambda made, one: one(made), reversed(options), function)
 
 
 def example(*lines: str) -> str:
@@ -273,10 +263,7 @@ def forecast(**given: Any) -> int:
 @file_and_column
 @option("--test", "Values held out at the end (a tenth of them).", POSITIVE)
 @option(
-    "--origins",
-    "Held-out stretches: the last, the one before it, and so on.",
-    POSITIVE,
-    default=1,
+    "--origins", "Held-out stretches: the last, the one before it, and so on.", POSITIVE, default=1
 )
 @option("--scheme", "How candidates are validated.", [*SCHEMES, "all"], default="all")
 @option("--final", "How the final model is made of the winner.", [*FINALS, "all"], default="all")
@@ -313,6 +300,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     began = time.perf_counter()
     from echofold.cli.forecast import forecast_series
     from echofold.cli.output import Output
+    from echofold.cli.panel import OF_FILES
     from echofold.cli.reading import Series
     from echofold.cli.reading.spacing import spacing
     from echofold.cli.validate import validate_series
@@ -321,14 +309,13 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     def options(command: click.Command, *line: Any) -> dict[str, Any]:
         words = ["gasoline", *map(str, line), "--seed", str(seed)]
         parsed = command.make_context(command.name, words).params
-        of_series = parsed.keys() - OF_FILES - {"quiet", "as_json"}
-        return {name: parsed[name] for name in of_series}
+        return {name: parsed[name] for name in parsed.keys() - {*OF_FILES, "quiet", "as_json"}}
 
     output, gasoline = Output(quiet, as_json), load_gasoline()
     series = Series("gasoline", gasoline.data, spacing(gasoline.data.index))
     output.stage(gasoline.description)
-    compared = options(validate, "--test", HORIZON)
-    content = validate_series(series, None, output=output, **compared)
+    asked = options(validate, "--test", HORIZON)
+    content = validate_series(series, None, output=output, **asked)
     output.explain(f"Errors are in {gasoline.units}.")
     if out is not None:
         output.stage("\nthe year after")

@@ -26,6 +26,7 @@ RESERVED = {  # names that Windows keeps for devices
 LONGEST = 60  # characters of a folder's name
 OF_INPUTS = ("date_format", "decimal", "fill", "id", "only")  # how a file of inputs is read too
 OF_SERIES = ("column", "date", "duplicates", *OF_INPUTS)
+OF_FILES = ("file", "season", "inputs", "columns", *OF_SERIES)  # how what is given is read
 FAILURES = (ValueError, TypeError, ImportError, OSError, MemoryError)
 
 
