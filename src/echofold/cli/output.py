@@ -1,12 +1,8 @@
-"""What a command says: results on stdout, everything else on stderr, or one JSON object.
-
-Results are tables and lines of blocks.
-"""
+"""What a command says: results on stdout, everything else on stderr, or one JSON object."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import sys
@@ -62,7 +58,7 @@ class Output:
     def json(self, content: dict[str, Any]) -> None:
         """The one object, if it was asked for."""
         if self.as_json:
-            click.echo(json.dumps(plain({**content, "notes": self.notes}), ensure_ascii=False))
+            click.echo(as_json({**content, "notes": self.notes}))
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -103,19 +99,14 @@ def _wrapped(text: str, stream: Any) -> str:
     return "\n".join(textwrap.fill(line, width) for line in text.split("\n"))
 
 
-def plain(value: Any) -> Any:
-    """The same in types that JSON knows; what is not finite becomes null."""
-    if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return str(value)
+def as_json(content: Any) -> str:
+    """Content as JSON; what is not finite becomes null."""
+
+    def known(value: Any) -> Any:
+        return value.tolist() if hasattr(value, "tolist") else str(value)
+
+    text = json.dumps(content, default=known)
+    return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -176,7 +167,7 @@ def shortened(rows: Sequence[Sequence[str]], most: int) -> list[Sequence[str]]:
     return [*rows[: most - most // 2], remark, *rows[end:]]
 
 
-def prepare(folder: Path) -> Path:
+def prepare(folder: Path) -> None:
     """Make the folder, and find out before the work whether it can be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -184,4 +175,3 @@ def prepare(folder: Path) -> Path:
         raise ValueError(f"--out {folder}: there is a file of that name; give a folder.") from None
     if not os.access(folder, os.W_OK):
         raise ValueError(f"--out {folder}: this folder cannot be written to; give another.")
-    return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 import unicodedata
@@ -16,7 +15,7 @@ import pandas as pd
 from echofold._data.text import figure, guarded, listed, shown
 from echofold._machine.files import write_atomically
 from echofold.cli.compare import errors_of
-from echofold.cli.output import Output, plain
+from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
 from echofold.cli.reading import LEAST, parts_of, read_inputs, read_series, read_table
 
@@ -155,7 +154,7 @@ def _show(
 ) -> None:
     """A line for each series, and what failed; a list as JSON."""
     if output.as_json:
-        click.echo(json.dumps(plain(done), ensure_ascii=False))
+        click.echo(as_json(done))
         return
     rows = []
     for record in done:
