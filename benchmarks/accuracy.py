@@ -85,20 +85,21 @@ def by_echofold(y: np.ndarray, seasons: tuple[int, ...], horizon: int):
 
 def forecast(y: np.ndarray, seasons: tuple[int, ...], horizon: int, levels: tuple[float, ...]):
     """What ``echofold forecast`` gives, without beginnings that only tell the expected error."""
+    from types import SimpleNamespace
+
     import pandas as pd
 
     from echofold._search.plain import better_than
-    from echofold.cli.commands.forecast import command
+    from echofold.cli.commands import forecast as command
     from echofold.cli.defaults import plan
-    from echofold.cli.forms import suiting
-    from echofold.cli.showing.output import Output
+    from echofold.cli.output import Output
 
     default = {one.name: one.default for one in command.params if isinstance(one.default, str)}
     asked = {name: default.get(name) for name in ("scheme", "k", "units", "grid")}
     asked |= {name: default[name] for name in ("final", "metric")}
-    forms = suiting(y, seasons)
-    settings = plan(len(y), horizon, Output(True, False), origins=0, forms=forms, **asked)
     values = pd.Series(y)
+    series = SimpleNamespace(values=values, seasons=seasons, seasons_before=lambda row: seasons)
+    settings = plan(series, horizon, Output(True, False), origins=0, **asked)
     search = settings.search(False).fit(values)
     found = search.forecast(horizon, level=levels)
     plain = better_than(search, next(iter(settings.schemes)), values, seasons, settings.metric)

@@ -71,8 +71,8 @@ def from_long(
     for name, rows in frame.groupby(id, sort=False, dropna=False):
         rows = rows.set_index(time).sort_index()
         _check_times(rows.index, name, time)
-        rows.index = _spaced(rows.index, freq)[0]
-        rows = rows.reindex(_spaced(rows.index, freq)[1])
+        rows.index, every = _spaced(rows.index, freq)
+        rows = rows.reindex(every)
         y = None if value is None else rows[value].rename(value)
         found[name] = LongSeries(y, rows[known] if known else None)
     return found
@@ -215,17 +215,11 @@ def to_long(
         return frame
     import polars as pl
 
-    texts = {"O", "U"}
-    return pl.DataFrame(
-        {
-            str(name): column.tolist() if _kind(column) in texts else column.to_numpy()
-            for name, column in frame.items()
-        }
-    )
-
-
-def _kind(column: pd.Series) -> str:
-    return column.dtype.kind if isinstance(column.dtype, np.dtype) else "O"
+    columns = {}
+    for name, column in frame.items():
+        plain = isinstance(column.dtype, np.dtype) and column.dtype.kind not in "OU"
+        columns[str(name)] = column.to_numpy() if plain else column.tolist()
+    return pl.DataFrame(columns)
 
 
 def _columns(name: Any, one: Any, model: str) -> dict[str, pd.Series]:

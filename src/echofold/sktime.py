@@ -11,7 +11,7 @@ from sklearn.base import clone
 from echofold._data.season import detected_season
 from echofold._models.forecaster import ESNForecaster
 from echofold._search.search import ESNSearchCV
-from echofold.cli.forms import suiting
+from echofold.cli.defaults import DRAWS, Forms, fitting
 from echofold.schemes import WalkForward
 
 try:
@@ -22,9 +22,6 @@ except ImportError as error:
     ) from error
 
 __all__ = ["EchoStateForecaster"]
-
-MANY = 1000  # rows from which networks have 100 units rather than 50
-SPLITS = 20
 
 
 class EchoStateForecaster(BaseForecaster):
@@ -209,23 +206,8 @@ def _default_search(y: np.ndarray, horizon: int, sp: Any) -> ESNSearchCV:
     given = [sp] if np.ndim(sp) == 0 else list(sp)
     if sp is None:
         given = [detected_season(known) or 1] if len(known) == len(y) else []
-    seasons = sorted({int(one) for one in given if one > 1})
-    rows = len(y) - 1 - min(200, (len(y) - 1) // 10)  # after the washout
-    forms = suiting(known, seasons).fitting(rows)
-    rows = min(rows, len(y) - 1 - max(sum(form["difference"]) for form in forms))
-    valid = max(1, min(horizon, rows // 3))
-    splits = max(1, min(SPLITS, rows - rows // 2 - valid + 1))
-    networks = {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9], "input_scaling": [0.2, 1.0]}
-    return ESNSearchCV(
-        ESNForecaster(min(50 if rows < MANY else 100, max(10, rows // 3)), random_state=0),
-        [
-            {**{name: [value] for name, value in form.items()}, **networks,
-             "ridge": [1e-6, 1e-3, 1e-1, 1.0, 10.0]}
-            for form in forms
-        ],
-        cv=WalkForward(splits, valid=valid),
-        metric="rmse",
-        final="ensemble",
-        n_draws=3 if rows < MANY else 1,
-        progress=False,
-    )  # fmt: skip
+    seasons = tuple(sorted({int(one) for one in given if one > 1}))
+    forms = Forms(seasons, positive=not (known <= 0).any())
+    plan = fitting(len(y), horizon, forms, scheme="walk-forward", grid="medium", final="ensemble")
+    draws = DRAWS if plan.units <= 50 else 1
+    return plan.search(False).set_params(cv=plan.schemes["walk-forward"], n_draws=draws)

@@ -59,7 +59,7 @@ finally:
     loaded = set(json.loads(done.stderr))
     assert "click" in loaded
     assert not loaded & {"jax", "pandas", "numpy", "scipy", "sklearn", "rich", "matplotlib"}
-    assert not loaded & {f"echofold.cli.commands.{name}" for name in COMMANDS}
+    assert not loaded & {f"echofold.cli.{name}" for name in ("commands", *COMMANDS)}
 
 
 def test_without_click_one_line_names_the_extra():
@@ -330,7 +330,7 @@ def test_an_interrupt_is_heard_where_python_ignores_errors(run, monkeypatch):
         del one
         time.sleep(300)  # left by the interrupt
 
-    monkeypatch.setattr("echofold.cli.commands.schemes.command.callback", command)
+    monkeypatch.setattr("echofold.cli.commands.schemes.callback", command)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of shells ignore it
     try:
         code, _, err = run("schemes")
@@ -493,13 +493,13 @@ def test_info_tells_versions_devices_and_memory(run):
 
 def test_the_demo_is_what_the_commands_do_on_the_same_series(run, tmp_path, monkeypatch):
     from echofold import datasets
-    from echofold.cli.commands import demo, forecast, validate
+    from echofold.cli import commands
 
     loaded = datasets.load_gasoline()
     part = replace(loaded, data=loaded.data.iloc[-160:])
     monkeypatch.setattr(datasets, "load_gasoline", lambda: part)
-    monkeypatch.setattr(demo, "HORIZON", 12)
-    for command in (validate.command, forecast.command):  # smaller, for both sides alike
+    monkeypatch.setattr(commands, "HORIZON", 12)
+    for command in (commands.validate, commands.forecast):  # smaller, for both sides alike
         for param in command.params:
             if param.name in ("units", "k", "grid", "draws"):
                 small = {"units": 12, "k": 4, "grid": "small", "draws": 1}

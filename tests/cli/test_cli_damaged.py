@@ -8,8 +8,8 @@ import tracemalloc
 import pytest
 from damaged import damaged, originals
 
+from echofold.cli.output import Output
 from echofold.cli.reading import read_series
-from echofold.cli.showing.output import Output
 
 PARQUET = importlib.util.find_spec("pyarrow") is not None
 FILES = originals(PARQUET)

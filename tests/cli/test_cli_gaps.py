@@ -10,9 +10,9 @@ import pytest
 from echofold import EchofoldWarning, ESNForecaster, ESNSearchCV, KFold, load
 from echofold._data.season import detected_season
 from echofold._search.plain import Better, plain_forecasts
-from echofold.cli.forms import suiting
-from echofold.cli.showing.forecast import sparkline
-from echofold.cli.showing.results import held_out
+from echofold.cli.defaults import suiting
+from echofold.cli.output import sparkline
+from echofold.cli.validate import held_out
 
 MONTHS = pd.date_range("2005-01-01", periods=200, freq="MS", name="month")
 STEPS, RNG = np.arange(200), np.random.default_rng(3)

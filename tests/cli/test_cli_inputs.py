@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from echofold import load
+from echofold.cli.output import Output
 from echofold.cli.reading import read_inputs, read_series
-from echofold.cli.showing.output import Output
 
 ROWS, HORIZON = 120, 10
 SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1", "--scheme", "k-fold")

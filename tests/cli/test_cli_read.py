@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from echofold.cli.output import Output
 from echofold.cli.reading import read_series, read_table
-from echofold.cli.showing.output import Output
 
 DAYS = pd.date_range("2023-01-02", periods=60, freq="D")
 VALUES = np.round(100 + 10 * np.sin(np.arange(60)), 2)
@@ -362,7 +362,7 @@ def test_reading_a_mistyped_year_takes_little_memory(tmp_path):
     (tmp_path / "id.csv").write_text(text)
     code = f"""
 import resource
-from echofold.cli.showing.output import Output
+from echofold.cli.output import Output
 from echofold.cli.reading import read_series
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 given = dict(column="x", date_format=None, decimal=None, fill="leave", season=None)

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from echofold.cli.compare import Comparison
-from echofold.cli.showing.forecast import MOST, show_forecast
-from echofold.cli.showing.output import Output
-from echofold.cli.showing.results import comparison_content, comparison_table, plain_verdict
+from echofold.cli.forecast import MOST, show_forecast
+from echofold.cli.output import Output
+from echofold.cli.validate import comparison_content, comparison_table, plain_verdict
 
 PLAN = SimpleNamespace(k=5, horizon=3, origins=2, metric="rmse", units=10, seed=0)
 
@@ -49,7 +49,7 @@ def test_without_plain_forecasts_none_of_them_wins():
 
 
 def test_json_tells_that_a_plain_forecast_wins(monkeypatch):
-    monkeypatch.setattr("echofold.cli.showing.results.winner", lambda *_: (1.0, {}))
+    monkeypatch.setattr("echofold.cli.validate.winner", lambda *_: (1.0, {}))
     for error, wins in ((1.5, True), (9.0, False)):
         found = compared([[3.0, 4.0], [5.0, 2.0]], {"drift": error})
         assert comparison_content(found, PLAN, None)["plain_wins"] is wins

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from messy_dates import CASES, table
 
+from echofold.cli.output import Output
 from echofold.cli.reading import calendar, read_series
 from echofold.cli.reading.dates import in_order, take_apart
-from echofold.cli.showing.output import Output
 
 
 def read(path, content, **options):

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from messy_files import FILES
 
+from echofold.cli.output import Output
 from echofold.cli.reading import read_series
-from echofold.cli.showing.output import Output
 
 GIVEN = {
     "column": None, "date": None, "date_format": None, "decimal": None, "fill": "leave",

@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from echofold import systems
-from echofold.systems import LYAPUNOV, _flows, _kuramoto_sivashinsky, _tasks
-from echofold.systems._common import SUBSTEP
+from echofold.systems import _SUBSTEP as SUBSTEP
+from echofold.systems import LYAPUNOV
 
 SHAPES = {
     "lorenz63": (3,),
@@ -287,11 +287,11 @@ def test_narma10_draws_again_where_it_diverges(monkeypatch):
     diverging = np.random.RandomState(142)
     first = diverging.uniform(0, 0.5, size=2200)
     with np.errstate(over="ignore"):
-        assert _tasks._narma10(first).max() > 1e6
+        assert systems._narma10(first).max() > 1e6
     u, y = systems.narma10(2000, random_state=142)
     assert y.max() < 1.2
     np.testing.assert_array_equal(u, diverging.uniform(0, 0.5, size=2200)[200:])
-    monkeypatch.setattr(_tasks, "_DRAWS", 1)
+    monkeypatch.setattr(systems, "_DRAWS", 1)
     with pytest.raises(ValueError, match="diverged for 1 draws of steps=2000 .* fewer steps"):
         systems.narma10(2000, random_state=142)
 
@@ -335,23 +335,23 @@ def growth(advance, states, rounds, time, leave):
 
 
 def test_exponent_of_lorenz63():
-    right = _flows._lorenz63(10.0, 28.0, 8 / 3)
+    right = systems._lorenz63(10.0, 28.0, 8 / 3)
     states = systems.lorenz63(300, 0.3).T
-    rate = growth(lambda s: np.array(_flows._rk4(right, s, 50, 0.01)), states, 80, 0.5, 10)
+    rate = growth(lambda s: np.array(systems._rk4(right, s, 50, 0.01)), states, 80, 0.5, 10)
     assert rate == pytest.approx(LYAPUNOV["lorenz63"], rel=0.03)
 
 
 def test_exponent_of_lorenz96():
-    right = _flows._lorenz96(40, 8.0)
+    right = systems._lorenz96(40, 8.0)
     states = systems.lorenz96(100, 0.3).T
-    rate = growth(lambda s: _flows._rk4(right, [s], 20, 0.01)[0], states, 150, 0.2, 50)
+    rate = growth(lambda s: systems._rk4(right, [s], 20, 0.01)[0], states, 150, 0.2, 50)
     assert rate == pytest.approx(LYAPUNOV["lorenz96"], rel=0.05)
 
 
 def test_exponent_of_rossler():
-    right = _flows._rossler(0.2, 0.2, 5.7)
+    right = systems._rossler(0.2, 0.2, 5.7)
     states = systems.rossler(300, 1.5).T
-    rate = growth(lambda s: np.array(_flows._rk4(right, s, 125, 0.04)), states, 70, 5.0, 25)
+    rate = growth(lambda s: np.array(systems._rk4(right, s, 125, 0.04)), states, 70, 5.0, 25)
     assert rate == pytest.approx(LYAPUNOV["rossler"], rel=0.1)
 
 
@@ -362,7 +362,7 @@ def test_exponent_of_henon():
 
 
 def test_exponent_of_kuramoto_sivashinsky(front):
-    advance = _kuramoto_sivashinsky._etdrk4(64, 22.0, 0.25)
+    advance = systems._etdrk4(64, 22.0, 0.25)
     rate = growth(
         lambda s: np.fft.irfft(advance(np.fft.rfft(s.T), 40), 64).T, front[::2].T, 80, 10.0, 10
     )

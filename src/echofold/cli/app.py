@@ -39,7 +39,7 @@ class Commands(click.Group):
         """Import a command."""
         if name not in COMMANDS:
             return None
-        return import_module(f"echofold.cli.commands.{name}").command
+        return getattr(import_module("echofold.cli.commands"), name)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command named first, or suggest the nearest."""
@@ -109,8 +109,10 @@ def _refuse_repeated(command: click.Command, args: list[str], ctx: click.Context
         raise click.UsageError(f"{names[0]} was given {len(values)} times, {told}: {remedy}.", ctx)
 
 
-class Interrupted(Exception):
+class Interrupted(click.ClickException):
     """Ctrl-C, with what to do next."""
+
+    exit_code = INTERRUPTED
 
 
 def _interrupt() -> None:
@@ -141,8 +143,6 @@ def _heard() -> Iterator[None]:
 
 def _words(error: Exception) -> tuple[str, int]:
     """What to say about an error, and the exit code."""
-    if isinstance(error, Interrupted):
-        return str(error), INTERRUPTED
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "echofold"
         return f"{error.format_message()} See '{path} --help'.", USAGE

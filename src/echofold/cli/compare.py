@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,6 @@ from echofold._search.honest_error import (
 )
 from echofold._search.plain import plain_errors
 from echofold.cli.defaults import Plan
-from echofold.cli.showing.output import Output
 from echofold.metrics._metric import resolve
 
 LEVEL = 0.9
@@ -46,10 +45,14 @@ class Comparison:
     simple: dict[str, np.ndarray]
     searches: list[Any]
 
+    @property
+    def plain(self) -> dict[str, float]:
+        """Mean errors of the simple forecasts."""
+        return {name: float(errors.mean()) for name, errors in self.simple.items()}
+
     def expected(self, scheme: str, final: str) -> float:
         """Mean error over beginnings."""
-        at = self.schemes.index(scheme), self.finals.index(final)
-        return float(self.error[:, at[0], at[1]].mean())
+        return float(self.error[:, self.schemes.index(scheme), self.finals.index(final)].mean())
 
     def best(self) -> tuple[str, str]:
         """Scheme and final model with the lowest mean error."""
@@ -58,23 +61,22 @@ class Comparison:
         scheme, final = np.unravel_index(mean.argmin(), mean.shape)
         return self.schemes[scheme], self.finals[final]
 
-    def evaluation(self, scheme: str, final: str, plan: Plan, level: float):
-        """What `echofold.evaluate` finds for one scheme and final model."""
-        s, f = self.schemes.index(scheme), self.finals.index(final)
+    def evaluation(self, scheme: str, plan: Plan, level: float):
+        """What `echofold.evaluate` finds for one scheme and the first final model."""
+        s = self.schemes.index(scheme)
         variables = {
-            plan.metric: self.error[:, s, f],
+            plan.metric: self.error[:, s, 0],
             "validation": self.validation[:, s],
-            "coverage": self.coverage[:, s, f],
+            "coverage": self.coverage[:, s, 0],
         }
         return as_dataset(variables, self.starts, plan.horizon, level, plan.metric)
 
 
 def compare(
-    values: pd.Series,
+    series: Any,
     plan: Plan,
     finals: Sequence[str],
-    seasons: Callable[[int], Sequence[int]],
-    output: Output,
+    output: Any,
     level: float = LEVEL,
     X: pd.DataFrame | None = None,
     then: int = 0,
@@ -84,11 +86,10 @@ def compare(
     Where that has no value there is nothing to score: such beginnings are left out. The last value
     is never missing.
 
-    ``seasons(row)`` are those that the values before a row have; ``X`` are inputs known in advance,
-    beside the values; a search of as many values as ``then`` follows, and counts to the time that
-    is left.
+    ``X`` are inputs known in advance, beside the values; a search of as many values as ``then``
+    follows, and counts to the time that is left.
     """
-    horizon, metric = plan.horizon, resolve(plan.metric)
+    values, horizon, metric = series.values, plan.horizon, resolve(plan.metric)
     starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(FORECASTING, [values])
     starts = starts[[values.iloc[start : start + horizon].notna().any() for start in starts]]
     if len(starts) < plan.origins:
@@ -98,7 +99,7 @@ def compare(
     names = tuple(plan.schemes)
     shape = (len(starts), len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
-    seen = seasons(int(starts.min())) if len(starts) else ()
+    seen = series.seasons_before(int(starts.min())) if len(starts) else ()
     simple = plain_errors(values.to_numpy()[:, None], seen, starts, horizon, metric, spread)
     searches: list[Any] = []
     pace = Pace(float(starts.sum()) + then)  # a search takes about as long as its values are many
@@ -107,11 +108,9 @@ def compare(
         if len(starts) > 1:
             left = pace.left(float(starts[: len(searches)].sum()))
             words = "" if left is None else f", about {in_time(left)} left"
-            output.stage(
-                f"    {len(searches) + 1} of {len(starts)}: the first {start:,} values{words}"
-            )
-        search = plan.shorter.get(int(start), plan).search(output.progress)
-        return search.set_params(checkpoint=plan.kept(f"beginning-{start}"))
+            place = f"{len(searches) + 1} of {len(starts)}"
+            output.stage(f"    {place}: the first {start:,} values{words}")
+        return plan.shorter[int(start)].search(output.progress, f"beginning-{start}")
 
     more = {} if X is None else {"X": X}
     for i, held in enumerate(beginnings(fresh, [values], starts, horizon, more)):
@@ -132,3 +131,16 @@ def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:
     best = search._winner(scheme)
     ridge = mean_ridge(search.results_[scheme].ridge.values[best.ridge])
     return search._winners.score(best), {**search.candidates_[best.candidate], "ridge": ridge}
+
+
+def errors_of(content: dict[str, Any]) -> tuple[Any, str, Any]:
+    """Of what a command found: the networks' error, and the best plain forecast with its own."""
+    plain = content.get("simple") or {}
+    best = min(plain, key=lambda name: plain[name]) if plain else ""
+    own = None
+    if "chosen" in content:
+        scheme = content["chosen"]["scheme"]
+        own = next(row["expected"] for row in content["schemes"] if row["scheme"] == scheme)
+    elif "results" in content:
+        own = min(row["test"] for row in content["results"])
+    return own, best, plain.get(best)

@@ -1,40 +1,31 @@
-"""Settings of a search that suit the length of a series."""
+"""What is searched for a series: representations of its values, and networks by its length."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from echofold._search.search import ESNSearchCV
-from echofold._search.space import grid as expanded
-from echofold._search.space import split_ridge
-from echofold.cli.commands.options import SCHEMES
-from echofold.cli.forms import Forms
-from echofold.cli.showing.output import Output
+import numpy as np
+
 from echofold.schemes import BY_NAME, sizes_of
 
-RIDGE = [1e-8, 1e-6, 1e-4, 1e-2, 1e-1, 1.0, 10.0]
-GRIDS: dict[str, dict[str, list[float]]] = {
-    "small": {"leak_rate": [0.2, 1.0], "spectral_radius": [0.4, 0.9]},
-    "medium": {
+# By errors on rows that were trained on, neither networks and plain forecasts nor schemes can be
+# compared, and intervals would be too narrow.
+SCHEMES = tuple(
+    name for name, scheme in BY_NAME.items() if "valid" in sizes_of(scheme) and scheme.holds_out
+)
+RIDGE = [1e-6, 1e-3, 1e-1, 1.0, 10.0]
+GRIDS: dict[str, dict[str, list[float]]] = {  # of each representation: there are six or more
+    "small": {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9]},
+    "medium": {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9], "input_scaling": [0.2, 1.0]},
+    "large": {
         "leak_rate": [0.1, 0.3, 1.0],
         "spectral_radius": [0.3, 0.6, 0.9, 1.1],
         "input_scaling": [0.3, 1.0],
     },
-    "large": {
-        "leak_rate": [0.05, 0.1, 0.3, 0.6, 1.0],
-        "spectral_radius": [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2],
-        "input_scaling": [0.1, 0.3, 1.0],
-    },
-}
-RIDGE_OF_FORMS = [1e-6, 1e-3, 1e-1, 1.0, 10.0]
-OF_EACH_FORM = {  # networks for each representation, of which there are six or more
-    "small": {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9]},
-    "medium": {"leak_rate": [0.3, 1.0], "spectral_radius": [0.9], "input_scaling": [0.2, 1.0]},
-    "large": GRIDS["medium"],
 }
 LONG = 20_000  # values from which the small grid is the default, and logarithms are left out
 MANY = 1000  # rows from which reservoirs have 100 units rather than 50
@@ -42,6 +33,93 @@ LEFT = 20  # values that the shortest beginning must keep
 ORIGINS = 3
 SPLITS = 20
 DRAWS = 3  # whose forecasts are averaged; one of series of `MANY` rows, which vary less by draw
+WAVES = 10  # that describe a season at most
+OFTEN = 3  # how often a season must be there to be differenced: twice to be learned from
+
+Lags = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Forms:
+    """What is known of a series: its seasons, the shortest first, and whether it is positive.
+
+    ``log`` and ``differences`` are what was asked for, None if nothing was.
+    """
+
+    seasons: tuple[int, ...]
+    positive: bool
+    log: bool | None = None
+    differences: tuple[Lags, ...] | None = None
+
+    @property
+    def least(self) -> int:
+        """Values that are needed for the differences that were asked for."""
+        return max([0, *(3 * sum(lags) + 20 for lags in self.differences or ())])
+
+    def fitting(self, rows: int) -> tuple[dict[str, Any], ...]:
+        """Representations for so many rows, all with the same parameters.
+
+        Examples
+        --------
+        >>> [form["difference"] for form in Forms((12,), positive=False).fitting(200)]
+        [(), (1,), (12,), (12, 1)]
+        >>> [form["season"] for form in Forms((24, 168), positive=False).fitting(2000)]
+        [(24, 168), (24, 168), (168,), (168,), None]
+        """
+        seasons = tuple(season for season in self.seasons if rows >= OFTEN * season)
+        logs = [False, True] if self.positive else [False]
+        return tuple(
+            {
+                "log": log,
+                "difference": lags,
+                "season": waves or None,
+                "harmonics": max([1, *(min(one // 2, WAVES) for one in waves)]),
+            }
+            for log in (logs if self.log is None else [self.log])
+            for lags, waves in self._lags(seasons)
+        )
+
+    def _lags(self, seasons: tuple[int, ...]) -> list[tuple[Lags, tuple[int, ...]]]:
+        """Differences, each with the seasons whose waves are given beside them."""
+        if self.differences is not None:
+            return [
+                (lags, tuple(season for season in seasons if season not in lags))
+                for lags in self.differences
+            ]
+        if not seasons:
+            return [((), ()), ((1,), ()), ((1, 1), ())]
+        first, rest = seasons[0], seasons[1:]
+        found = [((), seasons), ((1,), seasons), ((first,), rest), ((first, 1), rest)]
+        return found + [((season,), ()) for season in rest]
+
+
+def suiting(
+    values: Any,
+    seasons: Sequence[int],
+    log: bool | None = None,
+    differences: tuple[Lags, ...] | None = None,
+    nonnegative: bool = False,
+) -> Forms:
+    """What suits these values, and what was asked for; an error if these do not go together."""
+    values = np.asarray(values, dtype=float)
+    for words, given, wrong in (
+        ("--nonnegative,", nonnegative, values < 0),
+        ("--log needs positive values,", log, values <= 0),
+    ):
+        if given and wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(f"{words} but value {row + 1} is {values[row]:.6g}; leave it out.")
+    positive = not (values <= 0).any()  # of those that are there
+    if log is None and len(values) >= LONG:
+        log = False  # seldom worth its time there
+    forms = Forms(tuple(seasons), positive, log, differences)
+    if len(values) < forms.least:
+        longest = max(differences or [()], key=sum)
+        raise ValueError(
+            f"--difference {','.join(map(str, longest))} leaves too few of {len(values)} values; "
+            "use smaller lags."
+        )
+    return forms
 
 
 @dataclass(frozen=True)
@@ -53,84 +131,79 @@ class Plan:
     valid: int
     units: int
     grid: str
-    origins: int
     horizon: int
+    forms: tuple[dict[str, Any], ...]
     metric: str = "rmse"
     draws: int = DRAWS
     seed: int = 0
     final: str = "retrain"
     checkpoint: Path | None = None
     verify: bool = False
-    forms: tuple[dict[str, Any], ...] = ()
     nonnegative: bool = False
+    origins: int = 0
     shorter: dict[int, Plan] = field(default_factory=dict)  # what fits each of the beginnings
 
     @property
-    def spaces(self) -> list[dict[str, list]]:
-        """What is searched: a grid of networks, for each representation if there are any."""
-        if not self.forms:
-            return [{**GRIDS[self.grid], "ridge": RIDGE}]
-        grid = OF_EACH_FORM[self.grid]
-        forms = [{name: [value] for name, value in form.items()} for form in self.forms]
-        return [{**form, **grid, "ridge": RIDGE_OF_FORMS} for form in forms]
+    def least(self) -> float:
+        """The lowest value that a forecast may have."""
+        return 0.0 if self.nonnegative else float("-inf")
 
-    def search(self, progress: Any, first: str | None = None) -> ESNSearchCV:
-        """A new search, with one of the schemes put first."""
+    def search(self, progress: Any, name: str = "all", first: str | None = None) -> Any:
+        """A new search, with one of the schemes put first; ``name`` is its checkpoint's."""
         from echofold._models.forecaster import ESNForecaster
+        from echofold._search.search import ESNSearchCV
 
+        limits = (0.0, float("inf")) if self.nonnegative else None
         order = sorted(self.schemes, key=lambda name: name != first)
         return ESNSearchCV(
-            ESNForecaster(
-                self.units,
-                random_state=self.seed,
-                output_range=(0.0, float("inf")) if self.nonnegative else None,
-            ),
-            self.spaces,
+            ESNForecaster(self.units, random_state=self.seed, output_range=limits),
+            [
+                {name: [value] for name, value in form.items()}
+                | {**GRIDS[self.grid], "ridge": RIDGE}
+                for form in self.forms
+            ],
             cv={name: self.schemes[name] for name in order},
             metric=self.metric,
             final=self.final,
             n_draws=self.draws,
             progress=progress,
             verify=self.verify,
+            checkpoint=None if self.checkpoint is None else self.checkpoint / name,
         )
-
-    def kept(self, name: str) -> Path | None:
-        """Where one of the searches keeps its finished blocks."""
-        return None if self.checkpoint is None else self.checkpoint / name
 
     @property
     def words(self) -> str:
         """One line about what is searched."""
-        candidates = len(expanded(split_ridge(self.spaces, 0.0)[0]))
-        ridge = self.spaces[0]["ridge"]
-        forms = f" in {len(self.forms)} representations" if self.forms else ""
+        networks = len(self.forms) * prod(map(len, GRIDS[self.grid].values()))
         draws = f" × {self.draws} draws" if self.draws > 1 else ""
         return (
-            f"{candidates} networks of {self.units} units{forms} × {len(ridge)} ridge values"
-            f"{draws}, "
-            f"validated by {', '.join(self.schemes)} ({self.k} splits of {self.valid} steps)"
+            f"{networks} networks of {self.units} units in {len(self.forms)} representations × "
+            f"{len(RIDGE)} ridge values{draws}, validated by {', '.join(self.schemes)} "
+            f"({self.k} splits of {self.valid} steps)"
         )
 
 
 def plan(
-    values: int,
+    series: Any,
     horizon: int,
-    output: Output,
+    output: Any,
     *,
-    scheme: str,
-    k: int | None,
-    units: int | None,
-    grid: str,
     origins: int | None = None,
     held_out: bool = False,
-    forms: Callable[[int], Forms] | None = None,
+    units: int | None = None,
+    log: bool | None = None,
+    differences: tuple[Lags, ...] = (),
+    nonnegative: bool = False,
     **settings: Any,
 ) -> Plan:
-    """Settings for a series of some values and a horizon, which may have to be ``held_out``.
+    """Settings for a series of a file and a horizon, which may have to be ``held_out``.
 
-    With ``forms``, those that suit the first so many values, the search chooses among
-    representations.
+    What suits a beginning of the series is told by that beginning alone.
     """
+    values = len(series.values)
+    lags = tuple(tuple(filter(None, one)) for one in differences) or None  # 0 stands for none
+    asked = log, lags, nonnegative
+    forms = suiting(series.values, series.seasons, *asked)
     if held_out and values - horizon < max(LEFT, 2 * horizon):
         raise ValueError(
             f"--test {horizon} of {values} values leaves too few to search on; hold out at most "
@@ -141,58 +214,56 @@ def plan(
             f"--horizon {horizon} is more than the {values} values of the series; forecast at most "
             "as many as there are."
         )
-    if origins is None:
-        origins = ORIGINS if values < LONG else 1
-    wanted = origins
-    least = max(LEFT, 2 * horizon, 0 if forms is None else forms(values).least)
-    while origins and values - origins * horizon < least:
-        origins -= 1
-    if origins < wanted:
+    wanted = (ORIGINS if values < LONG else 1) if origins is None else origins
+    room = values - max(LEFT, 2 * horizon, forms.least)
+    count = max(0, min(wanted, room // horizon))
+    if count < wanted:
         output.note(
-            f"the series is short for {horizon} steps: the search is repeated on {origins} instead "
+            f"the series is short for {horizon} steps: the search is repeated on {count} instead "
             f"of {wanted} beginnings."
-            if origins
+            if count
             else f"the series is too short to tell the expected error over {horizon} steps."
         )
-    fits = partial(
-        _fitting, horizon=horizon, scheme=scheme, k=k, grid=grid, among=forms, settings=settings
-    )
-    starts = [values - horizon * i for i in range(1, origins + 1)]
-    whole = fits(values - horizon if held_out else values, units=units, noted=output)
+
+    def fits(rows: int, units: int | None, **noted: Any) -> Plan:
+        among = suiting(series.values.iloc[:rows], series.seasons_before(rows), *asked)
+        more = {"nonnegative": nonnegative, **settings, **noted}
+        return fitting(rows, horizon, among, units=units, **more)
+
+    whole = fits(values - horizon if held_out else values, units, output=output)
+    starts = [values - horizon * i for i in range(1, count + 1)]
     # Of other sizes, networks would have to be compiled anew for each of the beginnings.
-    shorter = {start: fits(start, units=whole.units) for start in starts}
-    return replace(whole, origins=origins, shorter=shorter)
+    shorter = {start: fits(start, whole.units) for start in starts}
+    return replace(whole, origins=count, shorter=shorter)
 
 
-def _fitting(
+def fitting(
     values: int,
-    *,
     horizon: int,
+    among: Forms,
+    *,
     scheme: str,
-    k: int | None,
-    units: int | None,
-    grid: str,
-    among: Callable[[int], Forms] | None,
-    settings: dict[str, Any],
-    noted: Output | None = None,
+    k: int | None = None,
+    units: int | None = None,
+    grid: str = "auto",
+    draws: int | None = None,
+    output: Any = None,
+    **settings: Any,
 ) -> Plan:
-    """What fits a series of so many values; what is unusual about it is ``noted``."""
-    rows = _rows(values)
-    settings = dict(settings)
-    if settings.get("draws") is None:
-        settings["draws"] = DRAWS if among and rows < MANY else 1
-    forms: tuple[dict[str, Any], ...] = ()
-    if among is not None:
-        forms = among(values).fitting(rows, many=values >= LONG)
-        rows = min(rows, values - 1 - max(sum(form["difference"]) for form in forms))
-    valid = min(horizon, rows // 3)
-    if valid < horizon and noted:
-        noted.note(
+    """What fits a series of so many values; ``output`` is told what is unusual about it."""
+    rows = values - 1 - min(200, (values - 1) // 10)  # pairs that schemes split, after the washout
+    if draws is None:
+        draws = DRAWS if rows < MANY else 1
+    forms = among.fitting(rows)
+    rows = min(rows, values - 1 - max(sum(form["difference"]) for form in forms))
+    valid = max(1, min(horizon, rows // 3))
+    if valid < horizon and output:
+        output.note(
             f"forecasts are validated on {valid} steps, because {rows} rows leave no room for "
             f"{horizon}; intervals further ahead are as wide as the widest of these."
         )
-    most = rows - rows // 2 - valid + 1  # starts of a validation interval in the second half
-    if k is not None and k > most and noted:
+    most = max(1, rows - rows // 2 - valid + 1)  # validations that start in the second half
+    if k is not None and k > most and output:
         raise ValueError(
             f"--k {k} splits of {valid} steps do not fit in {rows} rows; use at most {most}."
         )
@@ -201,18 +272,12 @@ def _fitting(
         grid = "medium" if values < LONG else "small"
     if units is None:
         units = min(50 if rows < MANY else 100, max(10, rows // 3))
-    chosen = SCHEMES if scheme == "all" else (scheme,)
-    schemes = {name: _scheme(name, k, valid) for name in chosen}
-    return Plan(schemes, k, valid, units, grid, 0, horizon, forms=forms, **settings)
+    names = SCHEMES if scheme == "all" else (scheme,)
+    schemes = {name: scheme_of(name, k=k, valid=valid) for name in names}
+    return Plan(schemes, k, valid, units, grid, horizon, forms, draws=draws, **settings)
 
 
-def _rows(values: int) -> int:
-    """Pairs that schemes split, after the washout."""
-    return values - 1 - min(200, (values - 1) // 10)
-
-
-def _scheme(name: str, k: int, valid: int) -> Any:
-    """A scheme of ``k`` validation intervals with ``valid`` steps."""
+def scheme_of(name: str, **sizes: Any) -> Any:
+    """A scheme by its name, from those of the sizes that it takes."""
     scheme = BY_NAME[name]
-    given = {"k": k, "valid": valid}
-    return scheme(**{size: given[size] for size in sizes_of(scheme) if size in given})
+    return scheme(**{size: sizes[size] for size in sizes_of(scheme) if size in sizes})

@@ -1,9 +1,9 @@
-"""One series of a file or all of a panel: each by itself, in a folder of its own."""
+"""A command on one series of a file, or on all of a panel: each by itself, in its own folder."""
 
 from __future__ import annotations
 
-import json
 import re
+import time
 import unicodedata
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,14 +14,18 @@ import pandas as pd
 
 from echofold._data.text import figure, guarded, listed, shown
 from echofold._machine.files import write_atomically
-from echofold.cli.reading import LEAST, parts_of, read_table
-from echofold.cli.showing.forecast import table as drawn
-from echofold.cli.showing.output import Output, plain
+from echofold.cli.compare import errors_of
+from echofold.cli.output import Output, as_json
+from echofold.cli.output import table as drawn
+from echofold.cli.reading import LEAST, parts_of, read_inputs, read_series, read_table
 
 RESERVED = {  # names that Windows keeps for devices
     "con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10)),
 }  # fmt: skip
 LONGEST = 60  # characters of a folder's name
+OF_INPUTS = ("date_format", "decimal", "fill", "id", "only")  # how a file of inputs is read too
+OF_SERIES = ("column", "date", "duplicates", *OF_INPUTS)
+OF_FILES = ("file", "season", "inputs", "columns", *OF_SERIES)  # how what is given is read
 FAILURES = (ValueError, TypeError, ImportError, OSError, MemoryError)
 
 
@@ -35,6 +39,30 @@ class Collected(Output):
     def json(self, content: dict[str, Any]) -> None:
         """Keep the object."""
         self.content = {**content, "notes": self.notes}
+
+
+def of_file(
+    work: Callable[..., dict[str, Any]],
+    *,
+    file: str,
+    season: tuple[int, ...] | None,
+    inputs: str | None,
+    columns: tuple[str, ...],
+    output: Output,
+    table: Any = None,
+    **options: Any,
+) -> None:
+    """Do the work of a command on one series, of a file or of a table from it."""
+    began = time.perf_counter()
+    how = {name: options.pop(name) for name in OF_SERIES}
+    with output.warnings_as_notes():
+        series = read_series(file, output.note, season=season, inputs=columns, table=table, **how)
+        how = {name: how[name] for name in OF_INPUTS}
+        known = read_inputs(series, options.get("horizon", 0), output.note, file=inputs, **how)
+    content = work(series, known, output=output, **options)
+    content["seconds"] = time.perf_counter() - began
+    output.explain(f"{content['seconds']:.1f} s")
+    output.json(content)
 
 
 def one_or_all(run: Callable[..., None], given: dict[str, Any]) -> int:
@@ -62,33 +90,28 @@ def _all(run: Callable[..., None], given: dict[str, Any], output: Output) -> int
             "another with --id."
         )
     del table
-    folders, done = folder_names(parts), []
+    folders = folder_names(parts)
+    done: list[dict[str, Any]] = []
     for number, one in enumerate(list(parts), 1):
         output.stage(f"[{number}/{len(folders)}] {shown(one)}")
-        own = _own(given, one, folders[one])
-        said = Collected()
+        own, said = {**given, "only": one}, Collected()
+        for name in ("out", "checkpoint"):
+            if own.get(name) is not None:
+                own[name] = Path(own[name]) / folders[one]
         try:
             run(output=said, table=parts.pop(one), **own)
-            done.append({"id": one, **said.content})
+            finished = {"id": one, **said.content}
             if "out" in given:
-                _write_all(given["out"], given["id"], done)
+                _write_all(given["out"], given["id"], [*done, finished])
         except FAILURES as error:
-            done = [record for record in done if record["id"] != one]
-            done.append({"id": one, "error": " ".join(str(error).split()) or type(error).__name__})
-        for note in [*said.notes, *([done[-1]["error"]] if "error" in done[-1] else [])]:
+            words = " ".join(str(error).split()) or type(error).__name__
+            finished = {"id": one, "error": words}
+            said.notes.append(words)
+        done.append(finished)
+        for note in said.notes:
             output.note(f"{shown(one)}: {note}")
-    failed = [record for record in done if "error" in record]
     _show(done, folders, given, output)
-    return int(bool(failed))
-
-
-def _own(given: dict[str, Any], one: str, folder: str) -> dict[str, Any]:
-    """Options of a command for one series: its own folders."""
-    own = {**given, "only": one}
-    for name in ("out", "checkpoint"):
-        if own.get(name) is not None:
-            own[name] = Path(own[name]) / folder
-    return own
+    return int(any("error" in record for record in done))
 
 
 def folder_names(ids: Iterable[str]) -> dict[str, str]:
@@ -131,11 +154,11 @@ def _show(
 ) -> None:
     """A line for each series, and what failed; a list as JSON."""
     if output.as_json:
-        click.echo(json.dumps(plain(done), ensure_ascii=False))
+        click.echo(as_json(done))
         return
     rows = []
     for record in done:
-        own, best, least = _errors(record)
+        own, best, least = errors_of(record)
         where = str(Path(given["out"]) / folders[record["id"]]) if "out" in given else ""
         state = "failed" if "error" in record else where
         rows.append([shown(record["id"])[1:-1], figure(own), figure(least), best, state])
@@ -149,16 +172,3 @@ def _show(
         output.result(f"wrote {Path(given['out']) / 'forecasts.csv'}")
     if failed:
         output.stage(f"{failed} of {len(done)} series failed; the notes above say why.")
-
-
-def _errors(record: dict[str, Any]) -> tuple[float | None, str, float | None]:
-    """The expected error of the networks, and the best plain forecast with its own."""
-    simple = record.get("simple") or {}
-    best = min(simple, key=lambda name: simple[name]) if simple else ""
-    own = None
-    if "chosen" in record:
-        scheme = record["chosen"]["scheme"]
-        own = next(row["expected"] for row in record["schemes"] if row["scheme"] == scheme)
-    elif "results" in record:
-        own = min(row["test"] for row in record["results"])
-    return own, best, simple.get(best)

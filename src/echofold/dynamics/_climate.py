@@ -56,12 +56,10 @@ class ClimateComparison:
         """The distances as a pandas frame with a row for each output."""
         import pandas as pd
 
-        columns = ("spectrum", "histogram")
-        parts = {
-            f"{name}_{part}": getattr(self, f"{name}_{part}")
-            for name in columns
-            for part in ("distance", "baseline")
-        }
+        columns = (
+            "spectrum_distance", "spectrum_baseline", "histogram_distance", "histogram_baseline",
+        )  # fmt: skip
+        parts = {name: getattr(self, name) for name in columns}
         return pd.DataFrame(parts, index=None if self.names is None else list(self.names))
 
 
@@ -109,28 +107,30 @@ def climate(
     >>> dynamics.climate(truth, truth + 1.0).histogram_distance.round(2)
     array([1.38, 4.6 ])
     """
+    from scipy.signal import welch
+
     check_number("step", step, "a positive number", lambda value: value > 0)
     check_integer("bins", bins, 2)
     known, made = read(truth, "truth"), read(forecast, "forecast")
     _check_series(known, made)
     a, b = known.values, made.values
-    half = len(a) // 2
-    parts = (a, b, a[:half], a[half:])
-    length = _segment(segment, min(len(part) for part in parts))
-    spectra = [_spectrum(part, step, length) for part in parts]
-    powers = [power for _, power in spectra]
+    halves = a[: len(a) // 2], a[len(a) // 2 :]
+    length = _segment(segment, min(map(len, (a, b, *halves))))
+    spectra = [welch(part, fs=1 / step, nperseg=length, axis=0) for part in (a, b, *halves)]
+    # Stretches are centred, so nothing is left at frequency 0.
+    powers = [power[1:] for _, power in spectra]
     floor = FLOOR * powers[0].max(axis=0)
     counted = [power > floor for power in powers[:2]]
     edges = np.linspace(np.minimum(a.min(0), b.min(0)), np.maximum(a.max(0), b.max(0)), bins + 1)
     return ClimateComparison(
-        spectra[0][0],
+        spectra[0][0][1:],
         np.stack(powers[:2]),
         edges,
         np.stack([_histogram(part, edges) for part in (a, b)]),
         _decibels_apart(powers[0], powers[1], floor, counted[0] | counted[1]),
         _decibels_apart(powers[2], powers[3], floor, counted[0]),
         _moved(a, b) / a.std(axis=0),
-        _moved(a[:half], a[half:]) / a.std(axis=0),
+        _moved(*halves) / a.std(axis=0),
         known.schema.names,
     )
 
@@ -162,14 +162,6 @@ def _segment(given: int | None, rows: int) -> int:
             "forecast and half of the truth, or None",
         )  # fmt: skip
     return int(given)
-
-
-def _spectrum(values: np.ndarray, step: float, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Frequencies and power densities ``(frequencies, outputs)``."""
-    from scipy.signal import welch
-
-    frequencies, power = welch(values, fs=1 / step, nperseg=length, axis=0)
-    return frequencies[1:], power[1:]  # stretches are centred, so nothing is left at 0
 
 
 def _decibels_apart(a: np.ndarray, b: np.ndarray, floor: np.ndarray, counted: np.ndarray):

@@ -235,11 +235,17 @@ def lyapunov_exponents(
     return _summed(logs[washout:], float(step))
 
 
+def winner_of(model: Any) -> Any:
+    """The model, or the best one of a search."""
+    if not hasattr(model, "finalize"):
+        return model
+    check_is_fitted(model, "results_")
+    return model.best_estimator_
+
+
 def _autonomous(model: Any) -> ESNForecaster:
     """The forecaster, if nothing but its own state drives it."""
-    if hasattr(model, "finalize"):  # a search
-        check_is_fitted(model, "results_")
-        model = model.best_estimator_
+    model = winner_of(model)
     if hasattr(model, "members"):
         raise TypeError(
             f"model is an ensemble of {len(model.members)} networks, each with a loop of its own. "

@@ -1,1 +1,0 @@
-"""The commands: one module each, and the options they share."""

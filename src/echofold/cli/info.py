@@ -1,0 +1,105 @@
+"""What ``echofold info`` shows: versions, devices and memory."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from echofold import __version__
+from echofold._machine.available import available
+from echofold._machine.device import alike
+from echofold._machine.device import WORTH_IT
+from echofold._validation.plan import budget
+
+FOLDER = "jax_compilation_cache_dir"  # of compiled programs, among the settings of JAX
+PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "pandas", "xarray")
+EXTRAS = {
+    "cli": ("click", "rich"), "report": ("jinja2", "matplotlib"), "parquet": ("pyarrow",),
+    "optuna": ("optuna",), "cluster": ("dask", "distributed"), "ecg": ("wfdb",),
+}  # fmt: skip
+
+
+def installation() -> dict[str, Any]:
+    """Everything, by its name in JSON."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return {
+        "echofold": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "packages": {name: _version(name) for name in PACKAGES},
+        "extras": {extra: all(map(_version, names)) for extra, names in EXTRAS.items()},
+        "devices": [
+            {
+                "name": f"{device.platform}:{device.id}",
+                "kind": device.device_kind,
+                "bytes": (device.memory_stats() or {}).get("bytes_limit"),
+            }
+            for device in jax.local_devices()
+        ],
+        "searches": _searches(),
+        "threads": len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count(),
+        "memory": {"available": available(), "used_by_default": budget(None)},
+        "programs": _programs(),
+    }
+
+
+def _version(package: str) -> str | None:
+    """The version that is installed; None if none is."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _searches() -> str:
+    """Where ``device="auto"`` takes a search, and why."""
+    there = jax.default_backend()
+    if there == "cpu":
+        return "on the processor: JAX sees no accelerator"
+    return (
+        f"on {', '.join(alike(there))} where that is estimated to save more than {WORTH_IT:.0f} s "
+        "against one thread of the processor, and on the processor otherwise; single networks "
+        "stay there"
+    )
+
+
+def _programs() -> dict[str, Any] | None:
+    """Where compiled programs are kept, and how many bytes they take; None if they are not."""
+    folder = getattr(jax.config, FOLDER)
+    if folder is None:
+        return None
+    sizes = [path.stat().st_size for path in Path(folder).glob("*") if path.is_file()]
+    return {"folder": folder, "files": len(sizes), "bytes": sum(sizes)}
+
+
+def in_lines(content: dict[str, Any]) -> str:
+    """The same in lines."""
+    packages = ", ".join(f"{name} {version}" for name, version in content["packages"].items())
+    extras: dict[bool, list[str]] = {True: [], False: []}
+    for name, there in content["extras"].items():
+        extras[there].append(name)
+    has, lacks = (", ".join(extras[there]) or "none" for there in (True, False))
+    lines = [
+        f"echofold   {content['echofold']}",
+        f"python     {content['python']} on {content['system']}",
+        f"packages   {packages}",
+        f"extras     installed: {has}; not installed: {lacks}",
+    ]
+    for device in content["devices"]:
+        size = f", {device['bytes'] / 2**30:.0f} GiB" if device["bytes"] else ""
+        lines.append(f"device     {device['name']} ({device['kind']}{size})")
+    free, used = (content["memory"][name] / 2**30 for name in ("available", "used_by_default"))
+    kept = content["programs"]
+    folder = "not kept" if kept is None else f"{kept['folder']}, {kept['bytes'] / 2**20:.1f} MiB"
+    lines += [
+        f"searches   {content['searches']}",
+        f"threads    {content['threads']}",
+        f"memory     {free:.1f} GiB available, a search takes up to {used:.1f} GiB",
+        f"programs   {folder}",
+    ]
+    return "\n".join(lines)

@@ -1,1 +1,0 @@
-"""What a command says, and the files it writes."""
