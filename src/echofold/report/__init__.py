@@ -91,7 +91,7 @@ def render(search: Any, about: About) -> str:
 
 def _gathered(search: Any, about: About) -> dict[str, Any]:
     """What the page says and shows."""
-    from echofold.plots._given import validation_outputs
+    from echofold.plots._series import validation_outputs
     from echofold.report._about import look_ahead
     from echofold.report._accuracy import recognised
     from echofold.report._details import details

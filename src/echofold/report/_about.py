@@ -13,7 +13,7 @@ from echofold._data.tables import Table
 from echofold._models.forecast import Forecast, forecast_of, plausible
 from echofold._search.honest_error import spread_of
 from echofold._search.plain import Better, plain_errors, plain_forecasts
-from echofold.plots._given import given_series
+from echofold.plots._series import given_series
 
 LEVEL = 0.9
 LEAST, MOST = 10, 2000  # steps that are forecast, if nobody said how many

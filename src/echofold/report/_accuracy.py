@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.tables import Table
-from echofold.plots._given import ValidationOutputs
-from echofold.plots._series import column_name
+from echofold.plots._series import ValidationOutputs, column_name
 
 
 @dataclass(frozen=True)

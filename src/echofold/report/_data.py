@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.text import in_words
-from echofold.plots._given import given_series
+from echofold.plots._series import given_series
 
 COLUMNS = 12  # columns or classes described at most
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from echofold import plots
 from echofold._models.ensemble import is_ensemble
-from echofold.plots._given import ValidationOutputs, given_series, scores_of
-from echofold.plots._series import column_name, outputs_over_series
+from echofold.plots._scores import scores_of
+from echofold.plots._series import ValidationOutputs, column_name, given_series, outputs_over_series
 from echofold.plots._style import CYCLE, plain
 from echofold.report._about import Ahead
 from echofold.report._accuracy import Recognised, pairs

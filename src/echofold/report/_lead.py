@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.text import figure, guarded, legible
-from echofold.plots._given import ValidationOutputs, given_series
-from echofold.plots._series import column_name
+from echofold.plots._series import ValidationOutputs, column_name, given_series
 from echofold.report._about import About, Ahead
 from echofold.report._accuracy import Recognised, explained
 from echofold.report._verdict import (
