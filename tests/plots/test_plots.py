@@ -164,7 +164,7 @@ def test_series_and_forecasts_of_every_split_are_drawn_where_they_belong(forecas
 
 @pytest.mark.parametrize("scheme", ["shuffled", "steps"])
 def test_predictions_of_a_regressor_have_the_errors_of_its_results(regressor, scheme):
-    found = plots._given.validation_outputs(regressor, scheme)
+    found = plots._series.validation_outputs(regressor, scheme)
     winner = regressor._winner(scheme)
     expected = regressor.results_[scheme].rmse.values[0, winner.candidate, :, winner.ridge[0]]
     y = regressor._reader.data[1]
@@ -185,7 +185,7 @@ def test_predictions_of_an_individual_ridge_use_it():
         ESNRegressor(15, random_state=0), SPACE, cv=KFold(4), metric="rmse", ridge_per="split",
         n_draws=2,
     ).fit(X, np.roll(X[:, 0], 2))  # fmt: skip
-    found = plots._given.validation_outputs(search)
+    found = plots._series.validation_outputs(search)
     draw = search.best_estimator_.seed_
     expected = search.results_.rmse.values[draw, search.best_index_].min(axis=1)
     error = np.sqrt(np.nanmean((found.truth - found.outputs) ** 2, axis=(1, 2)))

@@ -40,7 +40,7 @@ from echofold import (
 from echofold.experiments._tables import EXACT
 from echofold.metrics._metric import resolve
 from echofold.report import About, write_report
-from echofold.report._verdict import _compared, verdict_on_values
+from echofold.report._lead import _compared, verdict_on_values
 
 SPACE = {"leak_rate": [0.3, 0.6, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [0.0, 1e-6, 1e-2]}
 VOID = {"meta", "link", "br", "img", "hr", "input"}

@@ -4,13 +4,11 @@ Every function draws on ``ax``, or on a new figure without it, and returns the a
 those of Okabe and Ito, which can be told apart with any colour vision.
 """
 
-from echofold.plots._backtest import error_growth, horizons
 from echofold.plots._dynamics import climate, lyapunov
-from echofold.plots._scores import ridge_path, validation_test
+from echofold.plots._errors import error_by_step, error_growth, horizons
+from echofold.plots._scores import ridge_path, surface, validation_test
 from echofold.plots._series import forecast, forecasts
 from echofold.plots._splits import splits
-from echofold.plots._steps import error_by_step
-from echofold.plots._surface import surface
 
 __all__ = [
     "climate",

@@ -26,6 +26,10 @@ from echofold.plots._style import (
 MOST_OUTPUTS = 8  # rows of panels in a new figure
 DEEPEST = 1e-8  # of the highest peak: what lies below is not shown
 BEGINNING = 10  # the first part of so many of a measurement, which may leave the picture
+STYLES = {
+    "truth": {"color": INK, "linewidth": 1.2},
+    "forecast": {"color": VERMILION, "linewidth": 1.2, "alpha": 0.85},
+}
 
 
 def climate(result: Any, *, ax: Any = None, output: int | None = None) -> Any:
@@ -46,8 +50,6 @@ def climate(result: Any, *, ax: Any = None, output: int | None = None) -> Any:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from echofold import dynamics, plots, systems
     >>> result = dynamics.climate(systems.henon(500), systems.henon(500, random_state=1))
     >>> plots.climate(result).shape
@@ -76,60 +78,47 @@ def climate(result: Any, *, ax: Any = None, output: int | None = None) -> Any:
 
 def _panels(ax: Any, rows: int) -> np.ndarray:
     """Pairs of axes ``(rows, 2)``: those given, or of a new figure."""
-    if ax is not None:
-        given = np.asarray(ax, dtype=object)
-        if given.ndim == 0:
-            axes(ax)  # raises, unless it is axes
-        if given.size != 2 * rows:
-            raise ValueError(
-                f"ax has {given.size} axes, expected {2 * rows}: two for each output, as "
-                f"pyplot.subplots({rows}, 2)[1] makes them."
-            )
-        return np.array([[axes(one) for one in pair] for pair in given.reshape(rows, 2)])
-    first = axes(None, 8.0, 0.8 + 1.8 * rows)
-    figure = first.figure
-    first.remove()
-    grid = figure.subplots(rows, 2, squeeze=False, width_ratios=(3, 2))
-    return np.array([[axes(one) for one in pair] for pair in grid])
+    if ax is None:
+        first = axes(None, 8.0, 0.8 + 1.8 * rows)
+        figure = first.figure
+        first.remove()
+        ax = figure.subplots(rows, 2, width_ratios=(3, 2))
+    given = np.asarray(ax, dtype=object)
+    if given.ndim == 0:
+        axes(ax)  # raises, unless it is axes
+    if given.size != 2 * rows:
+        raise ValueError(
+            f"ax has {given.size} axes, expected {2 * rows}: two for each output, as "
+            f"pyplot.subplots({rows}, 2)[1] makes them."
+        )
+    return np.array([[axes(one) for one in pair] for pair in given.reshape(rows, 2)])
 
 
 def _spectra(ax: Any, result: Any, output: int) -> None:
     """Power over frequency, truth and forecast."""
     low = DEEPEST * result.spectra[0, :, output].max()
-    for power, (name, style) in zip(result.spectra, _STYLES.items(), strict=True):
+    for power, (name, style) in zip(result.spectra, STYLES.items(), strict=True):
         shown = np.where(power[:, output] > low, power[:, output], np.nan)
         ax.plot(result.frequencies, shown, label=name, **style)
     drawn = result.spectra[:, :, output]
     if spread_wide(drawn[drawn > low]):
         logarithmic(ax, "y")
     ax.set_xlim(0, result.frequencies[(drawn > low).any(axis=0)][-1])
-    ax.set_xlabel("frequency")
-    ax.set_ylabel("power")
-    _remark(ax, "{:.1f} dB apart (halves of the truth: {:.1f})", result, "spectrum", output)
+    ax.set(xlabel="frequency", ylabel="power")
+    apart, halves = result.spectrum_distance[output], result.spectrum_baseline[output]
+    note(ax, f"{apart:.1f} dB apart (halves of the truth: {halves:.1f})")
 
 
 def _histograms(ax: Any, result: Any, output: int, name: str) -> None:
     """Shares of values, truth and forecast."""
     edges = result.edges[:, output]
-    for share, (label, style) in zip(result.histograms, _STYLES.items(), strict=True):
+    for share, (label, style) in zip(result.histograms, STYLES.items(), strict=True):
         ax.stairs(share[:, output], edges, label=label, **style)
-    ax.set_xlabel(plain(name))
-    ax.set_ylabel("share of values")
+    ax.set(xlabel=plain(name), ylabel="share of values")
     ax.set_ylim(0, 1.25 * result.histograms[:, :, output].max())
     plain_numbers(ax.yaxis)
-    _remark(ax, "{:.2f} std apart (halves: {:.2f})", result, "histogram", output)
-
-
-def _remark(ax: Any, words: str, result: Any, measure: str, output: int) -> None:
-    """The distance, beside the one between two halves of the truth."""
-    parts = (getattr(result, f"{measure}_{part}")[output] for part in ("distance", "baseline"))
-    note(ax, words.format(*parts))
-
-
-_STYLES = {
-    "truth": {"color": INK, "linewidth": 1.2},
-    "forecast": {"color": VERMILION, "linewidth": 1.2, "alpha": 0.85},
-}
+    apart, halves = result.histogram_distance[output], result.histogram_baseline[output]
+    note(ax, f"{apart:.2f} std apart (halves: {halves:.2f})")
 
 
 def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
@@ -140,18 +129,12 @@ def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
     result : LyapunovExponents
         What `echofold.dynamics.lyapunov_exponents` returns.
     ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
+        Where to draw, and what is returned; those of a new figure by default.
     count : int, optional
         How many of the largest exponents; 6 by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from echofold import ESNForecaster, dynamics, plots
     >>> model = ESNForecaster(20, random_state=0).fit(np.sin(np.arange(300) / 5))
@@ -176,11 +159,9 @@ def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
         ax.plot(*course, color=color, linewidth=1.3, label=name)
     _limit(ax, result.history[len(result.history) // BEGINNING :, :shown])
     ax.set_xlim(0, result.times[-1])
-    ax.set_xlabel("time")
-    ax.set_ylabel("exponent")
+    ax.set(xlabel="time", ylabel="exponent")
     plain_numbers(ax.yaxis)
-    legend_above(ax)
-    return ax
+    return legend_above(ax)
 
 
 def _named(exponents: np.ndarray, place: int) -> str:

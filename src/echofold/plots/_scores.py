@@ -1,26 +1,95 @@
-"""Scores of candidates: against test errors, and along the ridge path."""
+"""Scores of candidates: along the ridge path, over hyper-parameters, against test errors."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from echofold._data.text import short
-from echofold.plots._given import scores_of
+from echofold._search.select import mean_costs, named
+from echofold.plots._series import fitted
 from echofold.plots._style import (
     BLUE,
     INK,
     MANY,
+    PALE,
     VERMILION,
     axes,
+    finite,
     fitting,
     legend_above,
     logarithmic,
     note,
+    plain,
     plain_numbers,
     spread_wide,
+    suit,
 )
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of one scheme: ``values (draw, candidate, split, ridge)`` and what belongs to them.
+
+    ``bounds (candidate, ridge)`` are true for candidates that were dropped early: what they could
+    have reached at best. ``sign`` makes costs of scores: -1 if higher ones are better.
+    """
+
+    found: Any
+    values: np.ndarray
+    bounds: np.ndarray
+    individual: bool
+    sign: int
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+        return self.found.attrs["metric"]
+
+    @property
+    def best_word(self) -> str:
+        """What the best score is called."""
+        return "lowest" if self.sign == 1 else "highest"
+
+    def mean(self) -> np.ndarray:
+        """Means ``(candidate, ridge)`` over draws and splits, infinite where not finite."""
+        return self.sign * mean_costs(self.sign * self.values, False).mean(axis=0)
+
+    def cost(self, individual: bool) -> np.ndarray:
+        """Mean costs, with each split's own ridge if ``individual``, infinite if only bounds."""
+        cost = mean_costs(self.sign * self.values, individual).mean(axis=0)
+        return cost if individual else np.where(self.bounds, np.inf, cost)
+
+
+def scores_of(source: Any, scheme: str | None) -> Scores:
+    """Scores of a fitted search, of its results, or of what `cross_validate` returns."""
+    results: Any = source
+    if hasattr(source, "finalize"):
+        results = fitted(source)._results
+    elif not isinstance(source, dict):  # a Dataset is a Mapping too
+        if scheme is not None:
+            raise ValueError(
+                f"scheme={scheme!r} was given with the results of a single scheme; leave it out."
+            )
+        results = {None: source}
+    dataset = results[named(results, scheme)]
+    name = getattr(dataset, "attrs", {}).get("metric")
+    if name is None or name not in dataset:
+        raise TypeError(
+            f"got {type(source).__name__}, expected a fitted ESNSearchCV, its results_, or what "
+            "cross_validate returns."
+        )
+    array = dataset[name]
+    array = array.expand_dims([d for d in ("draw", "candidate") if d not in array.dims])
+    values = array.transpose("draw", "candidate", "split", "ridge").values
+    bounds = np.zeros(values.shape[1::2], dtype=bool)
+    if "pruned" in dataset:
+        bounds = dataset.pruned.transpose("draw", "candidate", "ridge").values.any(axis=0)
+    individual = getattr(source, "ridge_per", "all") == "split"
+    sign = -1 if dataset.attrs.get("better") == "higher" else 1
+    return Scores(dataset, values, bounds, individual, sign)
 
 
 def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any = None) -> Any:
@@ -35,16 +104,10 @@ def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any =
     chosen : int or tuple of int, optional
         Place of the selected candidate, which is circled; by default the lowest validation error.
     ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib axes
+        Where to draw, and what is returned; those of a new figure by default.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from echofold import plots
     >>> ax = plots.validation_test([0.3, 0.2, 0.5], [0.4, 0.3, 0.4])
     >>> ax.collections[1].get_offsets().tolist()
@@ -65,7 +128,7 @@ def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any =
         x[shown], y[shown], s=14 if few else 5, color=BLUE, alpha=0.5 if few else 0.3,
         linewidths=0, rasterized=not few, label="candidates",
     )  # fmt: skip
-    if place is not None and shown[place]:
+    if shown[place]:
         ax.scatter(
             x[place], y[place], s=90, facecolors="none", edgecolors=VERMILION, linewidths=2,
             label="selected", zorder=3,
@@ -74,17 +137,25 @@ def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any =
         low, high = max(x[shown].min(), y[shown].min()), min(x[shown].max(), y[shown].max())
         if low < high:
             ax.plot((low, high), (low, high), "--", color=INK, linewidth=0.8, label="equal")
-    for which, values in (("x", x[shown]), ("y", y[shown])):
-        if spread_wide(values):
-            logarithmic(ax, which)
-        else:
-            plain_numbers(getattr(ax, f"{which}axis"))
+    suit(ax, "x", x[shown])
+    suit(ax, "y", y[shown])
     if not shown.all():
         note(ax, f"{int((~shown).sum())} of {len(x)} not finite")
-    ax.set_xlabel("validation error")
-    ax.set_ylabel("test error")
-    legend_above(ax)
-    return ax
+    ax.set(xlabel="validation error", ylabel="test error")
+    return legend_above(ax)
+
+
+def _place(chosen: Any, errors: np.ndarray) -> int:
+    """The flat place of the selected candidate."""
+    if chosen is None:
+        return int(np.where(np.isfinite(errors), errors, np.inf).argmin())
+    try:
+        return int(np.arange(errors.size).reshape(errors.shape)[chosen])
+    except (IndexError, TypeError):
+        raise ValueError(
+            f"chosen={chosen!r} is no place in errors of shape {errors.shape}; give one index, or "
+            "one for each dimension."
+        ) from None
 
 
 def ridge_path(
@@ -104,16 +175,10 @@ def ridge_path(
     scheme : str, optional
         Whose errors, when ``cv`` is a dict; the first by default.
     ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib axes
+        Where to draw, and what is returned; those of a new figure by default.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from echofold import ESNForecaster, KFold, cross_validate, plots
     >>> y = np.sin(np.arange(200) / 5)
@@ -125,60 +190,40 @@ def ridge_path(
     scores = scores_of(search_or_dataset, scheme)
     count = scores.values.shape[1]
     if candidate is None:
-        candidate = scores.best()
+        candidate = int(scores.cost(scores.individual).min(axis=1).argmin())
     elif isinstance(candidate, bool) or not 0 <= candidate < count:
         raise ValueError(f"candidate={candidate!r}: expected an integer of 0 to {count - 1}.")
     ax = axes(ax)
     ridge = np.asarray(scores.found.ridge.values, dtype=float)
     order = np.argsort(ridge)
-    x = _ridge_axis(ax, ridge[order])
-    mean = scores.mean()[candidate, order]
-    bound = scores.bounds[candidate, order]
+    ridge = ridge[order]
+    x, mean = _ridge_axis(ax, ridge), scores.mean()[candidate, order]
     by_split = scores.values[:, candidate][:, :, order].reshape(-1, len(ridge))
     by_split = np.where(np.isnan(by_split), scores.sign * np.inf, by_split)
     # No interpolation: the difference of two infinities would warn.
     low, high = np.quantile(by_split, (0.25, 0.75), axis=0, method="inverted_cdf")
     if len(by_split) > 1:
         ax.fill_between(
-            x, _shown(low), _shown(high), color=BLUE, alpha=0.2, linewidth=0,
+            x, finite(low), finite(high), color=BLUE, alpha=0.2, linewidth=0,
             label="middle half of splits",
         )  # fmt: skip
-    shown = _shown(mean)
-    ax.plot(x, shown, color=BLUE, linewidth=1.5, marker="o", markersize=4, label="mean over splits")
-    if (bound & np.isfinite(mean)).any():
-        at = bound & np.isfinite(mean)
-        ax.plot(x[at], shown[at], "^", color="white", markeredgecolor=BLUE, label="at best")
-    allowed = np.where(bound, np.inf, scores.sign * mean)
-    if np.isfinite(allowed).any():
-        best = int(allowed.argmin())
+    style = {"color": BLUE, "linewidth": 1.5, "marker": "o", "markersize": 4}
+    ax.plot(x, finite(mean), label="mean over splits", **style)
+    at = scores.bounds[candidate, order] & np.isfinite(mean)
+    if at.any():
+        ax.plot(x[at], mean[at], "^", color="white", markeredgecolor=BLUE, label="at best")
+    cost = scores.cost(False)[candidate, order]
+    if np.isfinite(cost).any():
+        best = int(cost.argmin())
         ax.plot(
             x[best], mean[best], "o", markersize=10, color="none", markeredgecolor=VERMILION,
-            markeredgewidth=2, label=f"{scores.best_word}, at {short(float(ridge[order][best]))}",
+            markeredgewidth=2, label=f"{scores.best_word}, at {short(float(ridge[best]))}",
         )  # fmt: skip
     if not np.isfinite(mean).all():
         note(ax, f"{int((~np.isfinite(mean)).sum())} of {len(mean)} not finite")
-    if spread_wide(np.concatenate([mean, low, high])):
-        logarithmic(ax, "y")
-    else:
-        plain_numbers(ax.yaxis)
-    ax.set_xlabel("ridge")
-    ax.set_ylabel(f"validation {scores.metric}")
-    legend_above(ax)
-    return ax
-
-
-def _place(chosen: Any, errors: np.ndarray) -> int | None:
-    """The flat place of the selected candidate."""
-    if chosen is None:
-        finite = np.where(np.isfinite(errors), errors, np.inf)
-        return int(finite.argmin()) if np.isfinite(errors).any() else None
-    try:
-        return int(np.arange(errors.size).reshape(errors.shape)[chosen])
-    except (IndexError, TypeError):
-        raise ValueError(
-            f"chosen={chosen!r} is no place in errors of shape {errors.shape}; give one index, or "
-            "one for each dimension."
-        ) from None
+    suit(ax, "y", np.concatenate([mean, low, high]))
+    ax.set(xlabel="ridge", ylabel=f"validation {scores.metric}")
+    return legend_above(ax)
 
 
 def _ridge_axis(ax: Any, ridge: np.ndarray) -> np.ndarray:
@@ -202,6 +247,149 @@ def _ridge_axis(ax: Any, ridge: np.ndarray) -> np.ndarray:
     return x
 
 
-def _shown(values: np.ndarray) -> np.ndarray:
-    """Values with gaps where they are not finite."""
-    return np.where(np.isfinite(values), values, np.nan)
+def surface(
+    search_or_dataset: Any, x: str, y: str, *, scheme: str | None = None, ax: Any = None
+) -> Any:
+    """Draw the score over two hyper-parameters, the best over all others and the ridge.
+
+    A grid is drawn as cells, scattered candidates as points. What has no finite score, or was
+    dropped early, is grey.
+
+    Parameters
+    ----------
+    search_or_dataset : ESNSearchCV, or its ``results_``
+    x, y : str
+        Names of hyper-parameters that were searched; ``"ridge"`` is one of them.
+    scheme : str, optional
+        Whose errors, when ``cv`` is a dict; the first by default.
+    ax : matplotlib axes, optional
+        Where to draw, and what is returned; those of a new figure by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster, ESNSearchCV, KFold, plots
+    >>> space = {"leak_rate": [0.3, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [1e-8, 1e-2]}
+    >>> search = ESNSearchCV(ESNForecaster(20, random_state=0), space, cv=KFold(4))
+    >>> search = search.fit(np.sin(np.arange(200) / 5))
+    >>> plots.surface(search, "leak_rate", "spectral_radius").get_xlabel()
+    'leak_rate'
+    """
+    scores = scores_of(search_or_dataset, scheme)
+    across, up, cost = _points(scores, x, y)
+    error = scores.sign * cost
+    ax = axes(ax, 5.2, 4.0)
+    reached = error[np.isfinite(error)]
+    style: dict[str, Any] = {"cmap": "viridis_r" if scores.sign == 1 else "viridis"}
+    if len(reached):
+        style["norm"] = _norm(reached)
+    values_x, at_x = np.unique(across, return_inverse=True)
+    values_y, at_y = np.unique(up, return_inverse=True)
+    lowest = np.full((len(values_y), len(values_x)), np.inf)
+    np.minimum.at(lowest, (at_y, at_x), cost)
+    best = int(cost.argmin())
+    grid = 2 * len(np.unique(at_y * len(values_x) + at_x)) >= lowest.size
+    if grid:
+        drawn = _cells(ax, scores.sign * lowest, style)
+        _ticks(ax.xaxis, values_x)
+        _ticks(ax.yaxis, values_y)
+        place = (at_x[best], at_y[best])
+    else:
+        along_x, along_y = _numbers(ax, "x", across, at_x), _numbers(ax, "y", up, at_y)
+        order = np.argsort(-cost, kind="stable")  # the better ones on top
+        drawn = _cloud(ax, along_x[order], along_y[order], error[order], style)
+        place = (along_x[best], along_y[best])
+    if not np.isfinite(lowest).all() and (grid or len(reached) < len(error)):
+        ax.plot([], [], "s", color=PALE, label="not finite, dropped or not tried")
+    if len(reached):
+        _mark_best(ax, place, f"{scores.best_word}: {short(float(error[best]))}")
+        capped = reached.max() > style["norm"].vmax
+        bar = ax.figure.colorbar(drawn, ax=ax, extend="max" if capped else "neither")
+        bar.set_label(f"{scores.metric}, mean over splits")
+        bar.outline.set_visible(False)
+        if type(style["norm"]).__name__ == "LogNorm":
+            logarithmic(bar.ax, "y")
+        else:
+            plain_numbers(bar.ax.yaxis)
+    ax.set(xlabel=x, ylabel=y)
+    return legend_above(ax)
+
+
+def _points(scores: Scores, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values of two hyper-parameters and the cost, for each candidate (and ridge if it is one)."""
+    names = [*scores.found.attrs.get("hyper_parameters", []), "ridge"]
+    for argument, name in (("x", x), ("y", y)):
+        if name not in names:
+            raise ValueError(
+                f"{argument}={name!r} was not searched; expected one of "
+                f"{', '.join(map(repr, names))}."
+            )
+    if x == y:
+        raise ValueError(f"x and y are both {x!r}; give two different hyper-parameters.")
+    if "ridge" not in (x, y):
+        cost = scores.cost(scores.individual).min(axis=1)
+        return scores.found[x].values, scores.found[y].values, cost
+    cost, ridge = scores.cost(False), scores.found.ridge.values
+    across, up = (
+        np.tile(ridge, len(cost))
+        if name == "ridge"
+        else np.repeat(scores.found[name].values, len(ridge))
+        for name in (x, y)
+    )
+    return across, up, cost.ravel()
+
+
+def _norm(reached: np.ndarray) -> Any:
+    """Colours from the lowest error up; errors too high to compare share the last."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    low, high = float(reached.min()), float(reached.max())
+    top = high if high > low else low + (abs(low) or 1.0)
+    if 0 < 10 * low < high:
+        # A few that nearly diverge would take all colours from those worth comparing.
+        top = max(3 * low, float(np.quantile(reached, 0.8)))
+    return (LogNorm if 0 < 10 * low < top else Normalize)(low, top)
+
+
+def _mark_best(ax: Any, place: tuple, label: str) -> None:
+    """A circle that can be seen on any colour."""
+    from matplotlib.patheffects import withStroke
+
+    ax.plot(
+        *place, "o", markersize=12, markeredgewidth=1.5, color="none", markeredgecolor="black",
+        path_effects=[withStroke(linewidth=4, foreground="white")], label=label,
+    )  # fmt: skip
+
+
+def _cells(ax: Any, lowest: np.ndarray, style: dict[str, Any]) -> Any:
+    """A cell for every pair of values."""
+    up, across = (np.arange(size + 1) - 0.5 for size in lowest.shape)
+    ax.set_facecolor(PALE)
+    hidden = np.ma.masked_invalid(lowest)
+    return ax.pcolormesh(across, up, hidden, rasterized=lowest.size > MANY, **style)
+
+
+def _cloud(ax: Any, x: np.ndarray, y: np.ndarray, error: np.ndarray, style: dict[str, Any]) -> Any:
+    """A point for every candidate, the last on top."""
+    there, lost = np.isfinite(error), ~np.isfinite(error)
+    looks = {"s": 26 if len(error) <= MANY else 8, "linewidths": 0, "rasterized": len(error) > MANY}
+    ax.scatter(x[lost], y[lost], color=PALE, **looks)
+    return ax.scatter(x[there], y[there], c=error[there], **looks, **style)
+
+
+def _numbers(ax: Any, which: str, values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Positions of values along an axis, which is made logarithmic or labelled as they need."""
+    if values.dtype.kind not in "iuf":
+        _ticks(getattr(ax, f"{which}axis"), np.unique(values))
+        return places
+    if spread_wide(values):
+        logarithmic(ax, which)
+    return values
+
+
+def _ticks(axis: Any, values: np.ndarray) -> None:
+    """Label the places 0, 1, … with values, as many as fit."""
+    labels = [plain(short(value.item())) for value in values]
+    fit = 10 if axis.axis_name == "y" else fitting(axis.axes, max(map(len, labels)))
+    step = -(-len(values) // fit)
+    axis.set_ticks(np.arange(len(values))[::step], labels[::step])

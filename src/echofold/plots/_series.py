@@ -10,17 +10,14 @@ from echofold._data.arguments import is_integer
 from echofold._data.dates import timeline
 from echofold._data.problem import Task
 from echofold._data.tables import Table, read
-from echofold.plots._given import (
-    ValidationOutputs,
-    fitted,
-    given_series,
-    validation_outputs,
-)
+from echofold._search.select import named
+from echofold._search.split_readouts import ValidationOutputs
 from echofold.plots._style import (
     BLUE,
     INK,
     VERMILION,
     axes,
+    finite,
     fitting,
     legend_above,
     note,
@@ -29,6 +26,29 @@ from echofold.plots._style import (
     whole_numbers,
     with_gaps,
 )
+
+
+def fitted(search: Any) -> Any:
+    """The search itself; an error if it has not been fitted."""
+    from sklearn.utils.validation import check_is_fitted
+
+    if not hasattr(search, "finalize"):
+        raise TypeError(f"search={search!r}: expected a fitted ESNSearchCV.")
+    check_is_fitted(search, "results_")
+    return search
+
+
+def given_series(search: Any) -> Table:
+    """The targets ``y`` that a search of a forecaster or regressor was fitted on, with NaN."""
+    place, data = search.estimator._task.targets, search._reader.data
+    y = data[place] if len(data) > place else search._reader.fit_params["y"]
+    return read(y, "y", missing=True)
+
+
+def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutputs:
+    """Forecasts or predictions of every split of the winner for its validation rows."""
+    scheme = named(fitted(search)._results, scheme)
+    return search._winners.outputs(scheme, search.ridge_per == "split")
 
 
 def positions(index: Any, rows: int) -> np.ndarray:
@@ -81,20 +101,14 @@ def forecasts(
     scheme : str, optional
         Whose winner and splits, when ``cv`` is a dict; the first by default.
     ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
+        Where to draw, and what is returned; those of a new figure by default.
     output : int
         Which column of ``y``.
     rows : pair of int, optional
         Draw the rows of ``y`` from the first to before the second only.
 
-    Returns
-    -------
-    matplotlib axes
-
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from echofold import ESNForecaster, ESNSearchCV, KFold, plots
     >>> y = np.sin(np.arange(200) / 5)
@@ -146,8 +160,7 @@ def outputs_over_series(
     label_time(ax, table.index)
     ax.set_ylabel(plain(column_name(table, output)))
     plain_numbers(ax.yaxis)
-    legend_above(ax)
-    return ax
+    return legend_above(ax)
 
 
 def forecast(
@@ -163,20 +176,14 @@ def forecast(
     forecast : Forecast, array, series or frame
         What ``forecast`` of an estimator or a search returned.
     ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
+        Where to draw, and what is returned; those of a new figure by default.
     history : int, optional
         How many of the last values of ``y`` to show; all by default.
     output : int
         Which column of ``y``.
 
-    Returns
-    -------
-    matplotlib axes
-
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from echofold import ESNForecaster, plots
     >>> y = np.sin(np.arange(200) / 5)
@@ -184,11 +191,10 @@ def forecast(
     >>> [len(line.get_xdata()) for line in ax.lines]
     [60, 30]
     """
+    lower = getattr(forecast, "lower", {})
     mean = forecast.mean if hasattr(forecast, "lower") else forecast
     table = None if y is None else read(y, "y", missing=True)
-    outputs = np.asarray(mean).reshape(len(mean), -1).shape[1] if table is None else (
-        table.values.shape[1]
-    )  # fmt: skip
+    outputs = (np.asarray(mean).reshape(len(mean), -1) if table is None else table.values).shape[1]
     check_output(output, outputs)
     if history is not None and (not is_integer(history) or history < 1):
         raise ValueError(
@@ -206,20 +212,18 @@ def forecast(
         past = table.values[shown, output]
         with_gaps(ax, x[shown], past, color=INK, linewidth=1, label="series")
         ax.set_ylabel(plain(column_name(table, output)))
-    finite = np.isfinite(values)
-    ax.plot(ahead, np.where(finite, values, np.nan), color=BLUE, linewidth=1.6, label="forecast")
-    for place, (name, low, high) in enumerate(_bands(forecast, output, outputs)):
-        both = finite & np.isfinite(low) & np.isfinite(high)
-        low, high = np.where(both, low, np.nan), np.where(both, high, np.nan)
-        ax.fill_between(
-            ahead, low, high, color=BLUE, alpha=0.2 + 0.15 * place, linewidth=0, label=name
-        )
-    if not finite.all():
+    ax.plot(ahead, finite(values), color=BLUE, linewidth=1.6, label="forecast")
+    for place, level in enumerate(sorted(lower, reverse=True)):
+        ends = [_column(part[level], output, outputs) for part in (lower, forecast.upper)]
+        there = np.isfinite([values, *ends]).all(axis=0)
+        low, high = (np.where(there, end, np.nan) for end in ends)
+        style = {"color": BLUE, "alpha": 0.2 + 0.15 * place, "linewidth": 0}
+        ax.fill_between(ahead, low, high, label=f"{100 * level:g} % interval", **style)
+    if not np.isfinite(values).all():
         note(ax, "the forecast diverges")
     label_time(ax, index)
     plain_numbers(ax.yaxis)
-    legend_above(ax)
-    return ax
+    return legend_above(ax)
 
 
 def column_name(table: Table, output: int) -> str:
@@ -234,18 +238,10 @@ def check_output(output: Any, outputs: int) -> None:
 
 
 def name_of(names: tuple | None, output: int | None) -> str:
+    """The name of an output; None is the only one."""
     if names is not None:
         return str(names[output or 0])
     return "y" if output is None else f"output {output}"
-
-
-def _bands(forecast: Any, output: int, outputs: int):
-    """Name, lower and upper ends of each interval, the widest first."""
-    if not hasattr(forecast, "lower"):
-        return
-    for level in sorted(forecast.lower, reverse=True):
-        ends = (_column(one[level], output, outputs) for one in (forecast.lower, forecast.upper))
-        yield (f"{100 * level:g} % interval", *ends)
 
 
 def _column(part: Any, output: int, outputs: int) -> np.ndarray:
@@ -265,7 +261,7 @@ def _chained(rows: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarr
     at, out = [], []
     for which, line in zip(rows, values, strict=True):
         keep = which >= 0
-        which, line = which[keep], np.where(np.isfinite(line[keep]), line[keep], np.nan)
+        which, line = which[keep], finite(line[keep])
         jumps = np.flatnonzero(np.diff(which) != 1) + 1
         at.append(np.insert(which, [*jumps, len(which)], [*which[jumps], which[-1]]))
         out.append(np.insert(line, [*jumps, len(line)], np.nan))
@@ -277,9 +273,9 @@ def _limits(ax: Any, y: np.ndarray, outputs: np.ndarray) -> None:
     known = y[~np.isnan(y)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     room = 0.6 * (high - low) or 1.0
-    finite = outputs[np.isfinite(outputs)]
-    if len(finite):
-        low = max(low - room, min(low, finite.min()))
-        high = min(high + room, max(high, finite.max()))
+    reached = outputs[np.isfinite(outputs)]
+    if len(reached):
+        low = max(low - room, min(low, reached.min()))
+        high = min(high + room, max(high, reached.max()))
     pad = 0.04 * (high - low) or 1.0
     ax.set_ylim(low - pad, high + pad)

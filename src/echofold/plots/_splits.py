@@ -25,77 +25,57 @@ def splits(scheme: Any, n: int, *, ax: Any = None) -> Any:
     n : int
         Number of rows.
     ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib axes
+        Where to draw, and what is returned; those of a new figure by default.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from echofold import WalkForward, plots
     >>> plots.splits(WalkForward(5, valid=10), 100).get_xlabel()
     'row'
     """
-    row_splits = scheme if isinstance(scheme, RowSplits) else resolve_cv(scheme, n)
-    shown = np.unique(
-        np.linspace(0, len(row_splits) - 1, min(SHOWN, len(row_splits))).round().astype(int)
-    )
+    found = scheme if isinstance(scheme, RowSplits) else resolve_cv(scheme, n)
+    count, n = len(found), found.n
+    shown = np.unique(np.linspace(0, count - 1, min(SHOWN, count)).round().astype(int)).tolist()
     ax = axes(ax, height=min(5.0, 1.2 + 0.22 * len(shown)))
-    sets: dict[str, list[tuple[int, Intervals]]] = {
-        "training": [],
-        "left out": [],
-        "validation": [],
-    }
-    coarse = sum(len(row_splits.train[i]) + len(row_splits.valid[i]) for i in shown) > PIECES
-    for i in shown.tolist():
-        train, valid = row_splits.train[i], row_splits.valid[i]
+    coarse = sum(len(found.train[i]) + len(found.valid[i]) for i in shown) > PIECES
+    train, left_out, valid = {}, {}, {}
+    for i in shown:
+        train[i], valid[i] = found.train[i], found.valid[i]
         if coarse:
-            train, valid = _sampled(train, row_splits.n), _sampled(valid, row_splits.n)
-        used = tuple(sorted(train + valid)) if row_splits.held_out else train
-        sets["training"].append((i, train))
-        sets["left out"].append((i, complement(used, row_splits.n)))
-        sets["validation"].append((i, valid))
-    thin = row_splits.intervals and row_splits.sizes.max() < row_splits.n / 200
-    outline = 1.5 if thin else 0.0  # a row in thousands would be thinner than a pixel
-    height = 1.0 if len(shown) == len(row_splits) else len(row_splits) / len(shown)
-    for (name, intervals), colour in zip(sets.items(), (BLUE, PALE, VERMILION), strict=True):
-        line = outline if name == "validation" else 0
-        # Half as high where training rows lie below.
-        share = 0.4 if name == "validation" and not row_splits.held_out else 0.8
-        _bars(ax, intervals, share * height, name, colour, line)
-    ax.set_xlim(0, row_splits.n)
-    ax.set_ylim(len(row_splits) + 0.5, 0.5)
-    ax.set_xlabel("row")
-    ax.set_ylabel(
-        "split" if len(shown) == len(row_splits) else f"split ({len(shown)} of {len(row_splits)})"
-    )
+            train[i], valid[i] = _sampled(train[i], n), _sampled(valid[i], n)
+        used = tuple(sorted(train[i] + valid[i])) if found.held_out else train[i]
+        left_out[i] = complement(used, n)
+    thin = found.intervals and found.sizes.max() < n / 200
+    line = 1.5 if thin else 0.0  # a row in thousands would be thinner than a pixel
+    height = 0.8 * (count / len(shown))
+    _bars(ax, train, height, "training", BLUE)
+    _bars(ax, left_out, height, "left out", PALE)
+    # Half as high where training rows lie below.
+    _bars(ax, valid, height if found.held_out else height / 2, "validation", VERMILION, line)
+    ax.set_xlim(0, n)
+    ax.set_ylim(count + 0.5, 0.5)
+    some = "" if len(shown) == count else f" ({len(shown)} of {count})"
+    ax.set(xlabel="row", ylabel=f"split{some}")
     ax.yaxis.get_major_locator().set_params(integer=True, nbins=6, min_n_ticks=1)
     whole_numbers(ax)
-    legend_above(ax)
-    return ax
+    return legend_above(ax)
 
 
 def _bars(
-    ax: Any, sets: list[tuple[int, Intervals]], height: float, label: str, color: str, line: float
+    ax: Any, sets: dict[int, Intervals], height: float, label: str, color: str, line: float = 0
 ) -> None:
-    """All intervals of one kind as one collection of boxes; the first split is number 1."""
+    """Intervals by split as one collection of boxes; the first split is number 1."""
     from matplotlib.collections import PolyCollection
 
     boxes = [
         [(a, low), (b, low), (b, low + height), (a, low + height)]
-        for split, intervals in sets
+        for split, intervals in sets.items()
         for low in (split + 1 - height / 2,)
         for a, b in intervals
     ]
     if boxes:
-        bars = PolyCollection(
-            boxes, facecolors=color, edgecolors=color, linewidths=line, label=label
-        )
-        bars.set_gid(label.replace(" ", "-"))
-        ax.add_collection(bars)
+        style: dict[str, Any] = {"facecolors": color, "edgecolors": color, "linewidths": line}
+        ax.add_collection(PolyCollection(boxes, label=label, gid=label.replace(" ", "-"), **style))
 
 
 def _sampled(intervals: Intervals, n: int) -> Intervals:

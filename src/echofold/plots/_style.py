@@ -58,8 +58,8 @@ def whole_numbers(ax: Any) -> None:
     )
 
 
-def legend_above(ax: Any) -> None:
-    """A legend over the axes, where it hides nothing, in as many columns as fit."""
+def legend_above(ax: Any) -> Any:
+    """The axes with a legend over them, where it hides nothing, in as many columns as fit."""
     _, labels = ax.get_legend_handles_labels()
     if labels:
         columns = min(len(labels), fitting(ax, 3 + max(map(len, labels))))
@@ -70,6 +70,7 @@ def legend_above(ax: Any) -> None:
         for handle in legend.legend_handles:
             if hasattr(handle, "set_sizes") and handle.get_sizes()[0] < 20:
                 handle.set(sizes=[20], alpha=1)  # of a cloud of faint points
+    return ax
 
 
 def note(ax: Any, text: str) -> None:
@@ -92,6 +93,14 @@ def spread_wide(values: np.ndarray) -> bool:
     return bool(finite.size and finite.min() > 0 and finite.max() > WIDE * finite.min())
 
 
+def suit(ax: Any, which: str, values: np.ndarray) -> None:
+    """Make the axis ``which`` suit values: logarithmic if they are spread wide, else plain."""
+    if spread_wide(values):
+        logarithmic(ax, which)
+    else:
+        plain_numbers(getattr(ax, f"{which}axis"))
+
+
 def logarithmic(ax: Any, which: str) -> None:
     """Make the axis ``which`` logarithmic, labelled in plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -103,6 +112,11 @@ def logarithmic(ax: Any, which: str) -> None:
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,), numticks=7))
     axis.set_major_formatter(FuncFormatter(lambda value, _: short(float(value))))
     axis.set_minor_formatter(NullFormatter())
+
+
+def finite(values: np.ndarray) -> np.ndarray:
+    """Values with gaps (NaN) where they are not finite."""
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def with_gaps(ax: Any, x: np.ndarray, y: np.ndarray, **options: Any) -> None:
@@ -118,15 +132,13 @@ def thinned(x: np.ndarray, y: np.ndarray, most: int = 4000) -> tuple[np.ndarray,
     """At most about ``most`` points of a line, the extremes of every stretch among them."""
     if len(y) <= most:
         return x, y
-    stretches = np.array_split(np.arange(len(y)), most // 2)
     kept = set()
-    for stretch in stretches:
+    for stretch in np.array_split(np.arange(len(y)), most // 2):
         part = y[stretch]
-        if np.isnan(part).any():
-            # A gap must stay one: keep its edge and the extremes of what is there.
-            kept.add(int(stretch[np.isnan(part).argmax()]))
-            if np.isnan(part).all():
-                continue
-        kept |= {int(stretch[np.nanargmin(part)]), int(stretch[np.nanargmax(part)])}
+        gap = np.isnan(part)
+        if gap.any():  # which must stay one
+            kept.add(int(stretch[gap.argmax()]))
+        if not gap.all():
+            kept |= {int(stretch[np.nanargmin(part)]), int(stretch[np.nanargmax(part)])}
     at = np.array(sorted(kept))
     return x[at], y[at]

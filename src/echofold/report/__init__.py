@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from echofold._data.text import legible
+from echofold._data.text import in_words, legible
 from echofold._machine.files import write_atomically
 from echofold.report._about import About
 
@@ -60,8 +60,6 @@ def write_report(search: Any, path: str | os.PathLike, about: About | None = Non
 
 def render(search: Any, about: About) -> str:
     """The report as text."""
-    from sklearn.utils.validation import check_is_fitted
-
     try:
         import jinja2
         import matplotlib  # noqa: F401 (both are asked for before any work is done)
@@ -70,33 +68,30 @@ def render(search: Any, about: About) -> str:
             f"a report needs {error.name}, which is not installed. "
             "Install it with: pip install 'echofold[report]'"
         ) from error
-    if not hasattr(search, "finalize"):
-        raise TypeError(f"search={search!r}: expected a fitted ESNSearchCV.")
+    from echofold.plots._series import fitted
+
     if not isinstance(about, About):
         raise TypeError(f"about={about!r}: expected an echofold.report.About, or None.")
-    check_is_fitted(search, "results_")
-    from echofold._data.text import in_words
-
+    content = _gathered(fitted(search), about)
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["number"] = in_words
-    template = environment.from_string(_part("template.html.j2"))
-    script = _part("sort.js")
+    parts = {name: _part(name) for name in ("template.html.j2", "sort.js", "style.css")}
+    script = parts["sort.js"]
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    style = _part("style.css")
-    page = template.render(**_gathered(search, about), style=style, script=script, allowed=allowed)
-    return legible(page)
+    template = environment.from_string(parts["template.html.j2"])
+    more = {"style": parts["style.css"], "script": script, "allowed": allowed}
+    return legible(template.render(**content, **more))
 
 
 def _gathered(search: Any, about: About) -> dict[str, Any]:
     """What the page says and shows."""
-    from echofold.plots._given import validation_outputs
+    from echofold.plots._series import validation_outputs
     from echofold.report._about import look_ahead
-    from echofold.report._accuracy import recognised
     from echofold.report._details import details
     from echofold.report._figures import draw
-    from echofold.report._lead import lead
+    from echofold.report._lead import lead, recognised
 
     task, validation = search.estimator._task, validation_outputs(search)
     ahead = look_ahead(search, about) if task.fed_back else None

@@ -13,7 +13,7 @@ from echofold._data.tables import Table
 from echofold._models.forecast import Forecast, forecast_of, plausible
 from echofold._search.honest_error import spread_of
 from echofold._search.plain import Better, plain_errors, plain_forecasts
-from echofold.plots._given import given_series
+from echofold.plots._series import given_series
 
 LEVEL = 0.9
 LEAST, MOST = 10, 2000  # steps that are forecast, if nobody said how many
@@ -84,53 +84,47 @@ class Ahead:
     metric: Any
 
     @property
-    def horizon(self) -> int:
-        """Steps ahead."""
-        return 0 if self.forecast is None else len(self.forecast.mean)
-
-    @property
     def runs_away(self) -> bool:
         """Whether the forecast leaves the values so far behind."""
         if self.forecast is None:
             return False
-        mean = np.asarray(self.forecast.mean, dtype=float).reshape(self.horizon, -1)
-        span = np.array(
-            [np.nanmin(self.table.values, axis=0), np.nanmax(self.table.values, axis=0)]
-        )
+        values = self.table.values
+        mean = np.asarray(self.forecast.mean, dtype=float).reshape(-1, values.shape[1])
+        span = np.array([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
         return not plausible(mean, span).all()
 
     @property
     def nearest(self) -> str | None:
         """The plain forecast with the lowest error, if errors were measured."""
-        cost = {name: self.metric.cost(error) for name, error in self.errors.items()}
-        return min(cost, key=lambda name: cost[name]) if cost else None
+        return min(self.errors, key=lambda name: self.metric.cost(self.errors[name]), default=None)
 
 
 def look_ahead(search: Any, about: About) -> Ahead:
     """The forecast of a search, and the plain ones beside it."""
-    table, metric = given_series(search), search._reader.metrics[0]
-    forecast = about.forecast or _made(search, about)
+    table, reader = given_series(search), search._reader
+    forecast = about.forecast or _forecast(search, about)
     seasons = tuple(about.seasons) if about.seasons is not None else _seasons(search, table)
     plain: dict[str, np.ndarray] = {}
     if forecast is not None:
-        end = np.array([len(table.values)])
-        columns = [plain_forecasts(one, seasons, end, len(forecast.mean)) for one in table.values.T]
+        horizon, end = len(forecast.mean), np.array([len(table.values)])
+        columns = [plain_forecasts(one, seasons, end, horizon) for one in table.values.T]
         plain = {name: np.column_stack([one[name][0] for one in columns]) for name in columns[0]}
         if about.instead is not None:
             plain.pop(about.instead.name)
             if not about.instead.ran_away:
-                plain = {"networks": _networks(search, about, forecast), **plain}
-    errors, own = _measured(search, table, seasons, metric)
-    y = search._reader.data[0] if search._reader.data else search._reader.fit_params["y"]
-    return Ahead(y, table, forecast, plain, errors, own, about.instead, metric)
+                networks = search.best_estimator_._forecast(horizon, about.X)
+                networks = np.asarray(networks, dtype=float).reshape(horizon, -1)
+                plain = {"networks": networks, **plain}
+    errors, own = _measured(search, table, seasons)
+    y = reader.data[0] if reader.data else reader.fit_params["y"]
+    return Ahead(y, table, forecast, plain, errors, own, about.instead, reader.metrics[0])
 
 
-def _made(search: Any, about: About) -> Forecast | None:
+def _forecast(search: Any, about: About) -> Forecast | None:
     """The forecast of the search's model, None if it needs inputs that are not known here."""
-    model = search.best_estimator_
+    model, horizon = search.best_estimator_, about.horizon
     if model.X_schema_ is not None and about.X is None:
         return None
-    horizon = about.horizon
     if horizon is None:
         steps = model.residuals_.shape[1]
         if search.evaluation_ is not None:
@@ -138,12 +132,6 @@ def _made(search: Any, about: About) -> Forecast | None:
         horizon = min(max(steps, LEAST), MOST)
     levels = [about.level] if np.ndim(about.level) == 0 else list(about.level)  # type: ignore[arg-type]
     return forecast_of(model, horizon, about.X, levels, warn=False)
-
-
-def _networks(search: Any, about: About, forecast: Forecast) -> np.ndarray:
-    """What the networks forecast where a plain forecast is given instead of theirs."""
-    values = search.best_estimator_._forecast(len(forecast.mean), about.X)
-    return np.asarray(values, dtype=float).reshape(len(forecast.mean), -1)
 
 
 def _seasons(search: Any, table: Table) -> tuple[int, ...]:
@@ -158,10 +146,10 @@ def _seasons(search: Any, table: Table) -> tuple[int, ...]:
 
 
 def _measured(
-    search: Any, table: Table, seasons: tuple[int, ...], metric: Any
+    search: Any, table: Table, seasons: tuple[int, ...]
 ) -> tuple[dict[str, float], float | None]:
     """Mean errors of plain forecasts where the search's own was measured, and that one."""
-    evaluation = search.evaluation_
+    evaluation, metric = search.evaluation_, search._reader.metrics[0]
     if evaluation is None:
         return {}, None
     own = float(evaluation[evaluation.attrs["metric"]].values.mean())

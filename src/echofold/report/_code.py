@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 WIDTH = 88
+ELSEWHERE = ("estimator", "space", "random_state", "executor", "progress", "checkpoint")
 
 
 class Written:
@@ -38,23 +39,23 @@ class Written:
                 return self._listed(value, name, indent)
         elif hasattr(value, "rvs") and hasattr(value, "dist"):
             return self._distribution(value)
-        elif hasattr(value, "split") and not inspect.isclass(value) and _own_repr(value):
-            return self._imported(_home(type(value)), repr(value), type(value).__name__)
+        elif hasattr(value, "split") and type(value).__repr__ not in (
+            object.__repr__,
+            type.__repr__,
+        ):
+            return self._imported(type(value).__module__, type(value).__name__, repr(value))
         return self._remark(value, name)
 
     def call(self, value: Any, indent: int) -> str:
         """An estimator with the parameters that differ from their defaults."""
-        kind = type(value)
-        defaults = {k: p.default for k, p in inspect.signature(kind).parameters.items()}
         given = [
             f"{k}={self.value(v, k, indent)}"
-            for k, v in value.get_params(deep=False).items()
-            if not _same(v, defaults[k])
-            and not (k == "random_state" and not isinstance(v, Integral))
+            for k, v in _given(value).items()
+            if k != "random_state" or isinstance(v, Integral)
         ]
-        return self._imported(
-            _home(kind), _bracketed(f"{kind.__name__}(", given, ")", indent), kind.__name__
-        )
+        name = type(value).__name__
+        expression = _bracketed(f"{name}(", given, ")", indent)
+        return self._imported(type(value).__module__, name, expression)
 
     def imported(self, module: str) -> list[str]:
         """The lines that import what expressions use of a module."""
@@ -69,17 +70,18 @@ class Written:
     def _distribution(self, frozen: Any) -> str:
         keywords = [f"{k}={self.value(v, k)}" for k, v in frozen.kwds.items()]
         arguments = [self.value(v, "argument") for v in frozen.args] + keywords
-        expression = f"{frozen.dist.name}({', '.join(arguments)})"
-        return self._imported("scipy.stats", expression, frozen.dist.name)
+        name = frozen.dist.name
+        return self._imported("scipy.stats", name, f"{name}({', '.join(arguments)})")
 
-    def _imported(self, module: str, expression: str, name: str) -> str:
+    def _imported(self, module: str, name: str, expression: str) -> str:
+        """An expression with a name that is imported from where users find it."""
         public = [part for part in module.split(".") if not part.startswith("_")]
         place = "echofold" if public[0] == "echofold" else ".".join(public)
-        if any(name in names for other, names in self.imports.items() if other != place):
-            self.imports.setdefault(place, set())
+        here = self.imports.setdefault(place, set())
+        if any(name in names for names in self.imports.values() if names is not here):
             self.whole.add(place)  # two of one name: this one in full
             return f"{place}.{expression}"
-        self.imports.setdefault(place, set()).add(name)
+        here.add(name)
         return expression
 
     def _remark(self, value: Any, name: str) -> str:
@@ -92,32 +94,23 @@ class Written:
 
 def code_of(search: Any, data: str) -> str:
     """Python that repeats the search; ``data`` describes what it was fitted on."""
-    written = Written()
-    lines = [
-        f"    {written.call(search.estimator, 4)},",
-        f"    {written.value(search.space, 'space', 4)},",
-    ]
-    defaults = {k: p.default for k, p in inspect.signature(type(search)).parameters.items()}
-    for name, value in search.get_params(deep=False).items():
-        if name in ("estimator", "space", "random_state", "executor", "progress", "checkpoint"):
-            continue
-        if not _same(value, defaults[name]):
-            lines.append(f"    {name}={written.value(value, name, 4)},")
+    written, reader = Written(), search._reader
+    lines = [written.call(search.estimator, 4), written.value(search.space, "space", 4)]
+    for name, value in _given(search).items():
+        if name not in ELSEWHERE:
+            lines.append(f"{name}={written.value(value, name, 4)}")
     own = search.estimator.random_state if search.random_state is None else search.random_state
     if search.random_state is not None or not isinstance(own, Integral) or own != search.seed_:
-        lines.append(f"    random_state={search.seed_},")
-    arguments = [
-        *search.estimator._task.data[: len(search._reader.data)],
-        *(f"{k}={k}" for k in search._reader.fit_params),
-    ]
-    if search._reader.groups is not None:
-        arguments.append("groups=groups")
-    imports = [line for module in sorted(written.imports) for line in written.imported(module)]
-    names = ", ".join(argument.split("=")[0] for argument in arguments)
+        lines.append(f"random_state={search.seed_}")
+    named = [*reader.fit_params, *(["groups"] if reader.groups is not None else [])]
+    names = [*search.estimator._task.data[: len(reader.data)], *named]
+    arguments = [f"{name}={name}" if name in named else name for name in names]
     return "\n".join(
         [
-            *imports, "", f"# {names}: {' '.join(data.split())}",
-            *written.remarks, "search = ESNSearchCV(", *lines, f").fit({', '.join(arguments)})",
+            *(line for module in sorted(written.imports) for line in written.imported(module)),
+            "", f"# {', '.join(names)}: {' '.join(data.split())}",
+            *written.remarks, "search = ESNSearchCV(", *(f"    {line}," for line in lines),
+            f").fit({', '.join(arguments)})",
             f"print(search.best_params_)  # {' '.join(str(search.best_params_).split())}",
             f"print(search.best_score_)  # {search.best_score_!r}",
         ]
@@ -140,24 +133,19 @@ def _bracketed(left: str, parts: list[str], right: str, indent: int) -> str:
     return f"{left}\n{body}\n{' ' * indent}{right.lstrip(',')}"
 
 
+def _given(value: Any) -> dict[str, Any]:
+    """Parameters of an estimator or a search that were not left at their defaults."""
+    defaults = {k: p.default for k, p in inspect.signature(type(value)).parameters.items()}
+    given = value.get_params(deep=False)
+    return {k: v for k, v in given.items() if not _same(v, defaults[k])}
+
+
 def _same(value: Any, default: Any) -> bool:
-    """Whether a parameter was left at its default."""
-    if value is default:
-        return True
     plain = bool | int | float | str
-    return isinstance(value, plain) and type(value) is type(default) and value == default
+    equal = isinstance(value, plain) and type(value) is type(default) and value == default
+    return value is default or equal
 
 
 def _indices(value: Any) -> bool:
     """Whether a value is a pair of index arrays."""
     return isinstance(value, tuple) and any(hasattr(part, "shape") for part in value)
-
-
-def _home(kind: type) -> str:
-    """The module to import a class from: of this library, the front door."""
-    return "echofold" if kind.__module__.startswith("echofold.") else kind.__module__
-
-
-def _own_repr(value: Any) -> bool:
-    """Whether a repr says more than where the object lies in memory."""
-    return type(value).__repr__ is not object.__repr__

@@ -9,17 +9,110 @@ from typing import Any
 import numpy as np
 
 from echofold import __version__
-from echofold._data.text import in_words, short
+from echofold._data.text import count, in_words, short
 from echofold._folds.tolerances import COLLINEAR
 from echofold._models.ensemble import TRIMMED, is_ensemble
 from echofold._search.finals import FINALS
 from echofold._validation.record import describe_trouble
 from echofold.metrics._metric import RELATIVE
+from echofold.plots._series import given_series
 from echofold.report._code import code_of
-from echofold.report._data import described
+
+PACKAGES = ("jax", "numpy", "pandas", "scikit-learn", "scipy", "xarray", "matplotlib")
+NATURAL_ENDS = {"leak_rate": 1, "connectivity": 1, "spectral_radius": 0, "ridge": 0}
+COLUMNS = 12  # columns or classes described at most
 
 
-def members_of(search: Any) -> dict[str, Any] | None:
+def details(search: Any, expected: dict[str, float]) -> dict[str, Any]:
+    """Everything but the pictures; ``expected`` are errors on unseen data by scheme."""
+    first = next(iter(search._results.values()))
+    data = _sequences(search) if search.estimator._task.labels else _series(search)
+    return {
+        "metric": first.attrs["metric"],
+        "winner": {
+            "params": [(name, in_words(value)) for name, value in search.best_params_.items()],
+            "final": FINALS[search.final].words,
+            "seed": int(search.best_estimator_.seed_),
+        },
+        "members": _members(search),
+        "schemes": [_scheme(search, name, expected) for name in search._results],
+        "asked": _asked(search, first),
+        "data": data,
+        "best": _best(search, first),
+        "condition": _condition(search, first),
+        "warnings": [*_trouble(search), *_flattery(search, first), *_edges(search, first)],
+        "versions": [("echofold", __version__), ("Python", platform.python_version())]
+        + [(name, version(name)) for name in PACKAGES],
+        "code": code_of(search, data["described"]),
+    }
+
+
+def _series(search: Any) -> dict[str, Any]:
+    """Size, range and columns of a series."""
+    problem, _ = search._reader.problem(search.candidates_[search.best_index_])
+    table = given_series(search)
+    rows, outputs = table.values.shape
+    facts = [("Rows", str(rows)), ("Outputs", str(outputs))]
+    if not problem.task.fed_back:
+        facts.insert(1, ("Inputs", str(problem.inputs.shape[1])))
+    elif known := problem.known.shape[1]:
+        facts.append(("Inputs known in advance", str(known)))
+        given = search.best_estimator_.X_schema_
+        if given is not None and given.names is not None:
+            more = ", …" if len(given.names) > COLUMNS else ""
+            facts.append(("Given as", ", ".join(map(str, given.names[:COLUMNS])) + more))
+    if missing := int(np.isnan(table.values).sum()):
+        facts.append(("Missing", f"{missing} of {table.values.size} values"))
+    facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
+    facts.append(("Split by schemes", f"{problem.rows} rows"))
+    text = f"{rows} rows"
+    if table.index is not None:  # of dates, without their midnight
+        ends = " to ".join(str(table.index[i]).removesuffix(" 00:00:00") for i in (0, -1))
+        facts.append(("Index", ends))
+        text += f", {ends}"
+    names = table.schema.names or [f"output {i}" if outputs > 1 else "y" for i in range(outputs)]
+    return {
+        "facts": facts,
+        "head": ("column", "minimum", "mean", "maximum"),
+        "rows": [
+            (str(name), *map(in_words, (np.nanmin(column), np.nanmean(column), np.nanmax(column))))
+            for name, column in zip(names, table.values.T[:COLUMNS], strict=False)
+        ],
+        "left_out": max(0, outputs - COLUMNS),
+        "described": text,
+    }
+
+
+def given_sequences(search: Any) -> tuple[list[np.ndarray], np.ndarray]:
+    """The sequences ``(time, inputs)`` and labels that a search of a classifier was fitted on."""
+    given, labels = (
+        search._reader.data[i] if len(search._reader.data) > i else search._reader.fit_params[name]
+        for i, name in enumerate(("sequences", "y"))
+    )
+    return search.best_estimator_._sequences(given, reset=False), np.asarray(labels)
+
+
+def _sequences(search: Any) -> dict[str, Any]:
+    """Size and classes of sequences."""
+    problem, _ = search._reader.problem(search.candidates_[search.best_index_])
+    sequences, _ = given_sequences(search)
+    classes, counts = search.best_estimator_.classes_, np.bincount(problem.labels)
+    lengths = {len(one) for one in sequences}
+    return {
+        "facts": [
+            ("Sequences", str(len(sequences))),
+            ("Steps", " to ".join(map(str, sorted({min(lengths), max(lengths)})))),
+            ("Inputs", str(problem.segments.inputs)),
+            ("Classes", str(len(classes))),
+        ],
+        "head": ("class", "sequences"),
+        "rows": [(str(c), str(n)) for c, n in zip(classes, counts, strict=True)][:COLUMNS],
+        "left_out": max(0, len(classes) - COLUMNS),
+        "described": f"{len(sequences)} sequences of {len(classes)} classes",
+    }
+
+
+def _members(search: Any) -> dict[str, Any] | None:
     """Members with equal parameters as one row; None if the final model is no ensemble."""
     model = search.best_estimator_
     if not is_ensemble(model):
@@ -35,56 +128,21 @@ def members_of(search: Any) -> dict[str, Any] | None:
     total = len(model.members)
     return {
         "head": names,
-        "rows": [(values, count, f"{count / total:.1%}") for values, count in groups.items()],
+        "rows": [(values, number, f"{number / total:.1%}") for values, number in groups.items()],
         "total": total,
         "trimmed": f"{TRIMMED:.0%}",
     }
 
 
-PACKAGES = ("jax", "numpy", "pandas", "scikit-learn", "scipy", "xarray", "matplotlib")
-NATURAL_ENDS = {"leak_rate": 1, "connectivity": 1, "spectral_radius": 0, "ridge": 0}
-
-
-def details(search: Any, expected: dict[str, float]) -> dict[str, Any]:
-    """Everything but the pictures; ``expected`` are errors on unseen data by scheme."""
-    data = described(search)
-    first = next(iter(search._results.values()))
-    return {
-        "metric": first.attrs["metric"],
-        "winner": _winner(search),
-        "members": members_of(search),
-        "schemes": [_scheme(search, name, expected) for name in search._results],
-        "asked": _asked(search, first),
-        "data": data,
-        "best": _best(search, first),
-        "condition": _condition(search, first),
-        "warnings": _warnings(search),
-        "versions": [("echofold", __version__), ("Python", platform.python_version())]
-        + [(name, version(name)) for name in PACKAGES],
-        "code": code_of(search, data["described"]),
-    }
-
-
-def _winner(search: Any) -> dict[str, Any]:
-    return {
-        "params": [(name, in_words(value)) for name, value in search.best_params_.items()],
-        "final": FINALS[search.final].words,
-        "seed": int(search.best_estimator_.seed_),
-    }
-
-
 def _scheme(search: Any, name: str, expected: dict[str, float]) -> dict[str, Any]:
     """A row of the table of schemes."""
-    unseen = expected.get(name)
-    if unseen is None and search.evaluation_ is not None and name == next(iter(search._results)):
-        evaluation = search.evaluation_
+    unseen, evaluation = expected.get(name), search.evaluation_
+    if unseen is None and evaluation is not None and name == next(iter(search._results)):
         unseen = float(evaluation[evaluation.attrs["metric"]].values.mean())
-    dataset = search._results[name]
-    scores = dataset[dataset.attrs["metric"]].values
-    winner = search._winner(name)
+    dataset, splits = search._results[name], search._schemes[name]
+    scores, winner = dataset[dataset.attrs["metric"]].values, search._winner(name)
     params = dict(search.candidates_[winner.candidate])
     params["ridge"] = float(dataset.ridge.values[winner.ridge].mean())
-    splits = search._schemes[name]
     lengths = sorted({int(splits.sizes.min()), int(splits.sizes.max())})
     return {
         "name": name if isinstance(search.cv, dict) else splits.name,
@@ -100,24 +158,12 @@ def _scheme(search: Any, name: str, expected: dict[str, float]) -> dict[str, Any
 
 
 def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
-    sizes = first.sizes
-    rows = [
+    """What was searched, by what."""
+    nouns = {"candidate": "candidate", "ridge": "ridge value", "draw": "random draw"}
+    return [
         ("Estimator", repr(search.estimator)),
-        (
-            "Searched",
-            " × ".join(
-                f"{count} {what}{'s' if count > 1 else ''}"
-                for count, what in (
-                    (sizes["candidate"], "candidate"),
-                    (sizes["ridge"], "ridge value"),
-                    (sizes["draw"], "random draw"),
-                )
-            ),
-        ),
-    ]
-    spaces = [search.space] if isinstance(search.space, dict) else search.space
-    rows += _spaces(spaces)
-    rows += [
+        ("Searched", " × ".join(count(first.sizes[name], noun) for name, noun in nouns.items())),
+        *_spaces(search),
         ("Strategy", first.attrs["strategy"]),
         ("Schemes", "; ".join(dataset.attrs["scheme"] for dataset in search._results.values())),
         ("Metric", ", ".join(_metrics(first))),
@@ -125,43 +171,27 @@ def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
         ("Final model", FINALS[search.final].words),
         ("Seed", str(search.seed_)),
     ]
-    return rows
 
 
-def _spaces(spaces: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def _spaces(search: Any) -> list[tuple[str, str]]:
     """The values of hyper-parameters: those of all spaces, then where spaces differ."""
+    spaces = [search.space] if isinstance(search.space, dict) else search.space
     texts = [{name: _values(value) for name, value in space.items()} for space in spaces]
     names = dict.fromkeys(name for one in texts for name in one)
     shared = [name for name in names if len({one.get(name) for one in texts}) == 1]
     rows = [(name, texts[0][name]) for name in shared]
-    if len(shared) == len(names):
-        return rows
-    return rows + [
-        (
-            f"Space {number}",
-            "; ".join(f"{name}: {text}" for name, text in one.items() if name not in shared),
-        )
-        for number, one in enumerate(texts, 1)
-    ]
-
-
-def _metrics(dataset: Any) -> list[str]:
-    return [str(k) for k, v in dataset.items() if {"split", "ridge"} <= set(v.dims)]
-
-
-def _selection(search: Any) -> str:
-    text = "the mean over splits"
-    if search.n_draws > 1:
-        text += " and draws" if search.select == "mean" else " in the best draw"
-    return text + (", with a ridge for each split" if search.ridge_per == "split" else "")
+    if len(shared) < len(names):
+        for number, one in enumerate(texts, 1):
+            differing = (f"{name}: {text}" for name, text in one.items() if name not in shared)
+            rows.append((f"Space {number}", "; ".join(differing)))
+    return rows
 
 
 def _values(value: Any) -> str:
     """The values of one hyper-parameter, not all of them if there are many."""
     if hasattr(value, "rvs"):
         named = (f"{k}={in_words(v)}" for k, v in value.kwds.items())
-        arguments = [*map(in_words, value.args), *named]
-        return f"{value.dist.name}({', '.join(arguments)})"
+        return f"{value.dist.name}({', '.join([*map(in_words, value.args), *named])})"
     if isinstance(value, str) or not hasattr(value, "__len__"):
         return in_words(value)
     shown = [in_words(v) if _short(v) else f"array {np.shape(v)}" for v in value]
@@ -173,6 +203,17 @@ def _values(value: Any) -> str:
 def _short(value: Any) -> bool:
     """Whether a value is fit to be written out: a number, a word, a few of them."""
     return np.ndim(value) == 0 or (isinstance(value, tuple | list) and np.size(value) <= 6)
+
+
+def _metrics(dataset: Any) -> list[str]:
+    return [str(k) for k, v in dataset.items() if {"split", "ridge"} <= set(v.dims)]
+
+
+def _selection(search: Any) -> str:
+    text = "the mean over splits"
+    if search.n_draws > 1:
+        text += " and draws" if search.select == "mean" else " in the best draw"
+    return text + (", with a ridge for each split" if search.ridge_per == "split" else "")
 
 
 def _best(search: Any, first: Any) -> dict[str, Any]:
@@ -190,9 +231,8 @@ def _best(search: Any, first: Any) -> dict[str, Any]:
 
 def _condition(search: Any, first: Any) -> dict[str, Any]:
     """How well the states can be told apart numerically, and how the numbers were computed."""
-    values = first.condition.values
+    values, attrs = first.condition.values, first.attrs
     own = float(search.best_estimator_.condition_)
-    attrs = first.attrs
     return {
         "own": own,
         "low": float(np.nanmin(values)),
@@ -211,8 +251,8 @@ def _condition(search: Any, first: Any) -> dict[str, Any]:
     }
 
 
-def _warnings(search: Any) -> list[str]:
-    """What a reader should know, in sentences."""
+def _trouble(search: Any) -> list[str]:
+    """What went wrong or was cut short, by scheme."""
     notes: list[str] = []
     for name, dataset in search._results.items():
         trouble = describe_trouble(dataset, dataset.ridge.values)
@@ -225,16 +265,20 @@ def _warnings(search: Any) -> list[str]:
             )
         prefix = f"{name}: " if isinstance(search.cv, dict) and len(search._results) > 1 else ""
         notes += [prefix + note for note in trouble]
-    score, first = search.best_score_, next(iter(search._results.values()))
+    return notes
+
+
+def _flattery(search: Any, first: Any) -> list[str]:
+    """What is to be said of a winner that is none."""
+    score, name = search.best_score_, first.attrs["metric"]
     if not np.isfinite(score):
-        notes.append("No candidate has a finite score: the winner is the first of them.")
-    elif first.attrs["metric"] in RELATIVE and score >= 1:
-        name = first.attrs["metric"].upper()
-        notes.append(
-            f"An {name} of {in_words(score)} is no better than guessing the mean of each "
-            "validation interval, as far as the mean over splits tells."
-        )
-    return notes + _edges(search, first)
+        return ["No candidate has a finite score: the winner is the first of them."]
+    if name not in RELATIVE or score < 1:
+        return []
+    return [
+        f"An {name.upper()} of {in_words(score)} is no better than guessing the mean of each "
+        "validation interval, as far as the mean over splits tells."
+    ]
 
 
 def _edges(search: Any, first: Any) -> list[str]:
@@ -245,13 +289,10 @@ def _edges(search: Any, first: Any) -> list[str]:
     for name in [*first.attrs["hyper_parameters"], "ridge"]:
         if name in drawn:  # the ends of a distribution are not those of what it gave
             continue
-        values = np.unique(first[name].values)
-        best = search.best_params_.get(name)
+        values, best = np.unique(first[name].values), search.best_params_.get(name)
         if np.ndim(best) or len(values) < 3 or values.dtype.kind not in "iuf":
             continue  # a ridge for each output, say
-        if NATURAL_ENDS.get(name) == best:
-            continue
-        if best in (values[0], values[-1]):
+        if best in (values[0], values[-1]) and NATURAL_ENDS.get(name) != best:
             end = "smallest" if best == values[0] else "largest"
             notes.append(
                 f"The winner has the {end} {name} of those searched, {in_words(best)}; a wider "

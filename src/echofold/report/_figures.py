@@ -1,120 +1,204 @@
-"""The pictures of a report, by section."""
+"""The pictures of a report, by section, as SVG that stands inside a page.
+
+SVG takes its colours from the page's style.
+"""
 
 from __future__ import annotations
 
+import io
+import re
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count, cycle
 from typing import Any
 
 import numpy as np
 
 from echofold import plots
+from echofold._data.tables import Table
 from echofold._models.ensemble import is_ensemble
-from echofold.plots._given import ValidationOutputs, given_series, scores_of
-from echofold.plots._series import column_name, outputs_over_series
-from echofold.plots._style import CYCLE, plain
-from echofold.report._about import Ahead
-from echofold.report._accuracy import Recognised, pairs
-from echofold.report._data import given_sequences
-from echofold.report._drawings import (
-    against,
-    beside_plain_ones,
-    confusion,
-    examples,
-    repetitions,
-    scatter,
-    series,
-    split_rows,
-    svg,
+from echofold.plots import _style
+from echofold.plots._scores import scores_of
+from echofold.plots._series import (
+    ValidationOutputs,
+    column_name,
+    continued,
+    given_series,
+    label_time,
+    outputs_over_series,
+    positions,
 )
-from echofold.report._lead import OUTPUTS
-from echofold.report._verdict import short_name
+from echofold.plots._style import (
+    BLUE,
+    CYCLE,
+    INK,
+    MANY,
+    VERMILION,
+    axes,
+    legend_above,
+    plain,
+    plain_numbers,
+    thinned,
+    whole_numbers,
+    with_gaps,
+)
+from echofold.report._about import Ahead
+from echofold.report._details import given_sequences
+from echofold.report._lead import OUTPUTS, Recognised, pairs, short_name
 
 HALF, WIDE, NARROW = (4.8, 3.3), (10.4, 3.4), (4.7, 3.1)
 SCHEMES = 6  # schemes drawn at most
 EXCERPT = 600  # rows of a regression that are looked at closely
+TEXT = "#262626"
+# Colours of the drawings and the variables of the style sheet that stand for them.
+COLOURS = {TEXT: "ink", INK: "series"} | {
+    getattr(_style, name.upper()): name
+    for name in ("pale", "blue", "vermilion", "green", "purple", "orange", "sky")
+}
+SETTINGS: dict[str, Any] = {
+    "svg.fonttype": "none",  # text stays text: small, searchable, and in the reader's font
+    "font.size": 10,
+    "axes.linewidth": 0.7,
+    "path.simplify": False,  # the plots thin long lines themselves
+    "savefig.dpi": 200,  # of clouds of points, which are images inside
+} | dict.fromkeys(
+    ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), TEXT
+)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing with its caption; a wide one has a second drawing for narrow screens."""
+    """What ``plot(ax=…)`` draws, with a caption; a wide one is drawn for narrow screens as well."""
 
-    name: str
+    kind: str
     title: str
     caption: str
-    svg: Any
-    narrow: Any = None
+    plot: Callable[..., Any]
+    wide: bool = False
 
-
-class _Album:
-    """Makes pictures, of unique names."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __call__(
-        self, kind: str, title: str, caption: str, plot: Callable[..., Any], wide: bool = False
-    ) -> Picture:
+    def drawn(self, number: int) -> dict[str, Any]:
+        """What the page shows."""
         from markupsafe import Markup
 
-        self.count += 1
-        name = f"{kind}{self.count}"
-        drawn = Markup(svg(plot, WIDE if wide else HALF, name, title))
-        narrow = Markup(svg(plot, NARROW, f"{name}n", title)) if wide else None
-        return Picture(name, title, caption, drawn, narrow)
+        name = f"{self.kind}{number}"
+        found = {"name": name, "title": self.title, "caption": self.caption, "narrow": None}
+        found["svg"] = Markup(svg(self.plot, WIDE if self.wide else HALF, name, self.title))
+        if self.wide:
+            found["narrow"] = Markup(svg(self.plot, NARROW, f"{name}n", self.title))
+        return found
 
 
 def draw(
     search: Any, ahead: Ahead | None, validation: ValidationOutputs, found: Recognised | None
-) -> dict[str, list[Picture]]:
-    """All pictures of a search that its task allows."""
-    album = _Album()
-    pictures: dict[str, list[Picture]] = {"forecast": [], "validation": []}
+) -> dict[str, list[dict[str, Any]]]:
+    """All pictures of a search that its task allows, by section."""
+    sections: dict[str, list[Picture]] = {"forecast": [], "past": [], "validation": []}
     if found is not None:
-        pictures["past"] = [_confusion(album, found)]
+        sections["past"] = [_confusion(found)]
     elif ahead is not None:
-        pictures["forecast"] = list(_forecasts(album, ahead))
-        given = _of_the_given(search, ahead, validation)
-        pictures["past"] = list(_over_series(album, search, given, ahead.instead is not None))
+        sections["forecast"] = list(_forecasts(ahead))
+        given = _given(search, ahead, validation)
+        sections["past"] = list(_over_series(search, given, plain=ahead.instead is not None))
+        if validation.rows.shape[1] > 1:
+            title, plot = "Error by steps ahead", partial(plots.error_by_step, search)
+            words = (
+                "How the validation forecasts of the winner lose track, in the units of the data."
+            )
+            sections["validation"] = [Picture("steps", title, words, plot, wide=True)]
     else:
-        pictures["past"] = list(_against(album, search, validation))
-        pictures["validation"] = list(_over_series(album, search, validation))
-    if ahead is not None and validation.rows.shape[1] > 1:
-        caption = "How the validation forecasts of the winner lose track, in the units of the data."
-        plot = partial(plots.error_by_step, search)
-        pictures["validation"].append(album("steps", "Error by steps ahead", caption, plot, True))
-    pictures["search"] = [*_candidates(album, search), *_agreement(album, search)]
-    pictures["data"] = list(_data(album, search))
-    pictures["splits"] = list(_splits(album, search))
-    return pictures
+        sections["past"] = list(_against(search, validation))
+        sections["validation"] = list(_over_series(search, validation))
+    sections["search"] = [*_candidates(search), *_agreement(search)]
+    sections["data"] = list(_data(search))
+    sections["splits"] = list(_splits(search))
+    number = count(1)
+    return {
+        section: [picture.drawn(next(number)) for picture in pictures]
+        for section, pictures in sections.items()
+    }
 
 
-def _forecasts(album: _Album, ahead: Ahead) -> Iterator[Picture]:
+def svg(plot: Callable[..., Any], size: tuple[float, float], name: str, label: str) -> str:
+    """What ``plot(ax=…)`` draws at a ``size`` in inches; ``name`` makes its ids unique."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # Characters that matplotlib's font lacks: the reader's will have them.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        matplotlib.rcdefaults()
+        settings: Any = SETTINGS | {"svg.hashsalt": name}
+        matplotlib.rcParams.update(settings)
+        figure = Figure(figsize=size, layout="constrained")
+        plot(ax=figure.subplots())
+        written = io.StringIO()
+        figure.savefig(written, format="svg", transparent=True)
+    return _inline(written.getvalue(), name, label)
+
+
+def _inline(text: str, name: str, label: str) -> str:
+    """The bare element, with unique ids and the page's colours."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>|<style .*?</style>", "", text, flags=re.DOTALL)
+    head, rest = text.split(">", 1)
+    box = re.search(r'viewBox="[^"]*"', head)
+    assert box is not None
+    rest = re.sub(r'\bid="', f'id="{name}-', rest)
+    rest = re.sub(r'href="#|url\(#', lambda match: f"{match[0]}{name}-", rest)
+    for colour, variable in COLOURS.items():
+        rest = re.sub(rf"(?<=: ){colour}\b", f"var(--{variable})", rest, flags=re.IGNORECASE)
+    # Two decimals of a point are finer than any screen.
+    rest = re.sub(r"(?<= d=\")[^\"]*", _rounded, rest)
+    quoted = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return f'<svg {box[0]} role="img" aria-label="{quoted}">{rest.strip()}'
+
+
+def _rounded(path: re.Match) -> str:
+    return re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", path[0]).replace(" \n", "\n")
+
+
+def _columns(table: Table) -> Iterator[tuple[int, str]]:
+    """Number and name of the first outputs."""
+    for output in range(min(OUTPUTS, table.values.shape[1])):
+        yield output, column_name(table, output)
+
+
+# --- the forecast ---------------------------------------------------------------------------------
+
+
+def _forecasts(ahead: Ahead) -> Iterator[Picture]:
     """The forecast of each output beside plain ones, unless it needs inputs not known here."""
     if ahead.forecast is None:
         return
     share = " and ".join(f"{100 * one:g} %" for one in ahead.forecast.lower)
     caption = (
         f"The band is meant to hold {share} of the values; it is made of the errors of "
-        f"validation forecasts. Thin lines are other forecasts to compare with."
+        "validation forecasts. Thin lines are other forecasts to compare with."
     )
-    for output in range(min(OUTPUTS, ahead.table.values.shape[1])):
-        lines = {
-            short_name(name, ahead.table.index): values[:, output]
-            for name, values in ahead.plain.items()
-        }
-        yield album(
-            "forecast",
-            f"Forecast of {column_name(ahead.table, output)} for {ahead.horizon} steps",
-            caption,
-            partial(beside_plain_ones, ahead.y, ahead.table, ahead.forecast, lines, output),
-            wide=True,
-        )
+    steps = len(ahead.forecast.mean)
+    for output, name in _columns(ahead.table):
+        title, plot = f"Forecast of {name} for {steps} steps", partial(_with_plain, ahead, output)
+        yield Picture("forecast", title, caption, plot, wide=True)
 
 
-def _of_the_given(search: Any, ahead: Ahead, validation: ValidationOutputs) -> ValidationOutputs:
+def _with_plain(ahead: Ahead, output: int, ax: Any) -> None:
+    """The end of a series, its forecast with intervals, and thin lines of plain forecasts."""
+    assert ahead.forecast is not None
+    index, rows, horizon = ahead.table.index, len(ahead.table.values), len(ahead.forecast.mean)
+    plots.forecast(ahead.y, ahead.forecast, ax=ax, history=max(30, 3 * horizon), output=output)
+    _, x = continued(index, rows, horizon)
+    lines = {short_name(name, index): values[:, output] for name, values in ahead.plain.items()}
+    for (name, values), colour in zip(lines.items(), cycle(CYCLE[1:]), strict=False):
+        ax.plot(x, values, "--", color=colour, linewidth=0.9, label=plain(name), zorder=1.5)
+    legend_above(ax)
+
+
+# --- validation -----------------------------------------------------------------------------------
+
+
+def _given(search: Any, ahead: Ahead, validation: ValidationOutputs) -> ValidationOutputs:
     """Validation forecasts of what is given: a plain forecast, an ensemble, or the winner."""
     errors = None
     if ahead.instead is not None:
@@ -124,141 +208,187 @@ def _of_the_given(search: Any, ahead: Ahead, validation: ValidationOutputs) -> V
     return validation if errors is None else replace(validation, outputs=validation.truth - errors)
 
 
-def _against(album: _Album, search: Any, validation: ValidationOutputs) -> Iterator[Picture]:
-    """Predictions against what was true."""
-    table = given_series(search)
-    for output in range(min(OUTPUTS, table.values.shape[1])):
-        name = column_name(table, output)
-        yield album(
-            "against",
-            f"Predicted and true {name}",
-            "One point for each validation row; on the line a prediction is right.",
-            partial(against, *pairs(validation, output), name),
-        )
-
-
 def _over_series(
-    album: _Album, search: Any, validation: ValidationOutputs, plain: bool = False
+    search: Any, validation: ValidationOutputs, plain: bool = False
 ) -> Iterator[Picture]:
     """The series with what the splits of the winner made of it, and an excerpt of a regression.
 
     Of a forecaster, it may be ``plain`` forecasts of the same rows.
     """
     table, task = given_series(search), search.estimator._task
-    what = task.outputs
-    hint = " A dot marks where a forecast starts." if task.fed_back else ""
     how = "from values before it" if plain else "by a readout that was not trained on its rows"
-    count, middle = len(table.values), len(table.values) // 2
-    first = int(validation.rows[validation.rows >= 0].min())
-    whole = (max(0, first - (count - first) // 4), count)  # from shortly before the first
-    for output in range(min(OUTPUTS, table.values.shape[1])):
-        name = column_name(table, output)
-        title = f"Validation {what} of {name}"
+    caption = f"Every {task.outputs[:-1]} is {how}."
+    rows, first = len(table.values), int(validation.rows[validation.rows >= 0].min())
+    whole = (max(0, first - (rows - first) // 4), rows)  # from shortly before the first
+    closer = (rows // 2, rows // 2 + EXCERPT)
+    for output, name in _columns(table):
+        over = partial(outputs_over_series, task, table, validation, output)
         if task.fed_back:
             title = f"Past forecasts of {name} against what came"
-        for rows in (whole, (middle, middle + EXCERPT)):
-            if rows is not whole and (task.fed_back or count < 3 * EXCERPT):
-                continue
-            yield album(
-                "series",
-                title if rows is whole else f"{title}, closer",
-                f"Every {what[:-1]} is {how}.{hint}"
-                if rows is whole
-                else f"Rows {rows[0]} to {rows[1] - 1} of the same.",
-                partial(outputs_over_series, task, table, validation, output, rows),
-                wide=True,
-            )
+            hint = f"{caption} A dot marks where a forecast starts."
+            yield Picture("series", title, hint, partial(over, whole), wide=True)
+            continue
+        title = f"Validation {task.outputs} of {name}"
+        yield Picture("series", title, caption, partial(over, whole), wide=True)
+        if rows >= 3 * EXCERPT:
+            words = f"Rows {closer[0]} to {closer[1] - 1} of the same."
+            yield Picture("series", f"{title}, closer", words, partial(over, closer), wide=True)
 
 
-def _confusion(album: _Album, found: Recognised) -> Picture:
+def _against(search: Any, validation: ValidationOutputs) -> Iterator[Picture]:
+    """Predictions against what was true."""
+    caption = "One point for each validation row; on the line a prediction is right."
+    for output, name in _columns(given_series(search)):
+        plot = partial(_predicted, *pairs(validation, output), name)
+        yield Picture("against", f"Predicted and true {name}", caption, plot)
+
+
+def _predicted(truth: np.ndarray, said: np.ndarray, name: str, ax: Any) -> None:
+    """Predictions against true values, and the line on which they are equal."""
+    few = len(truth) <= MANY
+    axes(ax).scatter(
+        truth, said, s=6, alpha=0.6 if few else 0.25, color=BLUE, linewidths=0, rasterized=not few
+    )
+    ends = [float(np.min(truth)), float(np.max(truth))] if len(truth) else [0.0, 1.0]
+    ax.plot(ends, ends, color=INK, linewidth=0.8)
+    ax.set(xlabel=f"true {plain(name)}", ylabel="predicted")
+    plain_numbers(ax.xaxis)
+    plain_numbers(ax.yaxis)
+
+
+def _confusion(found: Recognised) -> Picture:
     """How often sequences of each class were taken for each other one in validation."""
     caption = (
         f"{found.total - found.right} of {found.total} validation sequences were given a wrong "
         "class, by readouts that were not trained on them."
     )
-    plot = partial(confusion, found.counts, found.classes)
-    return album("classes", "Classes said in validation", caption, plot)
+    plot = partial(_taken_for, found.counts, found.classes)
+    return Picture("classes", "Classes said in validation", caption, plot)
 
 
-def _candidates(album: _Album, search: Any) -> Iterator[Picture]:
+def _taken_for(counts: np.ndarray, classes: np.ndarray, ax: Any) -> None:
+    """How often sequences of each class (rows) were taken for another (columns)."""
+    shown = np.where(counts > 0, counts, np.nan)
+    ax.pcolormesh(shown, cmap="viridis_r", vmin=0, vmax=counts.max())
+    ax.set_aspect("equal")
+    ax.invert_yaxis()
+    at = np.arange(len(classes))[:: -(-len(classes) // 12)]
+    names = [plain(str(classes[i])[:8]) for i in at]
+    ax.set_xticks(at + 0.5, names)
+    ax.set_yticks(at + 0.5, names)
+    ax.set(xlabel="class said", ylabel="true class")
+    for row, column in np.argwhere(counts) if len(classes) <= 12 else ():
+        number = counts[row, column]
+        colour = "white" if number > counts.max() / 2 else "black"
+        ax.text(column + 0.5, row + 0.5, f"{number}", ha="center", va="center", color=colour)
+
+
+# --- candidates -----------------------------------------------------------------------------------
+
+
+def _candidates(search: Any) -> Iterator[Picture]:
     """The ridge path of the winner, and the error over pairs of hyper-parameters."""
-    scores = scores_of(search, None)
-    ridge = scores.found.sizes["ridge"] > 1
+    found = scores_of(search, None).found
+    ridge = found.sizes["ridge"] > 1
     if ridge:
-        yield album(
-            "ridge",
-            "Ridge path of the winner",
-            "The mean over splits decides; where the band is wide, splits disagree.",
-            partial(plots.ridge_path, search, candidate=search.best_index_),
-        )
+        caption = "The mean over splits decides; where the band is wide, splits disagree."
+        plot = partial(plots.ridge_path, search, candidate=search.best_index_)
+        yield Picture("ridge", "Ridge path of the winner", caption, plot)
     names = [
         name
-        for name in scores.found.attrs["hyper_parameters"]
-        if scores.found[name].dtype.kind in "iuf" and len(np.unique(scores.found[name])) > 1
+        for name in found.attrs["hyper_parameters"]
+        if found[name].dtype.kind in "iuf" and len(np.unique(found[name])) > 1
     ][:3]
     if len(names) == 1 and ridge:
         names.append("ridge")
+    caption = "The lowest over all other hyper-parameters; the circle is the lowest of all."
     for x, y in combinations(names, 2):
-        yield album(
-            "surface",
-            f"Error over {x} and {y}",
-            "The lowest over all other hyper-parameters; the circle is the lowest of all.",
-            partial(plots.surface, search, x, y),
-        )
+        plot = partial(plots.surface, search, x, y)
+        yield Picture("surface", f"Error over {x} and {y}", caption, plot)
 
 
-def _agreement(album: _Album, search: Any) -> Iterator[Picture]:
+def _agreement(search: Any) -> Iterator[Picture]:
     """Errors of all candidates by one scheme against another, and validation against unseen."""
-    names = list(search._results)
-    first = scores_of(search, names[0])
-    winner = search._winner(names[0])
-    for other in names[1:SCHEMES]:
-        second = scores_of(search, other)
-        across, up = (np.where(one.bounds, np.nan, one.mean()) for one in (first, second))
-        labels = [f"{first.metric} by {plain(name)}" for name in (names[0], other)]
-        chosen = (winner.candidate, int(winner.ridge[0]))
-        yield album(
-            "agreement",
-            f"Candidates by {names[0]} and by {other}",
-            "One point for each candidate and ridge. The closer to a line, the more the schemes "
-            "agree on which candidates are good.",
-            partial(scatter, across, up, chosen, *labels),
-        )
+    name, *others = search._results
+    caption = (
+        "One point for each candidate and ridge. The closer to a line, the more the schemes "
+        "agree on which candidates are good."
+    )
+    for other in others[: SCHEMES - 1]:
+        plot = partial(_by_two, search, name, other)
+        yield Picture("agreement", f"Candidates by {name} and by {other}", caption, plot)
     if search.evaluation_ is not None:
-        evaluation = search.evaluation_
-        honest = evaluation[evaluation.attrs["metric"]].values
-        yield album(
-            "honest",
-            "Validation error and error on what followed",
-            "One point for each repetition of the whole search on a beginning of the data.",
-            partial(repetitions, evaluation, honest),
-        )
+        title = "Validation error and error on what followed"
+        caption = "One point for each repetition of the whole search on a beginning of the data."
+        yield Picture("honest", title, caption, partial(_repetitions, search.evaluation_))
 
 
-def _data(album: _Album, search: Any) -> Iterator[Picture]:
+def _by_two(search: Any, name: str, other: str, ax: Any) -> None:
+    """Errors of all candidates by two schemes, the winner of the first circled."""
+    scores, winner = [scores_of(search, one) for one in (name, other)], search._winner(name)
+    across, up = (np.where(one.bounds, np.nan, one.mean()) for one in scores)
+    chosen = (winner.candidate, int(winner.ridge[0]))
+    labels = [f"{scores[0].metric} by {plain(one)}" for one in (name, other)]
+    plots.validation_test(across, up, chosen=chosen, ax=ax).set(xlabel=labels[0], ylabel=labels[1])
+
+
+def _repetitions(evaluation: Any, ax: Any) -> None:
+    """Validation errors and honest ones of repetitions of a search."""
+    metric, starts = evaluation.attrs["metric"], evaluation.start.values
+    validation, honest = evaluation.validation.values, evaluation[metric].values
+    axes(ax).plot(starts, validation, "o", color=BLUE, label="validation error of the winner")
+    ax.plot(starts, honest, "s", color=VERMILION, label="error on what followed")
+    ax.vlines(starts, validation, honest, color=INK, linewidth=0.8, zorder=0)
+    ax.set_ylim(bottom=0)
+    whole_numbers(ax)
+    ax.set(xlabel="rows searched on", ylabel=metric)
+    legend_above(ax)
+
+
+# --- data and splits ------------------------------------------------------------------------------
+
+
+def _data(search: Any) -> Iterator[Picture]:
     """The series itself, or an example of each class."""
     if search.estimator._task.labels:
-        count = min(len(CYCLE), len(search.best_estimator_.classes_))
-        title = f"One sequence of each of {count} classes"
-        classes = search.best_estimator_.classes_[:count]
-        plot = partial(examples, *given_sequences(search), classes)
-        yield album("data", title, "The first input.", plot)
+        classes = search.best_estimator_.classes_[: len(CYCLE)]
+        title = f"One sequence of each of {len(classes)} classes"
+        plot = partial(_examples, *given_sequences(search), classes)
+        yield Picture("data", title, "The first input.", plot)
         return
     table = given_series(search)
-    for output in range(min(OUTPUTS, table.values.shape[1])):
-        yield album("data", column_name(table, output), "As given.", partial(series, table, output))
+    for output, name in _columns(table):
+        yield Picture("data", name, "As given.", partial(_column, table, output))
 
 
-def _splits(album: _Album, search: Any) -> Iterator[Picture]:
+def _examples(sequences: list[np.ndarray], labels: np.ndarray, classes: Any, ax: Any) -> None:
+    """The first sequence of each class."""
+    for name, colour in zip(classes, CYCLE, strict=False):
+        first = sequences[int(np.argmax(labels == name))][:, 0]
+        axes(ax).plot(*thinned(np.arange(len(first)), first), color=colour, label=plain(name))
+    whole_numbers(ax)
+    ax.set_xlabel("step")
+    legend_above(ax)
+
+
+def _column(table: Table, output: int, ax: Any) -> None:
+    """A column of the data."""
+    x = positions(table.index, len(table.values))
+    with_gaps(axes(ax), x, table.values[:, output], color=INK, linewidth=0.8)
+    label_time(ax, table.index)
+    ax.set_ylabel(plain(column_name(table, output)))
+    plain_numbers(ax.yaxis)
+
+
+def _splits(search: Any) -> Iterator[Picture]:
     """The splits of every scheme."""
+    rows = search.estimator._task.rows
+    washout = ", washout not counted" if rows == "rows" else ""
     for name, splits in list(search._schemes.items())[:SCHEMES]:
         title = splits.name if not isinstance(search.cv, dict) else f"{name}: {splits.name}"
-        rows = search.estimator._task.rows
-        yield album(
-            "splits",
-            title,
-            f"{len(splits)} splits of {splits.n} {rows}, washout not counted."
-            if rows == "rows"
-            else f"{len(splits)} splits of {splits.n} {rows}.",
-            partial(split_rows, splits, rows[:-1]),
-        )
+        caption = f"{len(splits)} splits of {splits.n} {rows}{washout}."
+        yield Picture("splits", title, caption, partial(_split_rows, splits, rows[:-1]))
+
+
+def _split_rows(splits: Any, unit: str, ax: Any) -> None:
+    plots.splits(splits, splits.n, ax=ax).set_xlabel(unit)

@@ -8,118 +8,63 @@ from __future__ import annotations
 import base64
 import math
 import re
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import figure, guarded, legible
-from echofold.plots._given import ValidationOutputs, given_series
-from echofold.plots._series import column_name
+from echofold._data.text import figure, guarded, in_words, legible
+from echofold.plots._series import ValidationOutputs, column_name, given_series
 from echofold.report._about import About, Ahead
-from echofold.report._accuracy import Recognised, explained
-from echofold.report._verdict import (
-    short_name,
-    verdict_on_classes,
-    verdict_on_forecast,
-    verdict_on_values,
-)
 
 OUTPUTS = 3  # outputs drawn and tabulated at most
+PERIODS = (  # days of a season, and what it is called
+    (1.0, "the day before"), (7.0, "last week"), (30.44, "last month"), (91.3, "last quarter"),
+    (365.25, "last year"),
+)  # fmt: skip
+CLOSE = 0.02  # of a period, within which a season is that period
+EVEN = 0.005  # of an error, within which two are called equal
+NOTHING: dict[str, Any] = {  # what a page says only of some searches
+    "measured": None, "no_forecast": None, "figures": [], "link": None, "more_outputs": 0,
+    "compared": [], "recalls": [],
+}  # fmt: skip
 
 
-def tables(ahead: Ahead, most: int) -> list[dict[str, Any]]:
-    """A table for each of the first outputs: every step, its interval, the plain forecasts."""
-    parts, index = _parts(ahead), _index(ahead)
-    plain = {short_name(name, ahead.table.index): values for name, values in ahead.plain.items()}
-    found = []
-    for output in range(min(most, ahead.table.values.shape[1])):
-        columns = [values[:, output] for values in [*parts.values(), *plain.values()]]
-        written = _alike(np.column_stack(columns))
-        found.append(
-            {
-                "name": column_name(ahead.table, output),
-                "head": [_time(index), *map(_head, parts), *plain],
-                "rows": [
-                    (label, list(zip(map(float, values), texts, strict=True)))
-                    for label, values, texts in zip(
-                        labels(index), zip(*columns, strict=True), written, strict=True
-                    )
-                ],
-            }
-        )
-    return found
+@dataclass(frozen=True)
+class Recognised:
+    """Counts ``(true, said)`` of sequences by class; one counts for each split validated on it."""
+
+    counts: np.ndarray
+    classes: Any
+
+    @property
+    def total(self) -> int:
+        """Validation sequences."""
+        return int(self.counts.sum())
+
+    @property
+    def right(self) -> int:
+        """Those of the right class."""
+        return int(np.trace(self.counts))
 
 
-def _alike(values: np.ndarray) -> list[list[str]]:
-    """Figures ``(rows, columns)`` as text with as many decimals as the largest of them needs."""
-    finite = np.abs(values[np.isfinite(values)])
-    largest = figure(float(finite.max())) if len(finite) else ""
-    if not re.fullmatch(r"[\d,]+(\.\d+)?", largest):  # with powers of ten, each by itself
-        return [[figure(value) for value in row] for row in values.tolist()]
-    decimals = min(len(largest.partition(".")[2]), 6)
-    return [
-        [f"{value:,.{decimals}f}" if math.isfinite(value) else figure(value) for value in row]
-        for row in values.tolist()
-    ]
+def recognised(search: Any, validation: ValidationOutputs) -> Recognised:
+    """What the winner's splits said of sequences that they were not trained on."""
+    classes = search.best_estimator_.classes_
+    there = validation.rows >= 0
+    true, said = validation.truth[there].argmax(axis=1), validation.outputs[there].argmax(axis=1)
+    counts = np.zeros((len(classes), len(classes)), dtype=int)
+    np.add.at(counts, (true, said), 1)
+    return Recognised(counts, classes)
 
 
-def csv_link(ahead: Ahead) -> str:
-    """The forecast and its intervals as a file that a link carries."""
-    outputs, index = ahead.table.values.shape[1], _index(ahead)
-    columns: dict[str, np.ndarray] = {}
-    for output in range(outputs):
-        prefix = f"{legible(column_name(ahead.table, output))} " if outputs > 1 else ""
-        columns |= {prefix + name: values[:, output] for name, values in _parts(ahead).items()}
-    name = _time(index)
-    frame = pd.DataFrame(columns)
-    frame.insert(0, "date" if name in frame.columns else name, labels(index))
-    text = frame.rename(columns=guarded).to_csv(index=False).encode()
-    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text).decode()}"
-
-
-def _parts(ahead: Ahead) -> dict[str, np.ndarray]:
-    """Forecast and ends of intervals ``(horizon, outputs)``, named as in a forecast's frame."""
-    assert ahead.forecast is not None
-    mean, lower, upper = ahead.forecast
-    parts = {"forecast": mean}
-    for level in lower:
-        percent = f"{100 * level:.10g}"
-        parts |= {f"lower_{percent}": lower[level], f"upper_{percent}": upper[level]}
-    return {
-        name: np.asarray(part, dtype=float).reshape(len(mean), -1) for name, part in parts.items()
-    }
-
-
-def _index(ahead: Ahead) -> pd.Index:
-    """What the steps are called; rows without a name count on from the series."""
-    assert ahead.forecast is not None
-    mean, rows = ahead.forecast.mean, len(ahead.table.values)
-    if isinstance(mean, pd.Series | pd.DataFrame):
-        return mean.index
-    return pd.RangeIndex(rows, rows + len(mean), name="row")
-
-
-def labels(index: pd.Index) -> list[str]:
-    """Steps as text: dates no finer than they need to be, numbers without needless digits."""
-    if not isinstance(index, pd.DatetimeIndex):
-        return [f"{one:.16g}" if isinstance(one, float) else str(one) for one in index]
-    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
-        if index.tz is None and (index == index.floor(unit)).all():
-            return list(index.strftime(form))
-    return [str(one) for one in index]
-
-
-def _time(index: pd.Index) -> str:
-    return "row" if index.name is None else legible(str(index.name))
-
-
-def _head(name: str) -> str:
-    """The head of a column: ends of intervals in words."""
-    end, _, percent = name.partition("_")
-    words = {"lower": "low", "upper": "high"}.get(end, end)
-    return f"{words} {percent} %" if percent else words
+def pairs(validation: ValidationOutputs, output: int) -> tuple[np.ndarray, np.ndarray]:
+    """Truth and outputs of the validation rows that have both."""
+    truth, said = validation.truth[:, :, output].ravel(), validation.outputs[:, :, output].ravel()
+    both = np.isfinite(truth) & np.isfinite(said)
+    return truth[both], said[both]
 
 
 def lead(
@@ -130,53 +75,28 @@ def lead(
     found: Recognised | None,
 ) -> dict[str, Any]:
     """Title, verdict, figures and notes, by what the search is of."""
-    told: dict[str, Any] = {
-        "date": date.today().isoformat(),
-        "notes": list(about.notes),
-        "compared": [],
-        "figures": [],
-        "link": None,
-        "more_outputs": 0,
-        "recalls": [],
-        "no_forecast": None,
-        "measured": None,
-        "cards": _cards(search, ahead),
-    }
     if ahead is not None:
-        told |= _of_forecast(search, about, ahead)
+        told = _of_forecast(search, about, ahead)
     elif found is not None:
-        told["heading"] = f"Classes of {found.total} sequences"
-        told["verdict"] = verdict_on_classes(found)
-        told["recalls"] = [(*one[:3], f"{100 * one[3]:.0f} %", one[3]) for one in found.recalls]
-        right = f"{found.right} of {found.total} validation sequences"
-        told["cards"].insert(
-            0, _card("Accuracy in validation", found.accuracy, right, percent=True)
-        )
+        told = _of_classes(found)
     else:
-        table = given_series(search)
-        r2 = explained(table, validation)
-        names = ", ".join(name for name, _ in r2[:OUTPUTS]) + (", …" if len(r2) > OUTPUTS else "")
-        told["heading"] = f"Prediction of {names}"
-        told["verdict"] = verdict_on_values(r2)
-        told["cards"][:0] = [
-            _card(f"R² of {name}", value, "1 is perfect, 0 no better than the mean.")
-            for name, value in r2[:OUTPUTS]
-        ]
+        told = _of_values(search, validation)
+    cards = [*told.pop("cards", []), *_cards(search, ahead)]
     if about.title is not None:
         told["heading"] = about.title
-    return told
+    told |= {"date": date.today().isoformat(), "notes": list(about.notes), "cards": cards}
+    return NOTHING | told
 
 
 def _of_forecast(search: Any, about: About, ahead: Ahead) -> dict[str, Any]:
     """The forecast in words and figures."""
-    outputs = ahead.table.values.shape[1]
-    named = ahead.table.schema.names is not None
-    names = [column_name(ahead.table, i) for i in range(min(OUTPUTS, outputs))]
-    what = ", ".join(names) + (", …" if outputs > OUTPUTS else "") if named else "the series"
+    outputs, what = ahead.table.values.shape[1], "the series"
+    if ahead.table.schema.names is not None:
+        what = _first([column_name(ahead.table, output) for output in range(outputs)])
     told: dict[str, Any] = {
         "heading": f"Forecast of {what}",
-        "verdict": verdict_on_forecast(search, ahead, about),
-        "compared": _compared(search, ahead),
+        "verdict": _verdict(search, ahead, about),
+        "compared": _beside_plain_ones(ahead),
         "more_outputs": max(0, outputs - OUTPUTS),
     }
     if ahead.own is not None:
@@ -194,27 +114,164 @@ def _of_forecast(search: Any, about: About, ahead: Ahead) -> dict[str, Any]:
             "makes it of them."
         )
         return told
-    return told | {"figures": tables(ahead, OUTPUTS), "link": csv_link(ahead)}
+    return told | {"figures": _tables(ahead), "link": _csv_link(ahead)}
 
 
-def _compared(search: Any, ahead: Ahead) -> list[dict[str, Any]]:
-    """Errors on past data of the networks and of plain forecasts, the lowest marked."""
-    if not ahead.errors or ahead.own is None:
-        return []
-    errors = {"networks": ahead.own, **ahead.errors}
-    costs = {name: ahead.metric.cost(error) for name, error in errors.items()}
-    given = "networks" if ahead.instead is None else ahead.instead.name
-    finite = [cost for cost in costs.values() if np.isfinite(cost)]
-    return [
-        {
-            "name": short_name(name, ahead.table.index),
-            "value": error,
-            "error": figure(error),
-            "lowest": bool(finite) and costs[name] == min(finite),
-            "given": name == given,
-        }
-        for name, error in errors.items()
-    ]
+def _of_classes(found: Recognised) -> dict[str, Any]:
+    """How many sequences were recognised, beside what the most frequent class would do."""
+    sums, hits = found.counts.sum(axis=1), np.diagonal(found.counts)
+    accuracy, most_frequent = found.right / found.total, float(sums.max() / found.total)
+    shares = [hit / count if count else math.nan for hit, count in zip(hits, sums, strict=True)]
+    right = f"{found.right} of {found.total} validation sequences"
+    return {
+        "heading": f"Classes of {found.total} sequences",
+        "verdict": f"{_percent(accuracy)} of the sequences were recognised when they were "
+        "validated; always saying the most frequent class would be right for "
+        f"{_percent(most_frequent)}.",
+        "recalls": [
+            (str(name), count, hit, f"{100 * share:.0f} %", share)
+            for name, count, hit, share in zip(found.classes, sums, hits, shares, strict=True)
+        ],
+        "cards": [_card("Accuracy in validation", accuracy, right, percent=True)],
+    }
+
+
+def _of_values(search: Any, validation: ValidationOutputs) -> dict[str, Any]:
+    """How much of the variance of every output is explained, over rows that have a value."""
+    table, r2 = given_series(search), []
+    for output in range(validation.truth.shape[2]):
+        truth, said = pairs(validation, output)
+        with np.errstate(over="ignore", invalid="ignore"):
+            missed = float(((truth - said) ** 2).sum())
+        total = float(((truth - truth.mean()) ** 2).sum())
+        r2.append((column_name(table, output), 1 - missed / total if total else math.nan))
+    return {
+        "heading": f"Prediction of {_first([name for name, _ in r2])}",
+        "verdict": verdict_on_values(r2),
+        "cards": [
+            _card(f"R² of {name}", value, "1 is perfect, 0 no better than the mean.")
+            for name, value in r2[:OUTPUTS]
+        ],
+    }
+
+
+def _first(names: list[str]) -> str:
+    return ", ".join(names[:OUTPUTS]) + (", …" if len(names) > OUTPUTS else "")
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+def _verdict(search: Any, ahead: Ahead, about: About) -> str:
+    """How a forecast compares with plain ones, and how often its interval held."""
+    if ahead.runs_away:
+        return (
+            "This forecast runs far away from the values so far: do not use it. Search larger "
+            "ridge values, smaller spectral radii or differences."
+        )
+    if ahead.instead is not None:
+        plain = f"This is a plain forecast, {_phrase(ahead.instead.name, ahead)}"
+        if ahead.instead.ran_away:
+            return f"{plain}, because that of the networks runs far away from the values so far."
+        compared = _compared(ahead.instead.error, ahead.instead.networks, ahead.metric)
+        return f"{plain}: on past validation intervals it was {compared} the networks."
+    if ahead.own is None:
+        return f"How good this forecast will be was not measured: {about.how} measures it."
+    nearest, held = ahead.nearest, _held(search.evaluation_)
+    if nearest is None:
+        name = search.evaluation_.attrs["metric"]
+        return f"On past data its {name} was {in_words(ahead.own)} on average{held}."
+    compared = _compared(ahead.own, ahead.errors[nearest], ahead.metric)
+    words = f"{compared} {_phrase(nearest, ahead)}, the best plain forecast{held} on past data."
+    return words[0].upper() + words[1:]
+
+
+def verdict_on_values(r2: list[tuple[str, float]]) -> str:
+    """How much of the variance is explained, by R² of outputs with their names."""
+    if len(r2) > 1:
+        values = [value for _, value in r2]
+        return (
+            f"On validation rows R² is {np.mean(values):.3f} in the mean of {len(r2)} outputs, "
+            f"{min(values):.3f} to {max(values):.3f}."
+        )
+    name, value = r2[0]
+    if value > 0:
+        words = f"predictions explain {_percent(value)} of the variance of {name}"
+    else:
+        words = f"predictions of {name} are no better than its mean"
+    return f"On validation rows {words} (R² {value:.3f})."
+
+
+def _compared(own: float, other: float, metric: Any) -> str:
+    """An error beside another, as "8 % better than"; in numbers where shares mean nothing."""
+    own, other = metric.cost(own), metric.cost(other)
+    better = own < other
+    if metric.then == "log10" or metric.higher or not (own > 0 and other > 0):
+        return "better than" if better else "no better than"
+    if not np.isfinite(own):
+        return "much worse than"
+    share = own / other - 1
+    if abs(share) < EVEN:
+        return "as good as"
+    if share > 1:
+        return f"{own / other:.2g} times as far off as"
+    return f"{max(1, round(100 * abs(share)))} % {'better' if better else 'worse'} than"
+
+
+def _held(evaluation: Any) -> str:
+    """How often the interval held, after a semicolon; nothing if it is not known."""
+    if "coverage" not in evaluation:
+        return ""
+    share = float(evaluation.coverage.values.mean())
+    times, often = round(10 * share), f"{round(100 * share)} times in 100"
+    if share == 1:
+        often = "every time"
+    elif 0 < times < 10:
+        often = f"{times} time{'s' if times > 1 else ''} in 10"
+    return f"; the {100 * evaluation.attrs['level']:g} % interval held {often}"
+
+
+def _percent(share: float) -> str:
+    """A share in words; not all unless it is all."""
+    whole = share in (0.0, 1.0) or 0.1 <= share < 0.95
+    return f"{100 * share:.{0 if whole else 1}f} %"
+
+
+def _phrase(name: str, ahead: Ahead) -> str:
+    """A plain forecast as something that is done."""
+    season = _season(name)
+    if name == "blend":  # of the longest season that there is
+        season = max(_season(one) for one in [*ahead.plain, *ahead.errors, name])
+    if name == "drift":
+        return "going on with the mean change of the past"
+    words = "the last value"
+    if season:
+        words = _period(season, ahead.table.index) or f"the value of {season} steps ago"
+    return f"repeating {words}{' with half of its usual change' if name == 'blend' else ''}"
+
+
+def short_name(name: str, index: Any) -> str:
+    """A plain forecast in a legend or at the head of a column."""
+    return _period(_season(name), index) or name
+
+
+def _season(name: str) -> int:
+    """The season that a plain forecast repeats, 0 for none."""
+    found = re.fullmatch(r"value (\d+) steps ago", name)
+    return int(found[1]) if found else 0
+
+
+def _period(season: int, index: Any) -> str | None:
+    """What a season of dates is called."""
+    if isinstance(index, pd.PeriodIndex):
+        index = index.to_timestamp()
+    if not isinstance(index, pd.DatetimeIndex) or len(index) < 2:
+        return None
+    days = season * float((index[-1] - index[0]) / pd.Timedelta(days=1)) / (len(index) - 1)
+    return next((words for one, words in PERIODS if abs(days / one - 1) < CLOSE), None)
+
+
+# --- numbers --------------------------------------------------------------------------------------
 
 
 def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
@@ -223,23 +280,21 @@ def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
     of = "Networks: " if ahead is not None and ahead.instead is not None else ""
     cards: list[dict[str, Any]] = []
     if evaluation is not None:
-        name = evaluation.attrs["metric"]
+        name, horizon = evaluation.attrs["metric"], evaluation.attrs["horizon"]
         errors = evaluation[name].values
         ends = f"{figure(float(errors.min()))} to {figure(float(errors.max()))}"
-        words = f"On the {evaluation.attrs['horizon']} {search.estimator._task.rows} after "
+        words = f"On the {horizon} {search.estimator._task.rows} after "
         words += f"each of {len(errors)} beginnings: {ends}." if len(errors) > 1 else "a beginning."
         cards.append(_card(f"{of}{name} on unseen data", float(errors.mean()), words))
         if "coverage" in evaluation:
-            level = f"{100 * evaluation.attrs['level']:g} %"
+            label = f"{of}Values inside {100 * evaluation.attrs['level']:g} % intervals"
+            words = f"On the same unseen data, {horizon * len(errors):,} steps."
             held = float(evaluation.coverage.values.mean())
-            words = f"On the same unseen data, {evaluation.attrs['horizon'] * len(errors):,} steps."
-            cards.append(_card(f"{of}Values inside {level} intervals", held, words, percent=True))
+            cards.append(_card(label, held, words, percent=True))
     elif ahead is None:
         words = "echofold.evaluate(search, …) repeats the whole search on beginnings of the data "
         words += "and scores it on what follows."
-        cards.append(
-            {"label": "On unseen data", "text": "not measured", "value": None, "words": words}
-        )
+        cards.append(_card("On unseen data", None, words))
     metric = search._reader.metrics[0]
     if not search.estimator._task.labels or metric.needs == "labels":
         best = "highest" if metric.higher else "lowest"
@@ -248,6 +303,116 @@ def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
     return cards
 
 
-def _card(label: str, value: float, words: str, percent: bool = False) -> dict[str, Any]:
-    text = f"{100 * value:.1f} %" if percent else None
+def _card(label: str, value: float | None, words: str, percent: bool = False) -> dict[str, Any]:
+    text = None if value is not None else "not measured"
+    if value is not None and percent:
+        text = f"{100 * value:.1f} %"
     return {"label": label, "value": value, "text": text, "words": words}
+
+
+def _beside_plain_ones(ahead: Ahead) -> list[dict[str, Any]]:
+    """Errors on past data of the networks and of plain forecasts, the lowest marked."""
+    if not ahead.errors or ahead.own is None:
+        return []
+    errors = {"networks": ahead.own, **ahead.errors}
+    costs = {name: ahead.metric.cost(error) for name, error in errors.items()}
+    given = "networks" if ahead.instead is None else ahead.instead.name
+    lowest = min((cost for cost in costs.values() if np.isfinite(cost)), default=None)
+    return [
+        {
+            "name": short_name(name, ahead.table.index),
+            "value": error,
+            "error": figure(error),
+            "lowest": costs[name] == lowest,
+            "given": name == given,
+        }
+        for name, error in errors.items()
+    ]
+
+
+def _tables(ahead: Ahead) -> list[dict[str, Any]]:
+    """A table for each of the first outputs: every step, its interval, the plain forecasts."""
+    parts, index = _parts(ahead), _index(ahead)
+    plain = {short_name(name, ahead.table.index): values for name, values in ahead.plain.items()}
+    head, found = [_time(index), *map(_head, parts), *plain], []
+    for output in range(min(OUTPUTS, ahead.table.values.shape[1])):
+        columns = [values[:, output] for values in [*parts.values(), *plain.values()]]
+        values = np.column_stack(columns)
+        rows = [
+            (label, list(zip(row, texts, strict=True)))
+            for label, row, texts in zip(
+                _labels(index), values.tolist(), _alike(values), strict=True
+            )
+        ]
+        found.append({"name": column_name(ahead.table, output), "head": head, "rows": rows})
+    return found
+
+
+def _alike(values: np.ndarray) -> list[list[str]]:
+    """Figures ``(rows, columns)`` as text with as many decimals as the largest of them needs."""
+    finite = np.abs(values[np.isfinite(values)])
+    largest = figure(float(finite.max())) if len(finite) else ""
+    if not re.fullmatch(r"[\d,]+(\.\d+)?", largest):  # with powers of ten, each by itself
+        return [[figure(value) for value in row] for row in values.tolist()]
+    decimals = min(len(largest.partition(".")[2]), 6)
+    return [
+        [f"{value:,.{decimals}f}" if math.isfinite(value) else figure(value) for value in row]
+        for row in values.tolist()
+    ]
+
+
+def _csv_link(ahead: Ahead) -> str:
+    """The forecast and its intervals as a file that a link carries."""
+    outputs, index = ahead.table.values.shape[1], _index(ahead)
+    columns: dict[str, np.ndarray] = {}
+    for output in range(outputs):
+        prefix = f"{legible(column_name(ahead.table, output))} " if outputs > 1 else ""
+        columns |= {prefix + name: values[:, output] for name, values in _parts(ahead).items()}
+    name = _time(index)
+    frame = pd.DataFrame(columns)
+    frame.insert(0, "date" if name in frame.columns else name, _labels(index))
+    text = frame.rename(columns=guarded).to_csv(index=False).encode()
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text).decode()}"
+
+
+def _parts(ahead: Ahead) -> dict[str, np.ndarray]:
+    """Forecast and ends of intervals ``(horizon, outputs)``, named as in a forecast's frame."""
+    assert ahead.forecast is not None
+    mean, lower, upper = ahead.forecast
+    parts = {"forecast": mean}
+    for level in lower:
+        percent = f"{100 * level:.10g}"
+        parts |= {f"lower_{percent}": lower[level], f"upper_{percent}": upper[level]}
+    return {
+        name: np.asarray(part, dtype=float).reshape(len(mean), -1) for name, part in parts.items()
+    }
+
+
+def _head(name: str) -> str:
+    """The head of a column: ends of intervals in words."""
+    end, _, percent = name.partition("_")
+    words = {"lower": "low", "upper": "high"}.get(end, end)
+    return f"{words} {percent} %" if percent else words
+
+
+def _index(ahead: Ahead) -> pd.Index:
+    """What the steps are called; rows without a name count on from the series."""
+    assert ahead.forecast is not None
+    mean, rows = ahead.forecast.mean, len(ahead.table.values)
+    if isinstance(mean, pd.Series | pd.DataFrame):
+        return mean.index
+    return pd.RangeIndex(rows, rows + len(mean), name="row")
+
+
+def _time(index: pd.Index) -> str:
+    return "row" if index.name is None else legible(str(index.name))
+
+
+def _labels(index: pd.Index) -> list[str]:
+    """Steps as text: dates no finer than they need to be, numbers without needless digits."""
+    if not isinstance(index, pd.DatetimeIndex):
+        return [f"{one:.16g}" if isinstance(one, float) else str(one) for one in index]
+    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
+        if index.tz is None and (index == index.floor(unit)).all():
+            return list(index.strftime(form))
+    return [str(one) for one in index]
