@@ -47,9 +47,9 @@ def read_archive(file: BinaryIO) -> dict[str, bytearray]:
     place = 0
     for info in sorted(found, key=lambda one: one.header_offset):
         name = info.filename
-        if not NAME.fullmatch(name) or info.compress_size != info.file_size:
+        if not NAME.fullmatch(name):
             raise ValueError("its directory is damaged")
-        if info.flag_bits or info.compress_type:
+        if info.flag_bits or info.compress_type or info.compress_size != info.file_size:
             raise ValueError(f"member {name} is compressed or encrypted")
         if name in members:
             raise ValueError(f"member {name} is doubled")

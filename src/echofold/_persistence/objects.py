@@ -110,12 +110,11 @@ def check_floats(name: str, value: Any, shape: Sequence[int | str], finite: bool
     require(not finite or bool(np.isfinite(value).all()), name, value, "finite numbers")
 
 
-def _check_parts(name: str, parts: dict[str, Any], expected: Sequence[str]) -> list[Any]:
+def _parts(name: str, kind: str, parts: dict[str, Any], expected: Sequence[str]) -> list[Any]:
     """The parts of an object in this order, which must be these."""
     if set(parts) != set(expected):
-        raise ValueError(
-            f"{name} has the parts {short(sorted(parts))}, expected {', '.join(expected)}"
-        )
+        found, wanted = short(sorted(parts)), ", ".join(expected)
+        raise ValueError(f"{name} is a {kind} of {found}, expected a {kind} of {wanted}")
     return [parts[part] for part in expected]
 
 
@@ -153,7 +152,7 @@ def _reservoir(name: str, parts: dict[str, Any]) -> Reservoir:
     kind = KINDS[str(called)]
     without = "a kind of reservoir without functions, which no file holds"
     require(not kind.objects, name, called, without)
-    _check_parts(name, parts, (CLASS, *kind._get_param_names()))
+    _parts(name, "Reservoir", parts, (CLASS, *kind._get_param_names()))
     for parameter, held in parts.items():
         require(is_plain(held), f"{name}.{parameter}", held, "numbers or words")
     return kind(**{parameter: held for parameter, held in parts.items() if parameter != CLASS})
@@ -163,7 +162,7 @@ def _sparse(name: str, parts: dict[str, Any]) -> Any:
     """A sparse matrix whose indices all point inside it; nothing that reads it checks them."""
     from scipy.sparse import csr_array
 
-    data, indices, starts, shape = _check_parts(name, parts, CSR)
+    data, indices, starts, shape = _parts(name, "csr", parts, CSR)
     sizes = isinstance(shape, tuple) and len(shape) == 2 and all(map(is_count, shape))
     require(sizes, f"{name}.shape", shape, "two sizes")
     for part, kinds in (("data", "iuf"), ("indices", "i"), ("indptr", "i")):
@@ -190,7 +189,7 @@ def _sparse(name: str, parts: dict[str, Any]) -> Any:
 
 def _scaler(name: str, parts: dict[str, Any]) -> Scaler:
     """How columns are scaled."""
-    center, unit = _check_parts(name, parts, ("center", "unit"))
+    center, unit = _parts(name, "Scaler", parts, ("center", "unit"))
     check_floats(f"{name}.unit", unit, ["columns"])
     check_floats(f"{name}.center", center, [len(unit)])
     require(bool((unit > 0).all()), f"{name}.unit", unit, "positive numbers")
@@ -199,7 +198,7 @@ def _scaler(name: str, parts: dict[str, Any]) -> Scaler:
 
 def _schema(name: str, parts: dict[str, Any]) -> Schema:
     """What is remembered of a table."""
-    kind, names, holds, flat = _check_parts(name, parts, ("kind", "names", "holds", "flat"))
+    kind, names, holds, flat = _parts(name, "Schema", parts, ("kind", "names", "holds", "flat"))
     table = is_one_of(kind, "numpy", "pandas", "polars") and isinstance(flat, bool)
     words = "a kind of table, and whether it is flat"
     require(table, f"{name}.kind and flat", (kind, flat), words)
@@ -267,7 +266,7 @@ def _timeline(name: str, parts: dict[str, Any]) -> Timeline:
     known = is_one_of(kind, "dates", "periods", "integers", "rows")
     require(known, f"{name}.kind", kind, "a kind of index")
     dates = ("unit", "tz") if kind == "dates" else ()
-    _, last, step, rows, called, *more = _check_parts(name, parts, (*TIMELINE, *dates))
+    _, last, step, rows, called, *more = _parts(name, "Timeline", parts, (*TIMELINE, *dates))
     require(is_count(rows), f"{name}.rows", rows, "a positive integer")
     require(is_label(called), f"{name}.name", called, "a name")
     if kind in ("dates", "periods"):
