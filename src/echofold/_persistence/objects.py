@@ -21,16 +21,12 @@ from echofold._engine.kind import KINDS, Reservoir
 
 CLASS = "class"  # of a reservoir, beside its parameters, none of which Python lets be called so
 CSR = ("data", "indices", "indptr", "shape")
-TIMELINE = ("kind", "last", "step", "rows", "name")
-# What dates are told by. No zone but a key, an offset, or the zone of this machine: pandas opens a
-# file by its name.
-FORMS = {
-    "last": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?([+-]\d\d:\d\d)?",
-    "step": r"\d{0,18}[A-Za-z]{1,6}(-[A-Za-z0-9]{1,4}){0,4}",
-    "unit": "s|ms|us|ns",
-    "tz": r"(?!dateutil)[A-Za-z][A-Za-z0-9_+-]{0,39}(/[A-Za-z0-9_+-]{1,40}){0,3}"
-    r"|UTC[+-]\d\d:\d\d(:\d\d)?|tzlocal\(\)",
-}
+FREQUENCY = r"\d{0,18}[A-Za-z]{1,6}(-[A-Za-z0-9]{1,4}){0,4}"
+# A zone's key, an offset, or the zone of this machine. No other name: pandas opens a file by it.
+ZONE = (
+    r"(?!dateutil)[A-Za-z][A-Za-z0-9_+-]{0,39}(/[A-Za-z0-9_+-]{1,40}){0,3}"
+    r"|UTC[+-]\d\d:\d\d(:\d\d)?|tzlocal\(\)"
+)
 MOST_STEPS = 100_000  # of a calendar offset, which pandas may take one by one
 # Periods in a year, at most; they are counted from 1970.
 A_YEAR = {"Y": 1, "A": 1, "Q": 4, "M": 12, "W": 53, "B": 262, "D": 366, "h": 8784, "H": 8784}
@@ -97,17 +93,16 @@ def is_plain(value: Any, deepest: int = 2) -> bool:
     return value is None or isinstance(value, bool | str) or is_number(value) or is_matrix(value)
 
 
-def check_floats(name: str, value: Any, shape: Sequence[int | str], finite: bool = True) -> None:
-    """Raise unless a value is an array of 64-bit floats; a word in ``shape`` is any size."""
-    if (
-        not isinstance(value, np.ndarray)
-        or value.dtype != np.float64
-        or value.ndim != len(shape)
-        or not all(size >= 1 for size in value.shape)
-        or any(isinstance(n, int) and n != size for n, size in zip(shape, value.shape, strict=True))
-    ):
-        refuse(name, value, f"float64 of shape ({', '.join(map(str, shape))})")
-    require(not finite or bool(np.isfinite(value).all()), name, value, "finite numbers")
+def fits(found: Sequence[int], shape: Sequence[int | str]) -> bool:
+    """Whether sizes are those of a shape, in which a word stands for any size from 1 on."""
+    same = len(found) == len(shape) and all(size >= 1 for size in found)
+    return same and all(isinstance(n, str) or n == m for n, m in zip(shape, found, strict=True))
+
+
+def are_floats(value: Any, shape: Sequence[int | str], finite: bool = True) -> bool:
+    """Whether a value is an array of 64-bit floats."""
+    plain = isinstance(value, np.ndarray) and value.dtype == np.float64
+    return plain and fits(value.shape, shape) and (not finite or bool(np.isfinite(value).all()))
 
 
 def _parts(name: str, kind: str, parts: dict[str, Any], expected: Sequence[str]) -> list[Any]:
@@ -190,9 +185,10 @@ def _sparse(name: str, parts: dict[str, Any]) -> Any:
 def _scaler(name: str, parts: dict[str, Any]) -> Scaler:
     """How columns are scaled."""
     center, unit = _parts(name, "Scaler", parts, ("center", "unit"))
-    check_floats(f"{name}.unit", unit, ["columns"])
-    check_floats(f"{name}.center", center, [len(unit)])
-    require(bool((unit > 0).all()), f"{name}.unit", unit, "positive numbers")
+    positive = are_floats(unit, ["columns"]) and bool((unit > 0).all())
+    require(positive, f"{name}.unit", unit, "positive numbers of float64, one for each column")
+    each = "finite numbers of float64, one for each unit"
+    require(are_floats(center, [len(unit)]), f"{name}.center", center, each)
     return Scaler(center, unit)
 
 
@@ -239,7 +235,7 @@ def _check_names(name: str, names: tuple, kind: str, flat: bool) -> None:
 
 def _timeline_parts(ends: Timeline) -> dict[str, Any]:
     """A timeline as plain strings and numbers, from which the same one can be made."""
-    parts = {part: getattr(ends, part) for part in TIMELINE}
+    parts = vars(ends) | {"name": None}  # what its name is, is for the value itself to say
     if ends.kind == "dates":
         tz = ends.last.tz
         parts |= {"last": ends.last.isoformat(), "step": ends.step.freqstr}
@@ -247,8 +243,7 @@ def _timeline_parts(ends: Timeline) -> dict[str, Any]:
     elif ends.kind == "periods":
         parts |= {"last": ends.last.ordinal, "step": ends.last.freqstr}
     try:
-        # What its name is, is for the value itself to say.
-        same = _timeline("", parts | {"name": None}) == Timeline(**vars(ends) | {"name": None})
+        same = vars(_timeline("", parts)) == vars(ends) | {"name": None}
     except ValueError:
         same = False
     if not same:
@@ -257,78 +252,66 @@ def _timeline_parts(ends: Timeline) -> dict[str, Any]:
             "its frequency or time zone has no name that pandas reads back. Use a frequency and "
             "time zone that have one, or fit without an index."
         )
-    return parts
+    return parts | {"name": ends.name}
 
 
 def _timeline(name: str, parts: dict[str, Any]) -> Timeline:
     """Where an index ends. Strings are short and of a known form before pandas reads them."""
     kind = parts.get("kind")
-    known = is_one_of(kind, "dates", "periods", "integers", "rows")
-    require(known, f"{name}.kind", kind, "a kind of index")
-    dates = ("unit", "tz") if kind == "dates" else ()
-    _, last, step, rows, called, *more = _parts(name, "Timeline", parts, (*TIMELINE, *dates))
-    require(is_count(rows), f"{name}.rows", rows, "a positive integer")
-    require(is_label(called), f"{name}.name", called, "a name")
+    require(is_one_of(kind, *LABELS), f"{name}.kind", kind, "a kind of index")
+    forms = {"rows": is_count, "name": is_label, **LABELS[str(kind)]}
+    _parts(name, "Timeline", parts, ("kind", *forms))
+    for part, form in forms.items():
+        fine = form(parts[part]) if callable(form) else _matches(form, parts[part])
+        require(bool(fine), f"{name}.{part}", parts[part], "what an index of its kind has")
+    last, step = parts["last"], parts["step"]
     if kind in ("dates", "periods"):
-        last, step = (_dates if kind == "dates" else _periods)(name, last, step, *more)
-    elif kind == "integers":
-        require(is_integer(last, 2**64), f"{name}.last", last, "an integer")
-        require(is_integer(step, 2**64) and step != 0, f"{name}.step", step, "an integer, not 0")
-    else:
-        require(last is None and step is None, name, (last, step), "neither last nor step")
-    return Timeline(str(kind), last, step, rows, called)
+        last, step = _calendar(name, **{part: parts[part] for part in LABELS[kind]})
+    return Timeline(str(kind), last, step, parts["rows"], parts["name"])
 
 
-def _dates(name: str, last: Any, step: Any, unit: Any, tz: Any) -> tuple[Any, Any]:
-    """The last date, and the offset to the next."""
+def _calendar(name: str, last: Any, step: str, unit: str = "", tz: str | None = None) -> Any:
+    """The last date, or the last period if it has no ``unit``, and the offset to the next."""
     import pandas as pd
 
-    parts = {"last": last, "step": step, "unit": unit, **({} if tz is None else {"tz": tz})}
-    for part, text in parts.items():
-        _check_form(name, part, text)
+    a_year = A_YEAR.get(re.sub(r"\d|-.*", "", step), 2**63)
+    known = bool(unit) or abs(last) < min(10_000 * a_year, 2**63)
+    require(known, f"{name}.last", last, "a period of the calendar")
     try:
-        date = pd.Timestamp(last).as_unit(unit)
-        date = date if tz is None else date.tz_convert(tz)
-        offset = pd.tseries.frequencies.to_offset(step)
+        if unit:
+            date, offset = pd.Timestamp(last).as_unit(unit), pd.tseries.frequencies.to_offset(step)
+            date = date if tz is None else date.tz_convert(tz)
+        else:
+            date = pd.Period(ordinal=last, freq=step)
+            offset = date.freq
     except Exception as error:  # pandas raises whatever its parsers and the zone's file raise
-        raise ValueError(
-            f"pandas does not read the dates from {last} by {step}: {error}"
-        ) from error
-    _check_steps(name, offset)
-    require(1 <= date.year <= 9999, f"{name}.last", last, "a year of the calendar")
+        raise ValueError(f"pandas does not read {last} by {step}: {error}") from error
+    most = 2**63 if isinstance(offset, pd.offsets.Tick) else MOST_STEPS
+    require(1 <= offset.n <= most, f"{name}.step", step, f"1 to {most} units")
+    require(not unit or 1 <= date.year <= 9999, f"{name}.last", last, "a year of the calendar")
     return date, offset
 
 
-def _periods(name: str, last: Any, step: Any) -> tuple[Any, Any]:
-    """The last period, and its offset."""
-    import pandas as pd
-
-    _check_form(name, "step", step)
-    a_year = A_YEAR.get(re.sub(r"\d|-.*", "", step), 2**63)
-    known = is_integer(last, min(10_000 * a_year, 2**63))
-    require(known, f"{name}.last", last, "a period of the calendar")
-    try:
-        period = pd.Period(ordinal=last, freq=step)
-    except Exception as error:  # as above
-        raise ValueError(f"pandas does not read the period {last} of {step}: {error}") from error
-    _check_steps(name, period.freq)
-    return period, period.freq
+def _matches(form: str, text: Any) -> bool:
+    """Whether it is a text of this form."""
+    return isinstance(text, str) and re.fullmatch(form, text, re.ASCII) is not None
 
 
-def _check_form(name: str, part: str, text: Any) -> None:
-    """Raise unless a text is one that dates and periods are told by."""
-    fine = isinstance(text, str) and re.fullmatch(FORMS[part], text, re.ASCII)
-    require(bool(fine), f"{name}.{part}", text, "what pandas calls it")
-
-
-def _check_steps(name: str, offset: Any) -> None:
-    """Raise for an offset of too many units; pandas multiplies one of fixed length."""
-    import pandas as pd
-
-    most = 2**63 if isinstance(offset, pd.offsets.Tick) else MOST_STEPS
-    require(1 <= offset.n <= most, f"{name}.step", offset.freqstr, f"1 to {most} units")
-
-
+# What tells where each kind of index ends: texts of a form, or values that pass a test.
+LABELS: dict[str, dict[str, str | Callable[[Any], bool]]] = {
+    "dates": {
+        "last": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?([+-]\d\d:\d\d)?",
+        "step": FREQUENCY,
+        "unit": "s|ms|us|ns",
+        "tz": lambda tz: tz is None or _matches(ZONE, tz),
+    },
+    "periods": {"last": is_integer, "step": FREQUENCY},
+    "integers": {
+        "last": lambda last: is_integer(last, 2**64),
+        "step": lambda step: is_integer(step, 2**64) and step != 0,
+    },
+    "rows": dict.fromkeys(("last", "step"), lambda value: value is None),
+}
 MADE: dict[str, Callable[[str, dict[str, Any]], Any]] = {
     "csr": _sparse,
     "Timeline": _timeline,

@@ -10,12 +10,12 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from importlib import import_module
 from numbers import Integral
 from reprlib import repr as short
-from typing import Any, TypeVar, overload
+from typing import Any, BinaryIO, TypeVar, overload
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -154,32 +154,43 @@ def load(path, kind=None):
         If it cannot be opened.
     """
     with open(path, "rb") as file:
-        try:
-            members = read_archive(file)
-            for name in (SUMS, ABOUT):
-                if name not in members:
-                    raise ValueError(f"{name} is missing")
-            if members.pop(SUMS) != _checksums(members):
-                raise ValueError("its checksums do not match: it was changed after it was saved")
-            about = parse(members.pop(ABOUT))
-        except Exception as error:  # what no check foresaw is a bad file too
-            raise _refusal(path, "it cannot be read", error) from error
+        about, members = _guarded(path, "it cannot be read", _read, file)
     version = about.get("format") if isinstance(about, dict) else None
     if type(version) is int and version != FORMAT:
         raise ValueError(
             f"{path} has format {short(version)}, this version of echofold reads format {FORMAT}. "
             "Load it with the version that saved it, or upgrade echofold."
         )
-    try:
-        estimator = _restore(about, members)
-    except Exception as error:  # as above
-        raise _refusal(path, "its contents do not fit together", error) from error
+    estimator = _guarded(path, "its contents do not fit together", _restore, about, members)
     if kind is not None and not isinstance(estimator, kind):
         raise TypeError(
             f"{path} holds an {type(estimator).__name__}, expected an {kind.__name__}. Give "
             "another file, or leave kind out."
         )
     return estimator
+
+
+def _guarded(path: str | os.PathLike, why: str, work: Callable, *given: Any) -> Any:
+    """What ``work`` makes of a file; what no check foresaw is a bad file too."""
+    try:
+        return work(*given)
+    except Exception as error:
+        cause = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(
+            f"{path} is not a file saved by echofold, or it is damaged: {why} ({cause:.500}). Save "
+            "the estimator again, or restore the file from a copy."
+        ) from error
+
+
+def _read(file: BinaryIO) -> tuple[Any, dict[str, bytearray]]:
+    """What a file says, and its arrays."""
+    members = read_archive(file)
+    for name in (SUMS, ABOUT):
+        if name not in members:
+            raise ValueError(f"{name} is missing")
+    if members.pop(SUMS) != _checksums(members):
+        raise ValueError("its checksums do not match: it was changed after it was saved")
+    return parse(members.pop(ABOUT)), members
 
 
 def _restore(about: Any, members: dict[str, Any]) -> Any:
@@ -240,12 +251,3 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> E
 def _class(name: str) -> type[ESN]:
     """An estimator by its name."""
     return getattr(import_module(f"echofold._models.{ESTIMATORS[name]}"), name)
-
-
-def _refusal(path: str | os.PathLike, why: str, error: Exception) -> ValueError:
-    """The error for a file that `save` did not write, or not all of it."""
-    cause = str(error) if isinstance(error, ValueError) else repr(error)
-    return ValueError(
-        f"{path} is not a file saved by echofold, or it is damaged: {why} ({cause:.500}). Save "
-        "the estimator again, or restore the file from a copy."
-    )
