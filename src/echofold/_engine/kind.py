@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from echofold._data.copies import SharesFunctions
+from echofold._data.scikit_learn import SharesFunctions
 from echofold._data.segments import Segments
 from echofold._engine.view import View
 
