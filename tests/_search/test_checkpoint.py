@@ -32,8 +32,7 @@ from echofold import (
     KFold,
 )
 from echofold._machine.progress import Progress
-from echofold._search.checkpoint import Checkpoint
-from echofold._search.stored_block import Expected
+from echofold._search.checkpoint import Checkpoint, Expected
 from echofold._validation.record import Record
 from echofold.metrics import mase
 

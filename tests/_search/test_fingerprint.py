@@ -19,7 +19,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from echofold import metrics
-from echofold._search.descriptions import described, described_function, fingerprint
+from echofold._search.identity import described, described_function, fingerprint
 
 
 def code(value):
@@ -208,7 +208,7 @@ PROGRAM = """
 import json, functools
 import numpy as np
 from scipy import stats
-from echofold._search.descriptions import described, described_function
+from echofold._search.identity import described, described_function
 
 NAMES = {"alpha", "beta", "gamma", "delta"}
 class Kept:

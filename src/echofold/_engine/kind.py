@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from echofold._data.arguments import refuse
-from echofold._data.copies import SharesFunctions
+from echofold._data.scikit_learn import SharesFunctions
 from echofold._data.segments import Segments
 
 TRIED = 3  # columns of the arrays that users' functions are tried with

@@ -1,19 +1,29 @@
-"""How much memory this process could still use, and results kept up to a number of bytes.
+"""What is available to this process: memory that is free, results kept in it, threads to compute.
 
-The machine, its container and the process's own limit bound it.
+The machine, its container and the process's own limit bound its memory. A process that was forked
+has lost its threads: JAX would wait for ever for them.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import wraps
 from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import Any
 
 MOST_BYTES = 2**26  # bytes kept by each function
+SURELY_THERE = 2**27  # bytes that are not worth a look at what is free
+UNTOLD = 2**31  # bytes taken for free where the system does not tell, as on Windows
+REMEDY = (
+    "ProcessPoolExecutor(mp_context=multiprocessing.get_context('spawn')), in a script behind "
+    "if __name__ == '__main__'"
+)
+_forked_from: int | None = None  # the process in which JAX was running when this one was forked
 
 
 def remembered(size: Callable[[Any], int]) -> Callable:
@@ -50,8 +60,7 @@ def remembered(size: Callable[[Any], int]) -> Callable:
     return decorate
 
 
-SURELY_THERE = 2**27  # bytes that are not worth a look at what is free
-UNTOLD = 2**31  # bytes taken for free where the system does not tell, as on Windows
+# --- memory ---------------------------------------------------------------------------------------
 
 
 def available(root: str | Path = "/") -> int:
@@ -93,8 +102,8 @@ def _containers(root: Path) -> Iterator[int]:
         if number == "0" and not controllers:
             base, limit, used = "sys/fs/cgroup", "memory.max", "memory.current"
         elif "memory" in controllers.split(","):
-            base, limit = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
-            used = "memory.usage_in_bytes"
+            base = "sys/fs/cgroup/memory"
+            limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
         else:
             continue
         for depth in range(len(names) + 1):
@@ -106,10 +115,7 @@ def _containers(root: Path) -> Iterator[int]:
 
 def _reclaimable(group: Path) -> int:
     """Bytes of files that were read and may be dropped; the group's use counts them."""
-    counters = {}
-    for line in _lines(group / "memory.stat"):
-        name, _, value = line.partition(" ")
-        counters[name] = value
+    counters = dict(line.partition(" ")[::2] for line in _lines(group / "memory.stat"))
     # Version 1 has its own files first, and those with the groups below under "total".
     return int(counters.get("total_inactive_file", counters.get("inactive_file", 0)))
 
@@ -129,10 +135,7 @@ def _own_limit(root: Path) -> Iterator[int]:
 
 def _number(path: Path) -> int | None:
     """The number in a file; None if there is none, or "max"."""
-    for line in _lines(path):
-        if line.isdigit():
-            return int(line)
-    return None
+    return next((int(line) for line in _lines(path) if line.isdigit()), None)
 
 
 def _lines(path: Path) -> list[str]:
@@ -141,3 +144,46 @@ def _lines(path: Path) -> list[str]:
         return path.read_text().splitlines()
     except (OSError, UnicodeDecodeError):
         return []
+
+
+# --- threads --------------------------------------------------------------------------------------
+
+
+def check_process() -> None:
+    """Raise in a process that was forked after JAX had begun to run."""
+    if _forked_from is not None:
+        raise RuntimeError(
+            f"this process (pid {os.getpid()}) was forked from one (pid {_forked_from}) in which "
+            "JAX was running already, so that computations would never end here. Start processes "
+            f"by spawning, as with {REMEDY}; or fork before anything is computed."
+        )
+
+
+def check_executor(executor: Executor) -> None:
+    """Raise for a pool that would fork its workers now, after JAX has begun to run."""
+    if not isinstance(executor, ProcessPoolExecutor) or not _running():
+        return
+    context: Any = getattr(executor, "_mp_context", None)
+    started = getattr(executor, "_processes", None)  # earlier, perhaps before JAX: they will say
+    if context is not None and context.get_start_method() == "fork" and not started:
+        raise ValueError(
+            f"executor={executor!r} forks its workers, but JAX has been running in this process, "
+            f"and a search in them would never end. Use {REMEDY}."
+        )
+
+
+def _running() -> bool:
+    """Whether JAX has started its threads in this process."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    # Read as it is, without JAX's lock: whoever held that in the parent does not exist here.
+    return bool(getattr(bridge, "_backends", None))
+
+
+def _note_fork() -> None:
+    global _forked_from
+    if _forked_from is None and _running():
+        _forked_from = os.getppid()
+
+
+if hasattr(os, "register_at_fork"):  # where there is a fork at all
+    os.register_at_fork(after_in_child=_note_fork)

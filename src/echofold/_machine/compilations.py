@@ -20,6 +20,8 @@ from pathlib import Path
 
 from echofold._machine.files import write_atomically
 
+VARIABLE = "ECHOFOLD_CACHE"  # a folder, or "off"
+FOUND = "ECHOFOLD_CACHE_FOUND"  # the folder in use: the processes that this one starts use it too
 SUFFIX = ".program"
 MOST_BYTES = 256 * 2**20  # beyond which those used longest ago are removed, down to half
 DIGEST = 32  # bytes in front of a program: the SHA-256 of its file's name and of itself
@@ -29,12 +31,8 @@ ABANDONED = 3600  # seconds after which a file that was never finished is remove
 class Entries:
     """Programs in a folder, as JAX asks for them; whatever goes wrong, there is none.
 
-    Attributes
-    ----------
-    size : int
-        Bytes in the folder, as far as this process knows.
-    writes : bool
-        Whether it still tries to: not after a folder turned out to be full or read-only.
+    ``size`` is how many bytes are in the folder, as far as this process knows. Once a folder turned
+    out to be full or read-only, nothing more is written.
     """
 
     def __init__(self, folder: Path):
@@ -81,25 +79,20 @@ class Entries:
 def trim(folder: Path) -> int:
     """Remove what was used longest ago, if a folder has grown large; the bytes that are left."""
     found = []
-    # Another process may be removing the same files.
-    with suppress(OSError):
-        for entry in os.scandir(folder):
-            with suppress(OSError):
-                if not entry.is_file(follow_symlinks=False):
-                    continue
-                about = entry.stat(follow_symlinks=False)
-                if entry.name.endswith(".part") and time.time() - about.st_mtime > ABANDONED:
-                    os.unlink(entry.path)  # by a process that was killed
-                else:
-                    found.append((about.st_mtime, about.st_size, entry.path))
+    for path in folder.glob("*"):
+        with suppress(OSError):  # another process may be removing the same files
+            about = path.lstat()
+            if path.name.endswith(".part") and time.time() - about.st_mtime > ABANDONED:
+                path.unlink()  # by a process that was killed
+            elif stat.S_ISREG(about.st_mode):
+                found.append((about.st_mtime, about.st_size, path))
     size = sum(one[1] for one in found)
-    if size <= MOST_BYTES:
-        return size
+    wanted = MOST_BYTES // 2 if size > MOST_BYTES else size
     for _, bytes_, path in sorted(found):
-        if size <= MOST_BYTES // 2:
+        if size <= wanted:
             break
         with suppress(OSError):
-            os.unlink(path)
+            path.unlink()
             size -= bytes_
     return size
 
@@ -111,15 +104,6 @@ def _processor() -> str:
             if line.startswith(("flags", "Features")):
                 return f"{platform.machine()} {line}"
     return f"{platform.machine()} {platform.processor()}"
-
-
-VARIABLE = "ECHOFOLD_CACHE"  # a folder, or "off"
-FOUND = "ECHOFOLD_CACHE_FOUND"  # the folder in use: the processes that this one starts use it too
-SETTINGS = {  # of JAX: keep everything, however small
-    "jax_compilation_cache_dir": None,
-    "jax_persistent_cache_min_compile_time_secs": 0.0,
-    "jax_persistent_cache_min_entry_size_bytes": -1,
-}
 
 
 def keep_compilations(folder: str | os.PathLike | None = None) -> Path | None:
@@ -169,8 +153,9 @@ def use_kept(folder: Path | None = None) -> None:
 
     # A program that cannot be read is compiled anew; that is nothing to be told about.
     warnings.filterwarnings("ignore", message=".*persistent compilation cache.*")
-    for name, value in (SETTINGS | {"jax_compilation_cache_dir": str(folder)}).items():
-        jax.config.update(name, value)
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)  # keep all, however small
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     its.reset_cache()  # it may have looked at another folder before
     # JAX's own files can be half written, and then stay so. Its way to set others is not public;
     # where it is gone, JAX's own are used.
@@ -206,8 +191,7 @@ def _usable(folder: Path) -> bool:
         about = folder.stat()
     except OSError:
         return False
-    if hasattr(os, "getuid"):
-        others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if about.st_uid != os.getuid() or others:
-            return False
+    others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if hasattr(os, "getuid") and (about.st_uid != os.getuid() or others):
+        return False
     return os.access(folder, os.W_OK | os.X_OK)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 ENOUGH = 0.05  # of the work, before which an estimate would be a guess
@@ -101,12 +100,27 @@ def passing(done: int, total: int, what: str = "rows driven") -> None:
         _shown[-1].within(f"{done / total:.0%} of {total:,} {what}")
 
 
-class _Bar(Progress):
+class _Shown(Progress):
+    """Shows evaluations as they are finished; without a ``total``, one piece of work."""
+
+    def __init__(self, total: int | None, name: str):
+        self.total, self.name = total, name
+        self.last, self.pace = time.monotonic(), Pace(total or 1)
+
+    def left(self, done: int) -> str:
+        """The time left in words; none as long as it cannot be told."""
+        left = self.pace.left(done)
+        return "" if left is None else f"{in_time(left)} left"
+
+
+class _Bar(_Shown):
     """A bar by rich, in a terminal or a notebook; without a ``total`` only words."""
 
     def __init__(self, total: int | None, name: str):
+        from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+        super().__init__(total, name)
         columns: list[Any] = [TextColumn("{task.description}")]
         if total is not None:
             columns += [
@@ -114,11 +128,8 @@ class _Bar(Progress):
                 TextColumn("{task.fields[left]}"),
             ]  # fmt: skip
         columns.append(TextColumn("{task.fields[within]}"))
-        from rich.console import Console
-
         self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
         self.task = self.bar.add_task(name, total=total, best="–", within="", left="")
-        self.last, self.pace = time.monotonic(), Pace(total or 1)
 
     def begin(self) -> None:
         self.bar.start()
@@ -127,7 +138,7 @@ class _Bar(Progress):
         self.bar.stop()
 
     def update(self, done: int, best: float) -> None:
-        left = _left(self.pace, done)
+        left = self.left(done)
         self.bar.update(self.task, completed=done, best=f"{best:.4g}", within="", left=left)
         self.last = time.monotonic()
 
@@ -138,72 +149,56 @@ class _Bar(Progress):
             self.bar.update(self.task, within=words)
 
 
-class _Lines(Progress):
+class _Lines(_Shown):
     """Plain lines, about one every two seconds."""
 
-    def __init__(self, total: int | None, name: str):
-        self.total, self.name = total, name
-        self.done, self.best = 0, float("inf")
-        self.last, self.pace = time.monotonic(), Pace(total or 1)
+    done = 0
 
     def update(self, done: int, best: float) -> None:
-        self.done, self.best = done, best
-        assert self.total is not None
-        left, now = _left(self.pace, done), time.monotonic()
-        if now - self.last < WAIT and done < self.total:
-            return
-        self.last = now
-        self._say(f"{done} of {self.total}, best {best:.4g}{left and f', {left}'}")
+        self.done, left = done, self.left(done)
+        wait = WAIT if self.total is None or done < self.total else 0.0
+        self._say(f"{done} of {self.total}, best {best:.4g}{left and f', {left}'}", wait)
 
     def within(self, words: str) -> None:
-        now = time.monotonic()
-        if now - self.last < SELDOM:
-            return
-        self.last = now
-        self._say(words if self.total is None else f"{self.done} of {self.total}, {words}")
+        self._say(words if self.total is None else f"{self.done} of {self.total}, {words}", SELDOM)
 
-    def _say(self, words: str) -> None:
-        print(f"{self.name}: {words}", file=sys.stderr, flush=True)
+    def _say(self, words: str, wait: float) -> None:
+        """Print a line, unless the last one is more recent than ``wait`` seconds."""
+        now = time.monotonic()
+        if now - self.last >= wait:
+            self.last = now
+            print(f"{self.name}: {words}", file=sys.stderr, flush=True)
 
 
 class _Late(Progress):
-    """Nothing at first: what ``make`` gives is shown once work has taken a while."""
+    """Nothing at first: one piece of work is shown once it has taken a while."""
 
-    def __init__(self, make: Callable[[], Progress]):
-        self.make, self.began = make, time.monotonic()
-        self.made: Progress | None = None
+    def __init__(self, name: str):
+        self.name, self.began = name, time.monotonic()
+        self.shown: Progress | None = None
 
     def end(self) -> None:
-        if self.made is not None:
-            self.made.end()
+        if self.shown is not None:
+            self.shown.end()
 
     def within(self, words: str) -> None:
-        if self.made is None:
-            if time.monotonic() - self.began < WAIT:
-                return
-            self.made = self.make()
-            self.made.begin()
-        self.made.within(words)
+        if self.shown is None and time.monotonic() - self.began >= WAIT:
+            self.shown = _shown_by(None, self.name)
+            self.shown.begin()
+        if self.shown is not None:
+            self.shown.within(words)
 
 
 def progress(setting: Any, total: int, name: str) -> Progress:
     """What to show: ``"auto"`` a bar in a terminal or notebook and nothing elsewhere."""
     if setting not in ("auto", True, False, None):
         raise ValueError(f"progress={setting!r} is not allowed: it must be 'auto', True or False.")
-    return _made(total, name) if setting and (setting is True or _seen()) else Progress()
+    return _shown_by(total, name) if setting and (setting is True or _seen()) else Progress()
 
 
 def one_piece(name: str, setting: Any = "auto") -> Progress:
     """What to show of one piece of work, such as a fit; only if it takes long."""
-    if not setting or (setting == "auto" and not _seen()):
-        return Progress()
-    return _Late(lambda: _made(None, name))
-
-
-def _left(pace: Pace, done: int) -> str:
-    """The time left in words; none as long as it cannot be told."""
-    left = pace.left(done)
-    return "" if left is None else f"{in_time(left)} left"
+    return _Late(name) if setting and (setting != "auto" or _seen()) else Progress()
 
 
 def _seen() -> bool:
@@ -211,7 +206,8 @@ def _seen() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
-def _made(total: int | None, name: str) -> Progress:
+def _shown_by(total: int | None, name: str) -> Progress:
+    """A bar where someone looks, lines elsewhere."""
     try:
         return _Bar(total, name) if _seen() else _Lines(total, name)
     except ImportError:  # rich comes with the extra "progress"

@@ -12,13 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import NamedParameters, check_integer, check_number, refuse, seed_of
-from echofold._data.copies import SharesFunctions
 from echofold._data.problem import Problem, Task
+from echofold._data.scikit_learn import SharesFunctions
 from echofold._engine.kind import Reservoir, Reservoirs, alone
 from echofold._engine.states import States, single, states_of
-from echofold._machine.available import check_room
+from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, engine, resolve
-from echofold._machine.fork import check_process
 from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
 from echofold._models.stored import Stored

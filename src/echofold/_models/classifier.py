@@ -117,7 +117,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         "X_scaler_": Stored("scaler", ("inputs",)),
         "states_": Stored("states"),
         "n_features_in_": Stored("count", always=False),
-        "feature_names_in_": Stored("names", always=False),
+        "feature_names_in_": Stored("names", ("columns",), always=False),
     }
     _shapes_the_problem = ("scale", "states")
     _openings = ()

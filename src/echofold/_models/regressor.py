@@ -93,7 +93,7 @@ class ESNRegressor(RegressorMixin, ESN):
         "X_scaler_": Stored("scaler", ("inputs",)),
         "output_range_": Stored("range", ("outputs",), optional=True, finite=False),
         "n_features_in_": Stored("count"),
-        "feature_names_in_": Stored("names", always=False),
+        "feature_names_in_": Stored("names", ("columns",), always=False),
     }
     _shapes_the_problem = ("washout", "scale", "output_range")
 

@@ -319,7 +319,7 @@ class SeriesESN(ESN):
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         if (fitted["X_schema_"] is None) != (sizes["known"] == 0):
             raise ValueError("X_schema_ and X_scaler_ belong together")
-        pandas = fitted["y_schema_"].parts["kind"] == "pandas"
+        pandas = fitted["y_schema_"].kind == "pandas"
         if (fitted["timeline_"] is not None) != pandas:
             raise ValueError("timeline_ must be there for pandas data, and None for other")
         if ("levels_" in fitted) != (sizes["lost"] > 0):

@@ -6,41 +6,34 @@ array, and ``sha256.txt`` with the checksum of every other member.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import zipfile
+from collections.abc import Callable, Mapping
 from copy import copy
 from importlib import import_module
 from numbers import Integral
-from pathlib import Path
 from reprlib import repr as short
-from typing import Any, TypeVar, overload
+from typing import Any, BinaryIO, TypeVar, overload
 
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema
-from echofold._engine.kind import KINDS
+from echofold._machine.archives import MOST_MEMBERS, read_archive
+from echofold._machine.files import written_aside
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
-from echofold._persistence.archive import MOST_MEMBERS, read_members, write_members
-from echofold._persistence.checks import count, floats, optional
-from echofold._persistence.contents import (
-    CLASS,
-    Parts,
-    decode,
-    decode_parts,
-    encode,
-    encode_parts,
-    parse,
-)
-from echofold._persistence.expected import check_fitted, check_params
-from echofold._persistence.frozen import thaw
+from echofold._persistence.contents import decode, decode_parts, encode_parts, parse
+from echofold._persistence.expected import ENSEMBLE, PARAMETERS, check, check_fitted
+from echofold._persistence.objects import is_one_of
 from echofold.reservoirs import reservoir_of
 
 FORMAT = 1
 Kind = TypeVar("Kind")
-ABOUT = "echofold.json"
+ABOUT, SUMS = "echofold.json", "sha256.txt"
+PARTS = {"params", "fitted"}
+WRITTEN = (1980, 1, 1, 0, 0, 0)  # date of all members: equal estimators make equal files
 
 
 def save(estimator: Any, path: str | os.PathLike) -> None:
@@ -74,24 +67,17 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     name = type(estimator).__name__
     members: dict[str, bytes] = {}
     if is_ensemble(estimator):
-        about = {
-            "format": FORMAT,
-            "class": name,
-            "members": [
-                _described(one, f"{i}", members) for i, one in enumerate(estimator.members)
-            ],
-            **{
-                name: encode(getattr(estimator, f"{name}_"), name, members)
-                for name in ("residuals", "log_residuals", "runs")
-            },
-        }
+        held = [_described(one, f"{i}", members) for i, one in enumerate(estimator.members)]
+        validation = {one: getattr(estimator, f"{one}_") for one in ENSEMBLE}
+        described = {"members": held, **encode_parts(validation, "", members)}
     elif name not in ESTIMATORS or _class(name) is not type(estimator):
         raise TypeError(
             f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator)!r}. For a "
             "search, save its best_estimator_."
         )
     else:
-        about = {"format": FORMAT, "class": name, **_described(estimator, "", members)}
+        described = _described(estimator, "", members)
+    about = {"format": FORMAT, "class": name, **described}
     text = json.dumps(about, indent=1, allow_nan=False).encode()
     try:
         _restore(parse(text), dict(members))
@@ -102,7 +88,14 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
             f"{name} was changed since it was fitted, or is too large, and could not be loaded "
             f"again: {error}. Fit it again and save it then."
         ) from error
-    write_members(Path(path), {**members, ABOUT: text})
+    members[ABOUT] = text
+    members[SUMS] = _checksums(members)
+    with (
+        written_aside(path) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        for member, content in members.items():
+            archive.writestr(zipfile.ZipInfo(member, WRITTEN), content)
 
 
 def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str, Any]:
@@ -116,6 +109,12 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
         "params": encode_parts(params, name, members),
         "fitted": encode_parts(fitted, name, members),
     }
+
+
+def _checksums(members: Mapping[str, bytes | bytearray]) -> bytes:
+    """One line for each member: its SHA-256 and its name."""
+    lines = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
+    return "".join(lines).encode()
 
 
 @overload
@@ -155,23 +154,14 @@ def load(path, kind=None):
         If it cannot be opened.
     """
     with open(path, "rb") as file:
-        try:
-            members = read_members(file)
-            if ABOUT not in members:
-                raise ValueError(f"{ABOUT} is missing")
-            about = parse(members.pop(ABOUT))
-        except Exception as error:  # what no check foresaw is a bad file too
-            raise _refusal(path, "it cannot be read", error) from error
+        about, members = _guarded(path, "it cannot be read", _read, file)
     version = about.get("format") if isinstance(about, dict) else None
     if type(version) is int and version != FORMAT:
         raise ValueError(
             f"{path} has format {short(version)}, this version of echofold reads format {FORMAT}. "
             "Load it with the version that saved it, or upgrade echofold."
         )
-    try:
-        estimator = _restore(about, members)
-    except Exception as error:  # as above
-        raise _refusal(path, "its contents do not fit together", error) from error
+    estimator = _guarded(path, "its contents do not fit together", _restore, about, members)
     if kind is not None and not isinstance(estimator, kind):
         raise TypeError(
             f"{path} holds an {type(estimator).__name__}, expected an {kind.__name__}. Give "
@@ -180,67 +170,80 @@ def load(path, kind=None):
     return estimator
 
 
+def _guarded(path: str | os.PathLike, why: str, work: Callable, *given: Any) -> Any:
+    """What ``work`` makes of a file; what no check foresaw is a bad file too."""
+    try:
+        return work(*given)
+    except Exception as error:
+        cause = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(
+            f"{path} is not a file saved by echofold, or it is damaged: {why} ({cause:.500}). Save "
+            "the estimator again, or restore the file from a copy."
+        ) from error
+
+
+def _read(file: BinaryIO) -> tuple[Any, dict[str, bytearray]]:
+    """What a file says, and its arrays."""
+    members = read_archive(file)
+    for name in (SUMS, ABOUT):
+        if name not in members:
+            raise ValueError(f"{name} is missing")
+    if members.pop(SUMS) != _checksums(members):
+        raise ValueError("its checksums do not match: it was changed after it was saved")
+    return parse(members.pop(ABOUT)), members
+
+
 def _restore(about: Any, members: dict[str, Any]) -> Any:
     """The estimator that a file describes; ``members`` are its arrays. All of it is checked."""
-    if isinstance(about, dict) and about.get("class") == ForecastEnsemble.__name__:
-        return _restore_ensemble(about, members)
-    if not isinstance(about, dict) or set(about) != {"format", "class", "params", "fitted"}:
-        raise ValueError(f"{ABOUT} must hold format, class, params and fitted, got {short(about)}")
-    name = about["class"]
-    if type(about["format"]) is not int or not isinstance(name, str) or name not in ESTIMATORS:
+    name = about.get("class") if isinstance(about, dict) else None
+    together = name == ForecastEnsemble.__name__
+    held = {"members", *ENSEMBLE} if together else PARTS
+    if not isinstance(about, dict) or set(about) != {"format", "class", *held}:
+        raise ValueError(
+            f"{ABOUT} must hold format, class, {', '.join(sorted(held))}, got {short(about)}"
+        )
+    if type(about["format"]) is not int or not together and not is_one_of(name, *ESTIMATORS):
         raise ValueError(f"class {short(name)} of format {short(about['format'])}")
-    estimator = _restore_one(name, about, members)
+    restored = _restore_ensemble if together else _restore_one
+    estimator = restored(str(name), about, members)
     if members:
         raise ValueError(f"members {short(sorted(members))} belong to no value")
     return estimator
 
 
-def _restore_ensemble(about: dict[str, Any], members: dict[str, Any]) -> ForecastEnsemble:
+def _restore_ensemble(name: str, about: dict[str, Any], members: dict[str, Any]) -> Any:
     """The ensemble that a file describes."""
-    validation = {"residuals": None, "log_residuals": None, "runs": None}
-    if set(about) != {"format", "class", "members", *validation}:
-        raise ValueError(f"{ABOUT} must hold format, class, members, {', '.join(validation)}")
     held = about["members"]
-    if type(about["format"]) is not int or not isinstance(held, list) or not held:
+    if not isinstance(held, list) or not held:
         raise ValueError(f"members are {short(held)}, expected forecasters")
     for one in held:
-        if not isinstance(one, dict) or set(one) != {"params", "fitted"}:
+        if not isinstance(one, dict) or set(one) != PARTS:
             raise ValueError(f"a member is {short(one)}, expected params and fitted")
     ensemble = ForecastEnsemble([_restore_one("ESNForecaster", one, members) for one in held])
-    first = ensemble.members[0]
-    for one in ensemble.members[1:]:
-        if (one.y_schema_, one.X_schema_) != (first.y_schema_, first.X_schema_):
-            raise ValueError("members are of different series")
-        if (one.timeline_ is None) != (first.timeline_ is None):
-            raise ValueError("members are of different series")
+    series = {(m.y_schema_, m.X_schema_, m.timeline_ is None) for m in ensemble.members}
+    if len(series) > 1:
+        raise ValueError("members are of different series")
     if not all(hasattr(one, "range_") for one in ensemble.members):
         raise ValueError("a member has no range_")
-    for name in validation:
-        validation[name] = decode(about[name], name, members)
-        if name != "runs":
-            check = optional(floats("count", "horizon", "outputs", finite=False))
-            check(name, validation[name], {"outputs": len(first.last_)})
-    if members:
-        raise ValueError(f"members {short(sorted(members))} belong to no value")
-    count("runs", validation["runs"], {})
+    validation = {name: decode(about[name], name, members) for name in ENSEMBLE}
+    check(name, validation, ENSEMBLE, {"outputs": len(ensemble.members[0].last_)})
     for name, value in validation.items():
         setattr(ensemble, f"{name}_", value)
     return ensemble
 
 
-def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> Any:
+def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> ESN:
     """An estimator by its parameters and fitted values."""
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
     cls = _class(name)
-    check_params(params, cls._get_param_names())
-    params = {name: _made(value) for name, value in params.items()}
+    check("parameters", params, {name: PARAMETERS[name] for name in cls._get_param_names()}, {})
     cls._check_values(params)
     kind = reservoir_of(params)
     check_fitted(cls, kind, fitted)
     estimator = cls(**params)
     for attribute, value in fitted.items():
-        setattr(estimator, attribute, _made(value))
+        setattr(estimator, attribute, value)
     estimator.reservoir_ = copy(kind)
     return estimator
 
@@ -248,32 +251,3 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> A
 def _class(name: str) -> type[ESN]:
     """An estimator by its name."""
     return getattr(import_module(f"echofold._models.{ESTIMATORS[name]}"), name)
-
-
-def _made(value: Any) -> Any:
-    """The object that checked parts belong to; any other value is what it is."""
-    if not isinstance(value, Parts):
-        return value
-    if value.kind == "Timeline":
-        return thaw(value.parts)
-    if value.kind == "csr":
-        from scipy.sparse import csr_array
-
-        data, indices, starts, shape = (
-            value.parts[part] for part in ("data", "indices", "indptr", "shape")
-        )
-        return csr_array((data, indices, starts), shape=shape)
-    if value.kind == "Reservoir":
-        parts = {name: _made(part) for name, part in value.parts.items()}
-        kind = KINDS[parts.pop(CLASS)]
-        return kind(**parts)
-    return {"Schema": Schema, "Scaler": Scaler}[value.kind](**value.parts)
-
-
-def _refusal(path: str | os.PathLike, why: str, error: Exception) -> ValueError:
-    """The error for a file that `save` did not write, or not all of it."""
-    cause = str(error) if isinstance(error, ValueError) else repr(error)
-    return ValueError(
-        f"{path} is not a file saved by echofold, or it is damaged: {why} ({cause:.500}). Save "
-        "the estimator again, or restore the file from a copy."
-    )

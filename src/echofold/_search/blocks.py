@@ -14,8 +14,8 @@ from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir, together
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
+from echofold._machine.available import check_executor, check_process
 from echofold._machine.device import DeviceFull, alike, in_threads, one_blas_thread, resolve
-from echofold._machine.fork import check_executor, check_process
 from echofold._machine.notices import warn_of
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record, gathered

@@ -7,22 +7,29 @@ place, so a kill at any moment leaves whole files only, and several processes ma
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import stat
-import sys
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from echofold._machine.archives import array_in, read_archive
 from echofold._machine.files import written_aside
-from echofold._machine.notices import EchofoldWarning
-from echofold._search.descriptions import hashed
-from echofold._search.stored_block import Expected, Misfit, is_whole, pack, unpack
+from echofold._machine.notices import warn_of
+from echofold._search.blocks import Block
+from echofold._search.identity import data_of, described, hashed, splits_of
 from echofold._validation.record import Record
 
 FORMAT = 2
+HASH = 64  # characters of the hash that a file begins with
+NUMBER, TRUTH = np.dtype(float).str, np.dtype(bool).str
+ROOM = 2**16  # bytes for the words of a block, and once more for every array
 
 
 class Checkpoint:
@@ -48,11 +55,9 @@ class Checkpoint:
         file = self.path / "search.json"
         identity = json.loads(json.dumps(identity))  # as it will be read back
         if not file.exists():
-            first = {
-                **identity,
-                "seed": fresh_seed if identity["seed"] is None else identity["seed"],
-            }
-            self._write(file, json.dumps(first, indent=1).encode(), first=True)
+            seed = fresh_seed if identity["seed"] is None else identity["seed"]
+            text = json.dumps({**identity, "seed": seed}, indent=1)
+            self._write(file, text.encode(), first=True)
         before = _read(file)  # of another process, if it was quicker
         now = {**identity, "version": before.get("version")}  # every version goes on
         if now["seed"] is None:
@@ -74,17 +79,13 @@ class Checkpoint:
             if status.st_size > wanted.most_bytes():
                 raise Misfit(f"is too large for a block of this search ({status.st_size} bytes)")
             data = file.read_bytes()
-            if not is_whole(data):
-                return None
-            return unpack(data, wanted, self._belongs(number, wanted))
+            if hashlib.sha256(data[HASH:]).hexdigest().encode() != data[:HASH]:
+                return None  # not as it was written
+            return unpack(data[HASH:], wanted, self._belongs(number, wanted))
         except FileNotFoundError:
             return None
         except Misfit as why:
-            warnings.warn(
-                f"{file} {why}; block {number} is computed again and the file replaced.",
-                EchofoldWarning,
-                stacklevel=_outside(),
-            )
+            warn_of([f"{file} {why}; block {number} is computed again and the file replaced."])
             return None
         except OSError as error:
             raise OSError(
@@ -93,9 +94,10 @@ class Checkpoint:
             ) from error
 
     def save(self, number: int, record: Record, wanted: Expected) -> None:
-        """Keep a finished block."""
+        """Keep a finished block, as a hash followed by a NumPy archive."""
+        data = pack(record, self._belongs(number, wanted))
         try:
-            self._write(self._file(number), pack(record, self._belongs(number, wanted)))
+            self._write(self._file(number), hashlib.sha256(data).hexdigest().encode() + data)
         except OSError as error:
             raise OSError(
                 f"checkpoint={str(self.path)!r}: block {number} could not be written "
@@ -139,14 +141,6 @@ def _read(file: Path) -> dict[str, Any]:
     return description
 
 
-def _outside() -> int:
-    """How many calls up the code stands that uses the library."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "echofold":
-        level, frame = level + 1, frame.f_back
-    return level
-
-
 def _differences(name: str, before: Any, now: Any) -> Iterator[str]:
     """Where two descriptions differ, as deep inside them as can be said."""
     lists = isinstance(before, list) and isinstance(now, list) and len(before) == len(now)
@@ -163,3 +157,142 @@ def _differences(name: str, before: Any, now: Any) -> Iterator[str]:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+# --- one block ------------------------------------------------------------------------------------
+
+
+class Misfit(Exception):
+    """A whole file that is not the block it is taken for; the message says why."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known of a block before it is computed.
+
+    ``content`` is a hash of its candidates, seeds, data and splits; ``splits`` are the numbers of
+    splits by scheme, ``shape`` the numbers of draws, candidates and ridge values.
+    """
+
+    content: str
+    splits: dict[str, int]
+    metrics: tuple[str, ...]
+    shape: tuple[int, int, int]
+    prune: bool
+
+    def arrays(self) -> dict[tuple[str, ...], tuple[tuple[int, ...], str]]:
+        """Shape and type of every array, by what it is."""
+        draws, candidates, ridges = self.shape
+        shapes: dict[tuple[str, ...], tuple[tuple[int, ...], str]] = {
+            ("score", scheme, metric): ((draws, candidates, splits, ridges), NUMBER)
+            for scheme, splits in self.splits.items()
+            for metric in self.metrics
+        }
+        shapes["condition",] = ((draws, candidates), NUMBER)
+        if self.prune:
+            shapes |= {("pruned", scheme): (self.shape, TRUTH) for scheme in self.splits}
+        return shapes
+
+    def most_bytes(self) -> int:
+        """The most that a file of this block can take."""
+        sizes = [int(np.prod(shape)) * int(kind[-1]) for shape, kind in self.arrays().values()]
+        return HASH + sum(sizes) + (len(sizes) + 16) * ROOM
+
+
+def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> list[Expected]:
+    """What every block of these candidates must be."""
+    known: dict[int, Any] = {}  # what is large and shared is described once
+
+    def once(value: Any, describe) -> Any:
+        if id(value) not in known:
+            known[id(value)] = describe(value)
+        return known[id(value)]
+
+    def words(name: str, value: Any) -> Any:
+        argument = f"space[{name!r}]"
+        if hasattr(value, "shape") and np.ndim(value):
+            return once(value, lambda array: described(array, argument))
+        return described(value, argument)
+
+    expectations = []
+    for block in blocks:
+        content = [
+            [{k: words(k, v) for k, v in candidates[i].items()} for i in block.candidates],
+            block.draws, block.seeds, once(block.problem, data_of),
+            {name: once(splits, splits_of) for name, splits in block.schemes.items()},
+        ]  # fmt: skip
+        expectations.append(
+            Expected(
+                hashed(content),
+                {name: len(splits) for name, splits in block.schemes.items()},
+                tuple(metric.name for metric in block.settings.metrics),
+                (len(block.draws), len(block.candidates), len(block.settings.ridge)),
+                block.prune,
+            )
+        )
+    return expectations
+
+
+def pack(record: Record, belongs: dict[str, Any]) -> bytes:
+    """A block and where it belongs, as a NumPy archive."""
+    pairs = [(s, m) for s, metrics in record.scores.items() for m in metrics]
+    meta = {
+        "belongs": belongs, "scores": pairs, "pruned": list(record.pruned), "notes": record.notes,
+        "algorithm": {scheme: names[0] for scheme, names in record.algorithm.items()},
+        "seconds": float(record.seconds.sum()), "steps": record.steps,
+        "column_steps": record.column_steps,
+    }  # fmt: skip
+    arrays: dict[str, Any] = {f"score{i}": record.scores[s][m] for i, (s, m) in enumerate(pairs)}
+    arrays |= {f"pruned{i}": array for i, array in enumerate(record.pruned.values())}
+    buffer = io.BytesIO()
+    np.savez(buffer, meta=json.dumps(meta), condition=record.condition, **arrays)
+    return buffer.getvalue()
+
+
+def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any]) -> Record:
+    """The block in an archive; raise `Misfit` unless it is the one wanted."""
+    try:
+        members = read_archive(io.BytesIO(data))
+        meta = json.loads(str(array_in(members["meta.npy"], "meta.npy")))
+        places: dict[tuple[str, ...], str] = {("condition",): "condition.npy"}
+        places |= {("score", s, m): f"score{i}.npy" for i, (s, m) in enumerate(meta["scores"])}
+        places |= {("pruned", s): f"pruned{i}.npy" for i, s in enumerate(meta["pruned"])}
+        arrays = {what: array_in(members[place], place) for what, place in places.items()}
+    except Exception as error:  # whatever foreign bytes end in
+        raise Misfit(f"is not a block of a search ({error or type(error).__name__})") from None
+    found = meta.get("belongs")
+    if not isinstance(found, dict) or found.get("search") != belongs["search"]:
+        raise Misfit("belongs to another search")
+    if found.get("block") != belongs["block"]:
+        raise Misfit(f"is block {found.get('block')} of this search under another name")
+    if found != belongs:
+        raise Misfit("holds other candidates, draws, data or splits")
+    shapes = {what: (array.shape, array.dtype.str) for what, array in arrays.items()}
+    if shapes != wanted.arrays():
+        raise Misfit("holds scores of other schemes, metrics or shapes")
+    if not _is_sound(meta, wanted):
+        raise Misfit("does not say how its scores were computed")
+    condition = arrays["condition",]
+    return Record(
+        {s: {m: arrays["score", s, m] for m in wanted.metrics} for s in wanted.splits},
+        condition=condition,
+        seconds=np.full(condition.shape, meta["seconds"] / condition.size),
+        algorithm={s: [name] * condition.shape[1] for s, name in meta["algorithm"].items()},
+        notes=meta["notes"],
+        pruned={s: arrays["pruned", s] for s in wanted.splits} if wanted.prune else {},
+        steps=meta["steps"],
+        column_steps=meta["column_steps"],
+    )
+
+
+def _is_sound(meta: dict[str, Any], wanted: Expected) -> bool:
+    """Whether the words of a block have the right kinds."""
+    algorithm, notes = meta.get("algorithm"), meta.get("notes")
+    numbers = [type(meta.get(name)) for name in ("seconds", "steps", "column_steps")]
+    return (
+        isinstance(algorithm, dict) and isinstance(notes, dict)
+        and algorithm.keys() == notes.keys() == wanted.splits.keys()
+        and all(isinstance(name, str) for name in algorithm.values())
+        and all(isinstance(note, dict) for note in notes.values())
+        and numbers == [float, int, int]
+    )  # fmt: skip

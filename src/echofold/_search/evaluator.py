@@ -14,9 +14,8 @@ from echofold._engine.kind import Reservoir
 from echofold._machine.device import alike, is_accelerator, one_blas_thread, resolve
 from echofold._machine.progress import Progress
 from echofold._search.blocks import Block, carry_out
-from echofold._search.checkpoint import Checkpoint
+from echofold._search.checkpoint import Checkpoint, expected
 from echofold._search.reader import Reader
-from echofold._search.stored_block import expected
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings

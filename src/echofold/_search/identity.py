@@ -1,13 +1,43 @@
-"""What a search is, in words that a checkpoint keeps: two searches of one identity are the same."""
+"""What a search is, in words that a checkpoint keeps: two searches of one identity are the same.
+
+Numbers and names are kept as they are shown, anything else as a hash of what it is made of: code as
+Python compiled it, so that comments and the place of a function do not matter, constants, and the
+values that code refers to. What comes from an installed library is taken by name and version.
+Whatever has no lasting description (open files, locks, generators of random numbers) is refused.
+"""
 
 from __future__ import annotations
 
+import copyreg
+import dis
+import functools
+import hashlib
+import json
+import random
+import re
+import site
+import sys
+import sysconfig
+from importlib import metadata
+from importlib.util import find_spec
+from operator import attrgetter
+from pathlib import Path
+from types import (
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
+import numpy as np
+
+from echofold._data.lazy import Lazy, Values
 from echofold._data.problem import Problem
+from echofold._engine.kind import Reservoir
 from echofold._folds.splits import RowSplits
-from echofold._search.descriptions import described, described_function
-from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
 from echofold.metrics._metric import TOGETHER
 from echofold.metrics._relative import Scaled
@@ -67,3 +97,289 @@ def identity_of(
 def _is_seasonal(metric: Any) -> bool:
     """Whether a metric has a season, which its name does not tell."""
     return isinstance(metric, Scaled) and metric.season != 1
+
+
+def data_of(problem: Problem) -> str:
+    """A hash of the data of a problem."""
+    return fingerprint(
+        problem.targets, problem.inputs, problem.washout, problem.weights,
+        *problem.segments.apart, problem.unit, problem.offset,
+        *((np.array(repr(problem.form)), problem.levels) if problem.form else ()),
+        *(() if problem.present is None else (problem.present,)),
+        *(() if problem.later is None else problem.later),
+    )  # fmt: skip
+
+
+def splits_of(splits: RowSplits) -> str:
+    """A hash of the rows of splits."""
+    return fingerprint(np.array(repr((splits.train, splits.valid))))
+
+
+def fingerprint(*arrays: Values | None) -> str:
+    """A hash of data; of those that are not in memory, block by block."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        if array is None:
+            digest.update(b"none")
+        else:
+            digest.update(repr((array.dtype.str, array.shape)).encode())
+            parts = (rows for _, rows in array.blocks()) if isinstance(array, Lazy) else [array]
+            for part in parts:
+                digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()[:32]
+
+
+def hashed(description: Any) -> str:
+    """A hash of a description made of lists, dicts, texts and numbers."""
+    text = json.dumps(description, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+# --- values of parameters -------------------------------------------------------------------------
+
+
+def described(value: Any, argument: str = "value") -> Any:
+    """A value of a parameter in words; raise a TypeError that names ``argument`` if none hold."""
+    if isinstance(value, list | tuple):
+        return [described(one, argument) for one in value]
+    if isinstance(value, dict):
+        return {str(name): described(one, argument) for name, one in value.items()}
+    if hasattr(value, "shape") and np.ndim(value):
+        return Contents().of(value)
+    if isinstance(value, Reservoir):
+        kind, params = type(value), value.get_params(deep=False)
+        own = kind.__module__.startswith("echofold.")
+        words = {
+            name: described_function(one, argument, drawn=True)
+            if name in kind.objects
+            else described(one, argument)
+            for name, one in params.items()
+        }
+        return [kind.called(), None if own else described_function(kind, argument), words]
+    if callable(getattr(value, "step", None)):  # what goes into a `Foreign`; its repr tells little
+        return described_function(value, argument, drawn=True)
+    text = repr(value)
+    if hasattr(value, "rvs"):  # a distribution, which does not show its contents
+        family = getattr(value, "dist", value)
+        shown = [repr(getattr(value, name, None)) for name in ("args", "kwds")]
+        name = getattr(family, "name", type(value).__name__)
+        return [name, *shown, described_function(value, argument)["code"]]
+    if re.search(r" at 0x[0-9a-fA-F]+", text):  # the address of an object is no description
+        return [type(value).__name__, described_function(value, argument)]
+    return text
+
+
+def described_function(value: Any, argument: str, drawn: bool = False) -> dict[str, Any]:
+    """What a function, or any other object, is made of: a hash, and the versions it hangs on.
+
+    Raises a TypeError that names ``argument`` if it holds something that has no description. An
+    object of a library may be ``drawn`` from: it holds a generator of random numbers, as it stands.
+    """
+    contents = Contents(drawn)
+    try:
+        code = hashed(contents.of(value))
+    except (Opaque, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise TypeError(
+            f"{argument}={value!r} cannot be used with a checkpoint, which must notice when it "
+            f"changes: {why}. Give a plain function of numbers, texts, arrays and other such "
+            "functions, or search without checkpoint."
+        ) from None
+    return {"code": code, "versions": dict(sorted(contents.versions.items()))}
+
+
+# --- functions and objects ------------------------------------------------------------------------
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented))
+RANDOM = (np.random.RandomState, np.random.Generator, np.random.BitGenerator, random.Random)
+DYNAMIC = ("eval", "exec", "globals", "__import__")
+GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+PYTHON = {"python": ".".join(map(str, sys.version_info[:2]))}
+# What tells one object from another of its kind; of code, all but where it stands.
+ATTRIBUTES: dict[Any, tuple[str, ...]] = {
+    CodeType: (
+        "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_code",
+        "co_exceptiontable", "co_names", "co_varnames", "co_consts",
+    ),
+    MethodType: ("__func__", "__self__"),
+    property: ("fget", "fset", "fdel"),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+    functools.cached_property: ("func",),
+    MemberDescriptorType: ("__name__",),
+    GetSetDescriptorType: ("__name__",),
+}  # fmt: skip
+
+
+class Opaque(Exception):
+    """Something that has no description that lasts."""
+
+
+class Contents:
+    """Descriptions of values, as nested lists; ``versions`` are those of libraries met so far."""
+
+    def __init__(self, drawn: bool = False):
+        self.drawn = drawn
+        self.versions: dict[str, str] = {}
+        self._done: dict[int, Any] = {}
+        self._open: list[int] = []
+        self._held: list[Any] = []  # an object that is gone would lend its id to another
+
+    def of(self, value: Any) -> Any:
+        """Describe any value."""
+        kind = type(value)
+        if kind in PLAIN:
+            return [kind.__name__, repr(value)]
+        if kind in (list, tuple):
+            return [kind.__name__, *map(self.of, value)]
+        if kind in (set, frozenset):  # their order hangs on the process
+            return [kind.__name__, *sorted(json.dumps(self.of(one)) for one in value)]
+        if kind is dict:
+            return ["dict", *([self.of(k), self.of(v)] for k, v in value.items())]
+        if isinstance(value, RANDOM) and not self.drawn:
+            raise Opaque(f"it holds a {kind.__name__}, whose numbers change as they are drawn")
+        if kind is ModuleType:
+            if self._installed(value.__name__):
+                return ["module", value.__name__]
+            raise Opaque(f"it hands on the module {value.__name__!r} as a whole")
+        if hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type):
+            return self._array(value)
+        if id(value) in self._open:
+            return ["again", self._open.index(id(value))]
+        if id(value) not in self._done:
+            self._held.append(value)
+            self._open.append(id(value))
+            self._done[id(value)] = hashed(self._object(value))
+            self._open.pop()
+        return self._done[id(value)]
+
+    def _array(self, value: Any) -> Any:
+        """Describe an array of any library, dense or sparse."""
+        if hasattr(value, "tocsr"):
+            W = value.tocsr()
+            return ["sparse", list(W.shape), fingerprint(W.data, W.indices, W.indptr)]
+        array = np.asarray(value)
+        if array.dtype.hasobject:
+            return ["array", list(array.shape), self.of(array.ravel().tolist())]
+        return ["array", list(array.shape), fingerprint(array)]
+
+    def _object(self, value: Any) -> Any:
+        """Describe what may refer to itself."""
+        kind = type(value)
+        if name := self._library_name(value):
+            return ["library", *name]
+        if kind in ATTRIBUTES:
+            if kind is CodeType:
+                self.versions |= PYTHON  # which compiled it
+            return [kind.__name__, *(self.of(getattr(value, name)) for name in ATTRIBUTES[kind])]
+        if kind is FunctionType:
+            return self._function(value)
+        if isinstance(value, type):
+            # Python's own entries say where a class stands, or repeat what it does.
+            members = {
+                name: self.of(one)
+                for name, one in vars(value).items()
+                if (callable(one) or not name.startswith("__")) and "annot" not in name
+                if name != "_abc_impl"
+            }
+            return ["class", value.__name__, self.of(value.__bases__), self.of(kind), members]
+        # A cache or a compiler, which does not change what the function gives.
+        if hasattr(value, "__wrapped__") and self._installed(kind.__module__):
+            return ["wrapped", self.of(kind), self.of(value.__wrapped__)]
+        return self._instance(value)
+
+    def _function(self, function: FunctionType) -> Any:
+        cells = []
+        for cell in function.__closure__ or ():
+            try:
+                cells.append(self.of(cell.cell_contents))
+            except ValueError:  # nothing in it yet
+                cells.append("empty")
+        more = {k: v for k, v in vars(function).items() if k != "__wrapped__"}
+        parts = function.__code__, function.__defaults__, function.__kwdefaults__, more
+        referred = self._referred(function.__code__, function.__globals__)
+        return ["function", *map(self.of, parts), cells, referred]
+
+    def _referred(self, code: CodeType, scope: dict[str, Any]) -> dict[str, Any]:
+        """The global values that code refers to, by name."""
+        references: dict[str, Any] = {}
+        steps = list(dis.get_instructions(code))
+        for at, step in enumerate(steps):
+            name = step.argval
+            if step.opname == "IMPORT_NAME":
+                if steps[at - 2].argval != 0 or not self._installed(name):  # relative, or own
+                    raise Opaque(f"it imports {name!r} while it runs; import it at the top")
+            elif step.opname in GLOBAL and name in scope:
+                value, after = scope[name], at + 1
+                # ``module.name`` is followed into modules that are not of an installed library.
+                while type(value) is ModuleType and not self._installed(value.__name__):
+                    if steps[after].opname not in ("LOAD_ATTR", "LOAD_METHOD"):
+                        break
+                    name = f"{name}.{steps[after].argval}"
+                    value, after = getattr(value, steps[after].argval, None), after + 1
+                references[name] = self.of(value)
+            elif step.opname in GLOBAL and name in DYNAMIC:
+                raise Opaque(f"it calls {name}, which may refer to anything")
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                references |= self._referred(constant, scope)
+        return references
+
+    def _instance(self, value: Any) -> Any:
+        """Describe an object by what a pickle of it would hold."""
+        kind = type(value)
+        try:
+            reduced = copyreg.dispatch_table.get(kind, lambda one: one.__reduce_ex__(4))(value)
+        except Exception:  # whatever its author raises where it cannot be taken apart
+            reduced = None
+        if not isinstance(reduced, tuple):
+            what = f"an object of {kind.__module__}.{kind.__qualname__}"
+            raise Opaque(f"it holds {what}, which has no description that lasts")
+        parts = [list(part) if hasattr(part, "__next__") else part for part in reduced]
+        if hasattr(value, "rvs") and len(parts) > 2 and isinstance(parts[2], dict):
+            # Which generator it would draw from by itself; a search brings its own.
+            parts[2] = {k: v for k, v in parts[2].items() if k != "_random_state"}
+        self._held.append(parts)
+        return ["instance", self.of(kind), self.of(parts)]
+
+    def _library_name(self, value: Any) -> tuple[str, str] | None:
+        """Module and name under which an installed library has this very object."""
+        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+        for home in (getattr(value, "__module__", None), "numpy", "scipy.special"):
+            try:
+                found = attrgetter(str(name))(sys.modules[str(home)])
+            except (AttributeError, KeyError):
+                continue
+            if found is value and self._installed(str(home)):
+                return str(home), str(name)
+        return None
+
+    def _installed(self, module: str) -> bool:
+        """Whether a module belongs to Python, to an installed library or to this one."""
+        version = _version(module.partition(".")[0])
+        self.versions |= version or {}
+        return version is not None
+
+
+@functools.cache
+def _version(top: str) -> dict[str, str] | None:
+    """Name and version of the library of a top module; None for one that is not installed."""
+    if top == "echofold":
+        from echofold import __version__
+
+        return {top: __version__}
+    try:
+        origin = getattr(find_spec(top), "origin", None)
+    except (ImportError, ValueError):
+        return None
+    if origin in (None, "built-in", "frozen"):
+        return PYTHON if top in sys.stdlib_module_names else None
+    paths = sysconfig.get_paths()
+    places = [*site.getsitepackages(), site.getusersitepackages()]
+    if any(map(Path(origin).is_relative_to, [*places, paths["purelib"], paths["platlib"]])):
+        version = getattr(sys.modules.get(top), "__version__", None)
+        names = metadata.packages_distributions().get(top) if version is None else None
+        version = metadata.version(names[0]) if names else version
+        return None if version is None else {top: str(version)}
+    of_python = map(Path(origin).is_relative_to, [paths["stdlib"], paths["platstdlib"]])
+    return PYTHON if any(of_python) else None

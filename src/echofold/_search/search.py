@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import NamedParameters, check_fit_params, is_network, seed_of
-from echofold._data.copies import SharesFunctions, copied
+from echofold._data.scikit_learn import SharesFunctions, copied, routed, router_of
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.forecast import Forecast, Level
@@ -25,7 +25,6 @@ from echofold._search.evaluator import Evaluator
 from echofold._search.finals import FINALS
 from echofold._search.identity import identity_of
 from echofold._search.reader import Reader
-from echofold._search.routing import routed, router_of
 from echofold._search.select import Winner, named
 from echofold._search.space import values_of
 from echofold._search.strategies import (

@@ -12,8 +12,7 @@ import jax
 
 from echofold import __version__
 from echofold._machine.available import available
-from echofold._machine.device import alike
-from echofold._machine.device import WORTH_IT
+from echofold._machine.device import WORTH_IT, alike
 from echofold._validation.plan import budget
 
 FOLDER = "jax_compilation_cache_dir"  # of compiled programs, among the settings of JAX
