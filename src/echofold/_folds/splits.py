@@ -15,8 +15,7 @@ from echofold._data.rows import Intervals, complement, difference, intervals_of,
 from echofold._data.runs import Runs
 from echofold._machine.available import remembered
 from echofold.schemes import KFold
-from echofold.schemes._places import check_integer
-from echofold.schemes._scheme import Scheme
+from echofold.schemes._scheme import Scheme, check_integer
 
 
 @dataclass(frozen=True)
