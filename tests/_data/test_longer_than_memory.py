@@ -82,7 +82,7 @@ def short(monkeypatch):
     monkeypatch.setattr(sources, "REMEMBERED", 8 * 4 * BLOCK)
     monkeypatch.setattr(lazy, "AT_ONCE", 8 * MOST)
     monkeypatch.setattr(lazy, "FEW_ROWS", 512)
-    monkeypatch.setattr("echofold.metrics._errors._BLOCK", 300)
+    monkeypatch.setattr("echofold.metrics._targets._BLOCK", 300)
     monkeypatch.setattr(lazy, "BLOCK_ROWS", 333)
     monkeypatch.setattr(lockstep, "ROWS", 256)
     monkeypatch.setattr(drive, "BLOCK_BYTES", 2**14)

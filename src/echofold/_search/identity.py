@@ -9,8 +9,7 @@ from echofold._folds.splits import RowSplits
 from echofold._search.descriptions import described, described_function
 from echofold._search.stored_block import data_of, splits_of
 from echofold._validation.settings import Settings
-from echofold.metrics._metric import TOGETHER
-from echofold.metrics._relative import Scaled
+from echofold.metrics._metric import TOGETHER, Scaled
 
 # Parameters of a search that change neither its candidates nor their scores.
 WITHOUT_EFFECT = (
