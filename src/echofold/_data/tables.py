@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, first_row
+from echofold._data.lazy import Lazy, first_row, is_stored, loaded
 from echofold._data.scaling import Spread, spread_of
-from echofold._data.sources import is_stored, lazy, loaded
 from echofold._data.text import count
 
 HOLDS = {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}  # by NumPy kind
@@ -334,7 +333,7 @@ def read_long(data: Any, argument: str) -> Table:
         raise TypeError(
             f"{argument} must hold real numbers, got a {type(data).__name__} of dtype {data.dtype}."
         ) from None
-    values = lazy(data, argument)
+    values = Lazy.stored(data, argument)
     schema = Schema("numpy", None, (holds,) * values.shape[1], data.ndim == 1)
     return Table(values, schema, None)
 
