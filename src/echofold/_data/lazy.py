@@ -120,26 +120,12 @@ class Lazy:
 Values = np.ndarray | Lazy  # rows of numbers, in memory or not
 
 
-def mapped(function: Callable[[np.ndarray], np.ndarray], values: Any, lost: int = 0) -> Any:
-    """``function`` of rows, now or when they are asked for; see `Lazy.mapped`."""
-    return values.mapped(function, lost) if isinstance(values, Lazy) else function(values)
-
-
 def beside(*parts: Any) -> Any:
     """Columns of several arrays, or rows that are read, side by side."""
     if not any(isinstance(part, Lazy) for part in parts):
         return np.hstack(parts)
     columns = sum(part.shape[1] for part in parts)
     return Lazy(partial(_beside, parts), len(parts[0]), columns)
-
-
-def first_row(values: Lazy, found: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
-    """Row and column of the first value of which ``found`` is true; there is one."""
-    for start, block in values.blocks():
-        places = np.argwhere(found(block))
-        if len(places):
-            return start + int(places[0, 0]), int(places[0, 1])
-    raise LookupError("there is no such value")
 
 
 # Not closures: processes are sent these by name.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, first_row, is_stored, loaded
+from echofold._data.lazy import Lazy, is_stored, loaded
 from echofold._data.scaling import Spread, spread_of
 from echofold._data.text import count
 
@@ -344,19 +344,18 @@ def check_complete(values: Lazy, data: Any, argument: str) -> Spread:
     ``data`` is what they were read from.
     """
     spread = spread_of(values)
-    with np.errstate(over="ignore", invalid="ignore"):
-        # A sum of large numbers may be infinite: only values themselves tell.
-        sound = np.isfinite(spread.mean) & np.isfinite(spread.low) & np.isfinite(spread.high)
-    if sound.all():
+    if np.isfinite([spread.mean, spread.low, spread.high]).all():
         return spread
-    try:
-        row, column = first_row(values, lambda block: ~np.isfinite(block))
-    except LookupError:
-        return spread
-    label = label_of(getattr(data, "names", None), column)
-    value = "is missing (NaN or null)" if np.isnan(values[row][column]) else "is infinite"
-    raise ValueError(
-        f"{argument} {value} in column {label} at row {row}, the first of maybe more. A series "
-        f"that is read in blocks must be complete: fill in what is missing where it is stored, or, "
-        f"if it fits into memory, give np.asarray({argument}), of which NaN are left out."
-    )
+    for start, block in values.blocks():  # a sum of large numbers may be infinite, and none of them
+        places = np.argwhere(~np.isfinite(block))
+        if len(places):
+            row, column = places[0]
+            value = "is missing (NaN or null)" if np.isnan(block[row, column]) else "is infinite"
+            label = label_of(getattr(data, "names", None), column)
+            raise ValueError(
+                f"{argument} {value} in column {label} at row {start + row}, the first of maybe "
+                "more. A series that is read in blocks must be complete: fill in what is missing "
+                "where it is stored, or, if it fits into memory, give "
+                f"np.asarray({argument}), of which NaN are left out."
+            )
+    return spread
