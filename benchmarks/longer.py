@@ -48,9 +48,9 @@ def peak() -> float:
 def measure(path: str, rows: int, job: str, side: str) -> dict:
     """One job in this process: seconds, peak memory, and some numbers to compare."""
     from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold
-    from echofold._data import sources
+    from echofold._data import lazy
 
-    sources.SMALL = 2**20
+    lazy.SMALL = 2**20
     data = np.memmap(path, float, "r", shape=(rows, 2))
     if side == "array":
         data = np.array(data)

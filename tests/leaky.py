@@ -2,7 +2,7 @@
 
 from echofold._engine.kind import Reservoirs
 from echofold.reservoirs import Leaky
-from echofold.reservoirs._weighted import leaky_columns
+from echofold.reservoirs._leaky import leaky_columns
 
 
 def reservoirs(weights, leak, radius, scaling) -> Reservoirs:

@@ -540,8 +540,8 @@ class Trial:
     def in_blocks(self, stored):
         """Scores and outputs from data that are stored, and read a few rows at a time."""
         small = {
-            "_data.sources.SMALL": 64, "_data.sources.BLOCK": 8 * 13, "_data.lazy.FEW_ROWS": 16,
-            "_data.lazy.BLOCK_ROWS": 11, "metrics._errors._BLOCK": 7,
+            "_data.lazy.SMALL": 64, "_data.lazy.BLOCK": 8 * 13, "_data.lazy.FEW_ROWS": 16,
+            "_data.lazy.BLOCK_ROWS": 11, "metrics._targets._BLOCK": 7,
             "_engine.lockstep.ROWS": 16,
         }  # fmt: skip
         given = [values[: self.rows] for values in self.q.data.values()]

@@ -8,7 +8,7 @@ from echofold._models import ESTIMATORS
 
 if TYPE_CHECKING:
     from echofold import datasets, dynamics, metrics, plots, reservoirs, schemes, systems
-    from echofold._data.parquet import ParquetColumns
+    from echofold._data.lazy import ParquetColumns
     from echofold._machine.compilations import keep_compilations
     from echofold._machine.notices import EchofoldWarning
     from echofold._models.classifier import ESNClassifier
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _NAMES = {  # loaded on first use, so that importing the package costs little
-    "_data.parquet": ("ParquetColumns",),
+    "_data.lazy": ("ParquetColumns",),
     "_machine.compilations": ("keep_compilations",),
     "_validation.cross_validate": ("cross_validate", "cross_validate_readout"),
     **{f"_models.{module}": (name,) for name, module in ESTIMATORS.items()},

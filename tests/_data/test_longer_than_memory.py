@@ -31,7 +31,7 @@ from echofold import (
     load,
     save,
 )
-from echofold._data import lazy, parquet, sources
+from echofold._data import lazy
 from echofold._data.lazy import Lazy
 from echofold._data.scaling import Scaler, spread_of
 from echofold._engine import drive, lockstep
@@ -77,12 +77,12 @@ class Slices:
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Few rows count as long, and blocks of all kinds are short."""
-    monkeypatch.setattr(sources, "SMALL", 8 * 100)
-    monkeypatch.setattr(sources, "BLOCK", 8 * BLOCK)
-    monkeypatch.setattr(sources, "REMEMBERED", 8 * 4 * BLOCK)
+    monkeypatch.setattr(lazy, "SMALL", 8 * 100)
+    monkeypatch.setattr(lazy, "BLOCK", 8 * BLOCK)
+    monkeypatch.setattr(lazy, "REMEMBERED", 8 * 4 * BLOCK)
     monkeypatch.setattr(lazy, "AT_ONCE", 8 * MOST)
     monkeypatch.setattr(lazy, "FEW_ROWS", 512)
-    monkeypatch.setattr("echofold.metrics._errors._BLOCK", 300)
+    monkeypatch.setattr("echofold.metrics._targets._BLOCK", 300)
     monkeypatch.setattr(lazy, "BLOCK_ROWS", 333)
     monkeypatch.setattr(lockstep, "ROWS", 256)
     monkeypatch.setattr(drive, "BLOCK_BYTES", 2**14)
@@ -138,7 +138,7 @@ def same(one, other, **options):
 @pytest.mark.parametrize("kind", KINDS)
 def test_fit_and_predict_a_regression(kind, tmp_path):
     X, y = (KINDS[kind](v, tmp_path, n) for v, n in ((INPUTS, "X"), (OUTPUTS, "y")))
-    assert sources.is_long(X, y)
+    assert lazy.is_long(X, y)
     plain = ESNRegressor(20, random_state=0, ridge=1e-3).fit(INPUTS, OUTPUTS)
     model = ESNRegressor(20, random_state=0, ridge=1e-3).fit(X, y)
     same(model.readout_, plain.readout_)
@@ -360,7 +360,7 @@ def test_a_long_series_beside_a_short_one_with_dates():
 
 @pytest.mark.parametrize("kind", ["memmap", "Parquet", "slices"])
 def test_small_ones_are_read_as_before(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "SMALL", 2**26)
+    monkeypatch.setattr(lazy, "SMALL", 2**26)
     X, y = (KINDS[kind](v, tmp_path, n) for v, n in ((INPUTS, "X"), (OUTPUTS, "y")))
     model = ESNRegressor(20, random_state=0)
     assert np.array_equal(model.fit(X, y).readout_, model.fit(INPUTS, OUTPUTS).readout_)
@@ -392,12 +392,12 @@ def test_nothing_is_ever_asked_for_in_whole():
     ESNSearchCV(FORECASTER, {"ridge": RIDGE}, cv=KFold(3)).fit(y, X)
     assert 0 < y.most <= BLOCK and 0 < X.most <= BLOCK // 2
     with pytest.raises(MemoryError, match="blocks"):
-        np.asarray(sources.lazy(y, "y"))
+        np.asarray(Lazy.stored(y, "y"))
 
 
 def test_a_block_is_read_once_in_a_pass():
     y = Slices(SERIES)
-    rows = sources.lazy(y, "y")
+    rows = Lazy.stored(y, "y")
     for first, block in rows.blocks():
         same(block, SERIES[first : first + len(block), None], atol=0)
         same(rows[np.arange(first, first + len(block))[::-1]], block[::-1], atol=0)
@@ -453,7 +453,7 @@ def test_spread_is_measured_stably():
 
 def test_lazy_rows_behave_as_arrays(tmp_path):
     values = _rng.normal(size=(ROWS, 2))
-    rows = sources.lazy(mapped(values, tmp_path), "y")
+    rows = Lazy.stored(mapped(values, tmp_path), "y")
     assert len(rows) == ROWS and rows.shape == values.shape
     for at in (slice(3, 9), slice(-4, None), slice(600, 300), slice(490, 510)):
         assert np.array_equal(np.asarray(rows[at]), values[at])
@@ -471,7 +471,7 @@ def test_other_processes_open_the_file_themselves(tmp_path):
     values = _rng.normal(size=(ROWS, 3))
     whole = mapped(values, tmp_path)
     for view in (whole, whole[100:2000], whole[:, 1], whole[::-1, :2]):
-        read = sources.Source(view, "y").read
+        read = lazy.Source(view, "y").read
         sent = pickle.dumps(read)
         assert len(sent) < 2000
         got = pickle.loads(sent)(7, 1200)
@@ -480,14 +480,14 @@ def test_other_processes_open_the_file_themselves(tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(file))[5:900], values[5:900])
     private = np.memmap(tmp_path / "map", float, "c", shape=(ROWS,))
     with pytest.raises(TypeError, match="another process.*n_jobs"):
-        pickle.dumps(sources.Source(private, "y"))
+        pickle.dumps(lazy.Source(private, "y"))
     problem = ESNForecaster(20, log=True, difference=1, season=9)._read(Slices(SERIES), KNOWN)
     again = pickle.loads(pickle.dumps(problem))
     assert np.array_equal(again.targets[[5, 2000]], problem.targets[[5, 2000]])
 
 
 def test_threads_read_the_same_source():
-    rows = sources.lazy(Slices(SERIES), "y")
+    rows = Lazy.stored(Slices(SERIES), "y")
     spans = [(a, a + 300) for a in _rng.integers(0, ROWS - 300, size=200)]
     with ThreadPoolExecutor(4) as pool:
         for (a, b), found in zip(
@@ -603,7 +603,7 @@ def test_columns_of_a_file(tmp_path, monkeypatch):
     for a, b in ((0, 3), (690, 1500), (2995, 3000), (5, 5), (0, ROWS)):
         assert np.array_equal(table[a:b], expected[a:b])
     assert np.array_equal(np.asarray(table), expected)
-    assert len(table._groups) <= parquet.KEPT
+    assert len(table._groups) <= lazy.KEPT
     assert repr(table) == f"ParquetColumns({str(path)!r}, ['load', 'count', 'open'])"
     with pytest.raises(ValueError, match=r"no column named 'lod'; its columns are 'load', 'count'"):
         ParquetColumns(path, ["load", "lod"])
@@ -620,7 +620,7 @@ def test_columns_of_a_file(tmp_path, monkeypatch):
     gap = ParquetColumns(path, "gap")
     with pytest.raises(ValueError, match=r"missing \(NaN or null\) in column 'gap' at row 2100"):
         ESNForecaster(20).fit(gap)
-    monkeypatch.setattr(parquet, "MOST", 8 * 600)
+    monkeypatch.setattr(lazy, "MOST", 8 * 600)
     with pytest.raises(ValueError, match="row group of 700 rows.*row_group_size"):
         ParquetColumns(path, "load")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
@@ -633,8 +633,8 @@ def test_arrays_of_other_libraries_are_no_sources():
     import polars as pl
 
     for data in (SERIES, jnp.asarray(SERIES), pd.Series(SERIES), pl.Series(SERIES), list(SERIES)):
-        assert not sources.is_stored(data)
-    assert not sources.is_stored(SERIES.view(np.memmap))  # by name only
+        assert not lazy.is_stored(data)
+    assert not lazy.is_stored(SERIES.view(np.memmap))  # by name only
 
 
 def test_progress_moves_within_a_pass(capsys, monkeypatch):
@@ -676,8 +676,8 @@ PEAK = """
 import sys
 import numpy as np
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold
-from echofold._data import sources
-sources.SMALL = 2**20
+from echofold._data import lazy
+lazy.SMALL = 2**20
 rows, task, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 data = np.memmap(path, float, "r", shape=(rows, 2))
 if task == "forecast":

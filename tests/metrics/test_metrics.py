@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from echofold import metrics
 from echofold._data.rows import padded
 from echofold.metrics import error_rate, mae, mse, nrmse, rmse
-from echofold.metrics._errors import denominators
 from echofold.metrics._metric import Metric, resolve
+from echofold.metrics._targets import denominators
 
 T2 = np.array([[0.0, 10.0], [2.0, 10.0], [4.0, 16.0]])  # deviations: 4+0+4 and 4+4+16
 Y2 = np.array([[1.0, 10.0], [2.0, 14.0], [1.0, 16.0]])  # errors: 1, 4, 3

@@ -20,8 +20,8 @@ from echofold import (
     metrics,
 )
 from echofold.metrics import mae, mape, mase, nrmse, r2, smape
-from echofold.metrics._horizon import spread_of
 from echofold.metrics._metric import resolve
+from echofold.metrics._targets import spread_of
 
 LEVEL = SERIES + 5  # far from zero
 PAIR = np.stack([LEVEL, 3 * np.roll(LEVEL, 4) + 20], axis=1)

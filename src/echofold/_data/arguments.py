@@ -47,16 +47,7 @@ def check_network(given: Any, argument: str = "estimator") -> None:
 
 def check_fit_params(function: Callable, estimator: Any, given: Iterable[str]) -> None:
     """Raise for keywords that neither ``function`` nor ``estimator.fit`` takes."""
-    parameters = [
-        one
-        for takes in (function, type(estimator).fit)
-        for one in inspect.signature(takes).parameters.values()
-    ]
-    known = dict.fromkeys(
-        one.name
-        for one in parameters
-        if one.name != "self" and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
-    )
+    known = dict.fromkeys(_keywords(function)[0] + _keywords(type(estimator).fit)[0])
     check_names(given, known, function.__qualname__)
 
 
@@ -133,29 +124,24 @@ ALSO_CALLED = {
 }
 
 
-def meant(name: str, known: Iterable[str]) -> list[str]:
-    """What may be meant by a name that is not among those ``known``, the likeliest first.
+def did_you_mean(name: Any, known: Iterable[str]) -> str:
+    """What may be meant by a name that is not among those ``known``; nothing without a guess.
 
     Examples
     --------
-    >>> meant("leaking_rate", ["units", "leak_rate", "ridge"])
-    ['leak_rate']
-    >>> meant("spectral_raduis", ["units", "spectral_radius"])
-    ['spectral_radius']
+    >>> did_you_mean("leaking_rate", ["units", "leak_rate", "ridge"])
+    " Did you mean 'leak_rate'?"
+    >>> did_you_mean("spectral_raduis", ["units", "spectral_radius"])
+    " Did you mean 'spectral_radius'?"
     """
-    names, plain = list(known), name.replace("_", "").lower()
+    name, names = str(name), list(known)
+    plain = name.replace("_", "").lower()
     found = [one for one in names if plain in ALSO_CALLED.get(one, "").split()]
-    if found:
-        return found
-    found = [one for one in names if plain == one.replace("_", "").lower()]
-    found += [one for one in names if len(name) > 2 and name in one]  # before what is only alike
-    found += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    return found[:1]
-
-
-def did_you_mean(name: Any, known: Iterable[str]) -> str:
-    """`` Did you mean 'a'?``, or nothing if there is nothing to guess."""
-    found = meant(str(name), known)
+    if not found:
+        found = [one for one in names if plain == one.replace("_", "").lower()]
+        found += [one for one in names if len(name) > 2 and name in one]  # before what is alike
+        found += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+        found = found[:1]
     return f" Did you mean {' or '.join(map(repr, found))}?" if found else ""
 
 
@@ -171,10 +157,13 @@ def check_names(
             )
 
 
-def check_keywords(function: Callable, given: Iterable[str], whose: str) -> None:
-    """Raise for keywords that ``function`` does not take."""
-    if (known := _keywords(function)) is not None:
-        check_names(given, known, whose)
+@cache
+def _keywords(function: Callable) -> tuple[tuple[str, ...], bool]:
+    """Names of the arguments of a function or method, and whether it takes any others."""
+    each = list(inspect.signature(function).parameters.values())
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names = (one.name for one in each if one.kind not in variable and one.name != "self")
+    return tuple(names), any(one.kind is one.VAR_KEYWORD for one in each)
 
 
 class NamedArguments:
@@ -182,7 +171,8 @@ class NamedArguments:
 
     def __new__(cls, *args: Any, **options: Any):
         """Compare names, and leave all else to ``__init__``."""
-        check_keywords(cls.__init__, options, cls.__name__)
+        known, any_other = _keywords(cls.__init__)
+        check_names(() if any_other else options, known, cls.__name__)
         return super().__new__(cls)
 
 
@@ -197,27 +187,16 @@ class NamedParameters(NamedArguments):
         self
         """
         own = self.get_params(deep=False)  # type: ignore[attr-defined]
-        names = [name.partition("__")[0] for name in params]
-        check_names(names, own, type(self).__name__, ValueError)  # as scikit-learn does
         for name in params:
             outer, nested, _ = name.partition("__")
-            if nested and not hasattr(params.get(outer, own[outer]), "set_params"):
+            check_names([outer], own, type(self).__name__, ValueError)  # as scikit-learn does
+            value = params.get(outer, own[outer])
+            if nested and not hasattr(value, "set_params"):
                 raise ValueError(
-                    f"{name} sets a parameter of {outer}, but {outer}="
-                    f"{params.get(outer, own[outer])!r} has none. Give {outer} first."
+                    f"{name} sets a parameter of {outer}, but {outer}={value!r} has none. Give "
+                    f"{outer} first."
                 )
         return super().set_params(**params)  # type: ignore[misc]
-
-
-@cache
-def _keywords(function: Callable) -> tuple[str, ...] | None:
-    """Names of the arguments of a function or method; None if it takes any."""
-    parameters = list(inspect.signature(function).parameters.values())
-    if any(one.kind is one.VAR_KEYWORD for one in parameters):
-        return None
-    return tuple(
-        one.name for one in parameters if one.kind is not one.VAR_POSITIONAL and one.name != "self"
-    )
 
 
 def refuse(name: str, value: Any, expected: str) -> NoReturn:
@@ -240,12 +219,8 @@ def check_number(
     name: str, value: Any, expected: str, allowed: Callable[[Any], bool] = lambda value: True
 ) -> None:
     """Raise unless ``value`` is a finite number that is ``allowed``."""
-    if (
-        not isinstance(value, Real)
-        or isinstance(value, bool)
-        or not np.isfinite(float(value))
-        or not allowed(value)
-    ):
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (number and np.isfinite(float(value)) and allowed(value)):
         refuse(name, value, expected)
 
 

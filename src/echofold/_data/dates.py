@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+MOSTLY = 0.5  # share of steps that must be the shortest one, for dates to lie on a grid
+
 
 @dataclass(frozen=True)
 class Timeline:
@@ -33,24 +35,22 @@ class Timeline:
         """The pandas index of the next ``rows`` rows."""
         import pandas as pd
 
+        how = {"freq": self.step, "name": self.name}
         try:
             if self.kind == "dates":
-                ahead = pd.date_range(self.last, periods=rows + 1, freq=self.step, name=self.name)
+                ahead = pd.date_range(self.last, periods=rows + 1, **how)
                 return ahead[1:].as_unit(self.last.unit)
             if self.kind == "periods":
-                return pd.period_range(
-                    self.last + self.step, periods=rows, freq=self.step, name=self.name
-                )
+                return pd.period_range(self.last + self.step, periods=rows, **how)
         # At the end of the calendar pandas raises any of these.
         except (ArithmeticError, TypeError, ValueError) as error:
             raise ValueError(
                 f"the index cannot be continued by {rows} rows of {self.step.freqstr} after "
                 f"{self.last!s}: {error}. Ask for fewer rows, or fit without an index."
             ) from error
-        if self.kind == "integers":
-            first = self.last + self.step
-            return pd.RangeIndex(first, first + rows * self.step, self.step, name=self.name)
-        return pd.RangeIndex(self.rows, self.rows + rows, name=self.name)
+        integers = self.kind == "integers"
+        first, step = (self.last + self.step, self.step) if integers else (self.rows, 1)
+        return pd.RangeIndex(first, first + rows * step, step, name=self.name)
 
     def moved(self, rows: int) -> Timeline:
         """The timeline after ``rows`` more rows."""
@@ -136,9 +136,6 @@ def _check_order(index: Any, argument: str) -> None:
         )
 
 
-MOSTLY = 0.5  # share of steps that must be the shortest one, for dates to lie on a grid
-
-
 class Grid(NamedTuple):
     """Evenly spaced dates: the frequency, and how many steps lie between neighbouring rows."""
 
@@ -169,7 +166,7 @@ def words_of_dates(index: Any, argument: str) -> tuple[str, ...]:
             f"belong into a column each; else {argument}.groupby(level=0).mean() leaves one row "
             "for each date.",
         )
-    grid = _grid_of_periods(index) if isinstance(index, pd.PeriodIndex) else _grid_of_dates(index)
+    grid = _grid_of(index)
     if grid is None:
         return (
             f"The dates of {argument} are not evenly spaced. Rows are taken to be one step apart, "
@@ -192,44 +189,42 @@ def words_of_dates(index: Any, argument: str) -> tuple[str, ...]:
     )
 
 
-def _grid_of_periods(index: Any) -> Grid | None:
-    """Periods of any frequency lie on a grid, unless they are parts of their own multiple."""
-    steps, rest = np.divmod(np.diff(index.asi8), index.freq.n)
-    return None if rest.any() else Grid(index.freq, steps)
-
-
-def _grid_of_dates(index: Any) -> Grid | None:
-    """The grid that dates in order, without repetitions, lie on, if there is one."""
+def _grid_of(index: Any) -> Grid | None:
+    """The grid that times in order, without repetitions, lie on, if there is one."""
     import pandas as pd
 
+    if isinstance(index, pd.PeriodIndex):  # none for parts of a multiple of a period
+        steps, rest = np.divmod(np.diff(index.asi8), index.freq.n)
+        return None if rest.any() else Grid(index.freq, steps)
     offset = index.freq or pd.DatetimeIndex(index, freq="infer").freq
     if offset is not None:
         return Grid(offset, np.ones(len(index) - 1, dtype=int))
     local = index.tz_localize(None)  # a day is a day, though clocks change
     days = local.normalize()
     if (local - days).nunique() == 1:
-        return _of_days(local, days)
-    return _of_equal_steps(index)  # an hour is an hour
+        grid = _of_calendar(days) or _of_equal_steps(local)
+    else:
+        grid = _of_equal_steps(index)  # an hour is an hour
+    return grid if grid and (grid.steps == 1).mean() >= MOSTLY else None
 
 
-def _of_days(index: Any, days: Any) -> Grid | None:
-    """Dates at the same time of day: months, working days, or so many days."""
+def _of_calendar(days: Any) -> Grid | None:
+    """The grid of dates that are first or last days of months, or working days."""
     import pandas as pd
 
-    months = 12 * days.year.to_numpy() + days.month.to_numpy()
+    months = np.diff(12 * days.year.to_numpy() + days.month.to_numpy())
     for at_end, offset in ((days.is_month_start, "MonthBegin"), (days.is_month_end, "MonthEnd")):
         if at_end.all():
-            apart = np.diff(months)
-            least = int(np.gcd.reduce(apart))
-            return _mostly(Grid(getattr(pd.offsets, offset)(least), apart // least))
+            least = int(np.gcd.reduce(months))
+            return Grid(getattr(pd.offsets, offset)(least), months // least)
     at = days.to_numpy().astype("datetime64[D]")
     if (days.day_of_week < 5).all() and (np.diff(at).astype(int) == 1).any() and len(at) > 5:
-        return _mostly(Grid(pd.offsets.BDay(), np.busday_count(at[:-1], at[1:])))
-    return _of_equal_steps(index)
+        return Grid(pd.offsets.BDay(), np.busday_count(at[:-1], at[1:]))
+    return None
 
 
 def _of_equal_steps(index: Any) -> Grid | None:
-    """Dates that all lie a multiple of the shortest step apart."""
+    """The grid of dates that all lie a multiple of the shortest step apart."""
     import pandas as pd
 
     apart = np.diff(index.asi8)
@@ -238,10 +233,4 @@ def _of_equal_steps(index: Any) -> Grid | None:
         return None
     step = pd.Timedelta(apart.min(), unit=index.unit)
     whole, rest = divmod(step, pd.Timedelta(days=1))
-    offset = pd.tseries.frequencies.to_offset(step) if rest else pd.offsets.Day(whole)
-    return _mostly(Grid(offset, steps))
-
-
-def _mostly(grid: Grid) -> Grid | None:
-    """A grid, if the most of its dates are there one after the other."""
-    return grid if (grid.steps == 1).mean() >= MOSTLY else None
+    return Grid(pd.tseries.frequencies.to_offset(step) if rest else pd.offsets.Day(whole), steps)

@@ -1,13 +1,20 @@
-"""Rows that are read, or made of others, when they are asked for: series longer than memory.
+"""Series longer than memory: rows that are read, or made of others, when they are asked for.
 
 A `Lazy` takes the place of an array ``(rows, columns)`` in a `Problem`. Slices of it are views, as
-those of NumPy are; numbers of rows, and ``np.asarray`` of a view, read.
+those of NumPy are; numbers of rows, and ``np.asarray`` of a view, read. Rows lie in memory-mapped
+files, Zarr, HDF5 or Parquet: in anything with ``shape``, ``dtype`` and ``ndim`` of which ``[a:b]``
+gives some. What is small is read at once, as an array would be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import mmap
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,6 +22,11 @@ import numpy as np
 AT_ONCE = 2**26  # bytes that become an array: whoever asks for more has forgotten to go in blocks,
 FEW_ROWS = 2**13  # unless rows are few, and wide
 BLOCK_ROWS = 2**15  # rows looked at together on the way over all of them
+SMALL = 2**26  # bytes, as 64-bit floats, up to which stored data are simply read
+BLOCK = 2**22  # bytes that are read at a time
+REMEMBERED = 2**24  # bytes of the latest blocks that are kept: inputs and targets follow each other
+MOST = 2**28  # bytes of a chunk or row group of what is stored: it can only be read in whole
+KEPT = 1  # row groups in memory: the next block of rows may begin inside of it
 
 
 class Lazy:
@@ -41,6 +53,12 @@ class Lazy:
     def of(cls, values: np.ndarray) -> Lazy:
         """Rows of an array that is in memory."""
         return cls(partial(_rows, values), *values.shape)
+
+    @classmethod
+    def stored(cls, data: Any, argument: str) -> Lazy:
+        """Rows ``(T, columns)`` of stored data, of which a few blocks are in memory at a time."""
+        source = Source(data, argument)
+        return cls(source.read, source.rows, source.columns)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -102,26 +120,12 @@ class Lazy:
 Values = np.ndarray | Lazy  # rows of numbers, in memory or not
 
 
-def mapped(function: Callable[[np.ndarray], np.ndarray], values: Any, lost: int = 0) -> Any:
-    """``function`` of rows, now or when they are asked for; see `Lazy.mapped`."""
-    return values.mapped(function, lost) if isinstance(values, Lazy) else function(values)
-
-
 def beside(*parts: Any) -> Any:
     """Columns of several arrays, or rows that are read, side by side."""
     if not any(isinstance(part, Lazy) for part in parts):
         return np.hstack(parts)
     columns = sum(part.shape[1] for part in parts)
     return Lazy(partial(_beside, parts), len(parts[0]), columns)
-
-
-def first_row(values: Lazy, found: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
-    """Row and column of the first value of which ``found`` is true; there is one."""
-    for start, block in values.blocks():
-        places = np.argwhere(found(block))
-        if len(places):
-            return start + int(places[0, 0]), int(places[0, 1])
-    raise LookupError("there is no such value")
 
 
 # Not closures: processes are sent these by name.
@@ -135,3 +139,305 @@ def _mapped(values: Lazy, function: Callable, lost: int, start: int, stop: int) 
 
 def _beside(parts: tuple, start: int, stop: int) -> np.ndarray:
     return np.hstack([np.asarray(part[start:stop]) for part in parts])
+
+
+# --- what is stored -----------------------------------------------------------------------------
+
+
+def is_stored(data: Any) -> bool:
+    """Whether rows of ``data`` lie elsewhere and are read by slicing it."""
+    if isinstance(data, np.ndarray):
+        return _map_of(data) is not None
+    # What can be handed over without copying is in memory already, as arrays of JAX and PyTorch.
+    if hasattr(data, "__dlpack__") or hasattr(data, "tocsr") or hasattr(data, "to_numpy"):
+        return False
+    return all(hasattr(data, name) for name in ("shape", "dtype", "ndim", "__getitem__"))
+
+
+def is_long(*data: Any) -> bool:
+    """Whether any of these is stored, and too long to be read at once."""
+    return any(is_stored(one) and bytes_of(one) > SMALL for one in data)
+
+
+def bytes_of(data: Any) -> int:
+    """Memory that stored data would take as 64-bit floats."""
+    return 8 * math.prod(map(int, data.shape))
+
+
+def loaded(data: Any, argument: str) -> Any:
+    """Stored data that are small as an array, and anything else as it is; raise for long ones.
+
+    A memory map is an array already, whose pages come and go.
+    """
+    if not is_stored(data) or isinstance(data, np.ndarray):
+        return data
+    if bytes_of(data) > SMALL:
+        raise ValueError(
+            f"{argument} is a {type(data).__name__} of shape {tuple(data.shape)}, "
+            f"{bytes_of(data) / 2**20:,.0f} MiB as 64-bit floats, and here all of it is needed in "
+            f"memory. Give a part of it, or load it yourself: np.asarray({argument})."
+        )
+    return np.asarray(data if hasattr(data, "__array__") else data[0 : data.shape[0]])
+
+
+class _Latest(OrderedDict):
+    """What was read by numbers, the latest; one thread reads at a time, as HDF5 needs it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def at(self, number: int, read: Callable[[int], np.ndarray], most: int) -> np.ndarray:
+        """What has a number, read unless it is one of the latest."""
+        with self._lock:
+            if number not in self:
+                found = read(number)
+                while len(self) >= most:
+                    self.popitem(last=False)
+                self[number] = found
+            self.move_to_end(number)
+            return self[number]
+
+
+class Source:
+    """Reads stored ``data (T,)`` or ``(T, columns)`` in aligned blocks and keeps the latest."""
+
+    def __init__(self, data: Any, argument: str):
+        self.data = data
+        self.rows, self.columns = int(data.shape[0]), int(data.shape[1]) if data.ndim > 1 else 1
+        self.size = self._block_rows(argument)
+        self._blocks = _Latest()
+
+    def _block_rows(self, argument: str) -> int:
+        """Rows of a block: whole chunks of what is stored, where it has chunks."""
+        width = 8 * self.columns
+        chunks = getattr(self.data, "shards", None) or getattr(self.data, "chunks", None)
+        chunk = chunks[0] if chunks else 1
+        if not isinstance(chunk, int | np.integer):  # those of Dask are listed one by one
+            chunk = max(chunk)
+        if chunk * width > MOST:
+            raise ValueError(
+                f"{argument} is stored in chunks of {chunk} rows, {chunk * width / 2**20:,.0f} MiB "
+                f"each as 64-bit floats, and a chunk can only be read in whole. Store it in chunks "
+                f"of at most {MOST // width} rows."
+            )
+        return int(max(1, max(1, BLOCK // width) // chunk) * chunk)
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Rows ``start … stop`` as ``(rows, columns)``."""
+        if start >= stop:
+            return np.zeros((0, self.columns))
+        first, last = start // self.size, (stop - 1) // self.size
+        if first == last:
+            return self._block(first)[start - first * self.size : stop - first * self.size]
+        rows, done = np.empty((stop - start, self.columns)), 0
+        for number in range(first, last + 1):
+            begin = number * self.size
+            part = self._block(number)[max(start - begin, 0) : stop - begin]
+            rows[done : done + len(part)] = part
+            done += len(part)
+        return rows
+
+    def _block(self, number: int) -> np.ndarray:
+        # Two at least: rows that are asked for may lie on both sides of an edge.
+        most = max(2, REMEMBERED // (8 * self.size * self.columns))
+        return self._blocks.at(number, self._read, most)
+
+    def _read(self, number: int) -> np.ndarray:
+        begin, end = number * self.size, min((number + 1) * self.size, self.rows)
+        part = self.data[begin:end]
+        block = np.array(part, dtype=float, order="C").reshape(end - begin, self.columns)
+        block.flags.writeable = False
+        if isinstance(part, np.ndarray):
+            _let_go(part)
+        return block
+
+    def __getstate__(self) -> dict[str, Any]:
+        data = _place_of(self.data) if _map_of(self.data) is not None else self.data
+        return {"data": data, "rows": self.rows, "columns": self.columns, "size": self.size}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _blocks=_Latest())
+        if isinstance(self.data, tuple):
+            self.data = _opened(*self.data)
+
+
+def _map_of(data: Any) -> mmap.mmap | None:
+    """The memory map that an array is a view of, if it is one."""
+    found = getattr(data, "_mmap", None) if isinstance(data, np.memmap) else None
+    return found if isinstance(found, mmap.mmap) else None
+
+
+def _span(part: np.ndarray, of: mmap.mmap) -> tuple[int, int]:
+    """First and last byte of an array, inside of the map that it is a view of."""
+    base = np.frombuffer(of, dtype=np.uint8).__array_interface__["data"][0]
+    low, high = np.lib.array_utils.byte_bounds(part)
+    return low - base, high - base
+
+
+def _let_go(part: np.ndarray) -> None:
+    """Have the pages of a map that were read no longer count as memory of this process.
+
+    The file is the same afterwards, and the system's own copy of the pages stays as long as there
+    is room. Pages that are private, of mode "c", hold changes that would be lost.
+    """
+    found = _map_of(part)
+    if found is None or part.mode == "c" or not hasattr(mmap, "MADV_DONTNEED"):  # type: ignore[attr-defined]
+        return
+    low, high = _span(part, found)
+    low -= low % mmap.PAGESIZE
+    if high > low:
+        found.madvise(mmap.MADV_DONTNEED, low, min(high, len(found)) - low)
+
+
+def _place_of(data: Any) -> tuple:
+    """Where a mapped array lies in its file, so that another process can open it."""
+    found = _map_of(data)
+    assert found is not None
+    if data.filename is None or data.mode == "c":
+        raise TypeError(
+            "a memory map without a file name, or of mode 'c', cannot be sent to another process. "
+            "Open it by its path with mode='r', or search with threads (n_jobs)."
+        )
+    low, high = _span(data, found)
+    begins = data.offset - data.offset % mmap.ALLOCATIONGRANULARITY
+    address = data.__array_interface__["data"][0]
+    inside = address - np.lib.array_utils.byte_bounds(data)[0]
+    lies = str(data.filename), begins + low, high - low, inside
+    return *lies, data.shape, data.dtype, data.strides
+
+
+def _opened(path: str, offset: int, size: int, inside: int, shape, dtype, strides) -> np.ndarray:
+    """The array that `_place_of` describes."""
+    raw = np.memmap(path, np.uint8, "r", offset, (size,))
+    return np.ndarray(shape, dtype, raw, inside, strides)
+
+
+class ParquetColumns:
+    """Columns of a Parquet file, to be read as they are needed.
+
+    It stands for ``y`` or ``X`` in `fit`, `cross_validate` and `ESNSearchCV.fit`. A long file is
+    never read in whole: a few row groups are in memory at a time. ``np.asarray`` reads it all.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. It must stay as it is while it is used.
+    columns : str or list of str
+        One name for a series ``(T,)``, a list of names for a table ``(T, columns)``. The columns
+        must hold numbers or booleans; a null is a missing value (NaN).
+
+    Attributes
+    ----------
+    shape : tuple
+        ``(T,)`` or ``(T, columns)``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, pandas as pd
+    >>> from echofold import ESNForecaster, ParquetColumns
+    >>> path = tempfile.mkdtemp() + "/tide.parquet"
+    >>> pd.DataFrame({"level": np.sin(np.arange(300) / 5)}).to_parquet(path)
+    >>> level = ParquetColumns(path, "level")
+    >>> level.shape, level[:2]
+    ((300,), array([0. , 0.19866933]))
+    >>> ESNForecaster(30, random_state=0).fit(level).forecast(3).shape
+    (3,)
+    """
+
+    dtype = np.dtype(float)
+
+    def __init__(self, path: str | os.PathLike, columns: str | Sequence[str]):
+        self.path = os.fspath(path)
+        self.columns = columns if isinstance(columns, str) else list(columns)
+        self.names = (columns,) if isinstance(columns, str) else tuple(columns)
+        self._open()
+
+    def _open(self) -> None:
+        """Open the file and look at its columns and row groups."""
+        try:
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise ImportError(
+                "reading Parquet files needs pyarrow: pip install 'echofold[parquet]'"
+            ) from error
+        self._file = pq.ParquetFile(self.path)
+        _check_columns(self._file.schema_arrow, self.names, self.path)
+        metadata = self._file.metadata
+        sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        self._starts = np.append(0, np.cumsum(sizes, dtype=np.int64))
+        rows, longest = metadata.num_rows, max(sizes, default=0)
+        if 8 * longest * len(self.names) > MOST:
+            raise ValueError(
+                f"{self.path} has a row group of {longest} rows, "
+                f"{8 * longest * len(self.names) / 2**20:,.0f} MiB in {len(self.names)} columns, "
+                "and a row group can only be read in whole. Write the file with smaller ones, such "
+                "as row_group_size=1_000_000 of pyarrow.parquet.write_table."
+            )
+        self.shape = (rows,) if isinstance(self.columns, str) else (rows, len(self.names))
+        self.chunks = (max(1, longest),)
+        self._groups = _Latest()
+
+    @property
+    def ndim(self) -> int:
+        """1 for a series, 2 for a table."""
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"ParquetColumns({self.path!r}, {self.columns!r})"
+
+    def __getitem__(self, at: Any) -> np.ndarray:
+        if not isinstance(at, slice) or at.step not in (None, 1):
+            raise TypeError(f"rows are read as a slice, such as [0:1000]; got {at!r}.")
+        start, stop, _ = at.indices(len(self))
+        rows = np.empty((max(stop - start, 0), len(self.names)))
+        group, done = int(np.searchsorted(self._starts, start, side="right")) - 1, 0
+        while done < len(rows):
+            low = start + done - self._starts[group]
+            part = self._groups.at(group, self._group, KEPT)[low : low + len(rows) - done]
+            rows[done : done + len(part)] = part
+            group, done = group + 1, done + len(part)
+        return rows[:, 0] if self.ndim == 1 else rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self[:] if dtype is None else self[:].astype(dtype)
+
+    def _group(self, number: int) -> np.ndarray:
+        """The rows ``(rows, columns)`` of a row group, NaN for null."""
+        table = self._file.read_row_group(number, columns=list(self.names))
+        values = np.empty((table.num_rows, len(self.names)))
+        for place, name in enumerate(self.names):
+            values[:, place] = table.column(name).cast("float64").to_numpy()
+        return values
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": self.path, "columns": self.columns, "names": self.names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._open()
+
+
+def _check_columns(schema: Any, names: tuple[str, ...], path: str) -> None:
+    """Raise for columns that are not there, or do not hold numbers."""
+    from pyarrow import types
+
+    numbers = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
+    if not names:
+        raise ValueError(f"columns is empty; {path} has {', '.join(map(repr, schema.names))}.")
+    for name in names:
+        count = schema.names.count(name)
+        if count != 1:
+            raise ValueError(
+                f"{path} has {count or 'no'} column{'s' if count else ''} named {name!r}; its "
+                f"columns are {', '.join(map(repr, schema.names))}."
+            )
+        kind = schema.field(name).type
+        if not any(test(kind) for test in numbers):
+            raise TypeError(
+                f"{path} holds {kind} in column {name!r}, but numbers are needed. Encode the "
+                "column as numbers or leave it out."
+            )

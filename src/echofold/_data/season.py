@@ -24,9 +24,7 @@ UNLIKELY = 1e-6  # which needs stronger evidence by this factor
 AGREEING = 0.8  # share of periods that are like the others
 ABSENT = 1e-5  # chance below which a multiple of a season has a pattern of its own,
 SHARE = 0.03  # if that makes so much of the variance
-SEPARATE = (
-    5  # times the length of a season from which on a longer one is another, as weeks of hours
-)
+SEPARATE = 5  # times the length of a season, and a longer one is another, as weeks of hours
 MOST = 2 / 3  # of the correlation of the longer one, that the shorter must have
 GROWN = 1.5  # times the steps of the first third of a series, in the last: may need logarithms
 
@@ -72,16 +70,15 @@ def detected_season(values) -> int | None:
     found = {}
     for length in _candidates(y, most):
         rows = _periods(y, length)
-        if _certain(repeats := _repeats(rows), limit) and not _is_cycle(rows, limit):
+        repeats = _repeats(rows)
+        strong = repeats.correlation >= CORRELATION and repeats.agreeing > AGREEING
+        if strong and repeats.chance < limit and not _is_cycle(rows, limit):
             found[length] = repeats.correlation
     if not found:
         return None
     best = max(found, key=lambda length: found[length])
     best = _shortest(y, best, found[best], limit)
-    for times in (2, 3):
-        if _more(y, times * best, best, limit):
-            best = times * best
-            break
+    best *= next((times for times in (2, 3) if _more(y, times * best, best, limit)), 1)
     return best if best >= SHORTEST else None
 
 
@@ -192,12 +189,6 @@ def _repeats(rows: np.ndarray) -> Repeats:
     if louder > CYCLE:
         chance /= UNLIKELY
     return Repeats(r, chance, float((alike > 0).mean()))
-
-
-def _certain(repeats: Repeats, limit: float) -> bool:
-    """Whether periods are so alike that it is neither little nor chance."""
-    strong = repeats.correlation >= CORRELATION and repeats.agreeing > AGREEING
-    return strong and repeats.chance < limit
 
 
 def _is_cycle(rows: np.ndarray, limit: float) -> bool:

@@ -2,7 +2,7 @@
 
 A series ``(T,)`` is read as one column. What was read is remembered in a `Schema`, so that later
 tables can be checked against it and results can be given in the user's kind. Of series longer than
-memory values are `Lazy`, checked in one pass.
+memory values are `Lazy`, checked in one pass. Classifiers have sequences of unequal length.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, first_row
+from echofold._data.lazy import Lazy, is_stored, loaded
 from echofold._data.scaling import Spread, spread_of
-from echofold._data.sources import is_stored, lazy, loaded
 from echofold._data.text import count
 
+SWAPPED = 8  # times as many inputs as steps, from which on axes of sequences look swapped
 HOLDS = {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}  # by NumPy kind
 
 
@@ -39,7 +39,7 @@ class Schema:
         Tables without column names are read by position.
         """
         if self.names is not None and other.names is not None and not (self.flat or other.flat):
-            _check_names(self.names, other.names, argument, own)
+            self._check_names(other.names, argument, own)
         if len(other.holds) != len(self.holds):
             raise ValueError(
                 f"{argument} has {count(len(other.holds), 'column')}, expected the "
@@ -53,6 +53,21 @@ class Schema:
                     f"{argument} holds {now} in column {label_of(other.names, column)}, but the "
                     f"one {own} holds {before}. Convert it to that dtype."
                 )
+
+    def _check_names(self, now: tuple, argument: str, own: str) -> None:
+        """Raise for missing, unexpected or reordered columns."""
+        before = list(self.names or ())
+        missing = [name for name in before if name not in now]
+        unexpected = [name for name in now if name not in before]
+        problems = [f"lacks {missing}"] if missing else []
+        problems += [f"has the unexpected {unexpected}"] if unexpected else []
+        if not problems and before != list(now):
+            problems = [f"has them in another order, {list(now)}"]
+        if problems:
+            raise ValueError(
+                f"{argument} must have the columns {own}, {before}: it {' and '.join(problems)}. "
+                f"Select them with {argument}[{before}]."
+            )
 
 
 class Table(NamedTuple):
@@ -154,29 +169,23 @@ def check_columns(data: Any, argument: str) -> None:
 def require_finite(
     values: np.ndarray, argument: str, names: tuple | None = None, missing: bool = False
 ) -> None:
-    """Raise for NaN or infinity in ``values (rows, columns)``, naming the first column and row.
-
-    With ``missing``, NaN is allowed.
-    """
+    """Raise for infinity in ``values (rows, columns)``, and for NaN unless that is ``missing``."""
     finite = np.isfinite(values)
+    if missing and not finite.all():
+        finite |= np.isnan(values)
     if finite.all():
         return
-    if missing:
-        finite |= np.isnan(values)
-        if finite.all():
-            return
     column = int(np.argmin(finite.all(axis=0)))
     row = int(np.argmin(finite[:, column]))
     value = "NaN" if np.isnan(values[row, column]) else "an infinite value (inf)"
     others = int((~finite).sum()) - 1
+    more = f" ({count(others, 'more such value')})" if others else ""
+    remedy = "Fill it in or remove it: a reservoir cannot be driven across missing values."
+    if missing:
+        remedy = "Give a number, or NaN if it is not known."
     raise ValueError(
-        f"{argument} contains {value} in column {label_of(names, column)} at row {row}"
-        + (f" ({count(others, 'more such value')})" if others else "")
-        + (
-            ". Give a number, or NaN if it is not known."
-            if missing
-            else ". Fill it in or remove it: a reservoir cannot be driven across missing values."
-        )
+        f"{argument} contains {value} in column {label_of(names, column)} at row {row}{more}. "
+        f"{remedy}"
     )
 
 
@@ -236,20 +245,19 @@ def _read_frame(data: Any, kind: str, argument: str) -> Table:
 
 def _column_contents(data: Any, kind: str, argument: str) -> tuple[tuple | None, tuple[str, ...]]:
     """Names of the columns of a frame and what they hold; raise for anything but numbers."""
-    if hasattr(data, "columns"):
-        names = tuple(data.columns)
-        dtypes = list(data.dtypes)
-    else:
-        names = (data.name,)
-        dtypes = [data.dtype]
+    frame = hasattr(data, "columns")
+    names = tuple(data.columns) if frame else (data.name,)
     doubled = [name for name in names if names.count(name) > 1]
     if doubled:
         raise ValueError(f"{argument} has two columns named {doubled[0]!r}. Rename one of them.")
-    contents = _pandas_content if kind == "pandas" else _polars_content
     holds = []
-    for column, dtype in enumerate(dtypes):
-        content = contents(data, column, dtype, argument)
-        if content is None:
+    for column, dtype in enumerate(data.dtypes if frame else [data.dtype]):
+        if kind == "polars":
+            boolean = str(dtype) == "Boolean"
+            content = "booleans" if boolean else "numbers" if dtype.is_numeric() else ""
+        else:
+            content = _pandas_content(data.iloc[:, column] if frame else data, argument)
+        if not content:
             raise TypeError(
                 f"{argument} holds {dtype} in column {label_of(names, column)}, but numbers are "
                 "needed. Encode the column as numbers or leave it out."
@@ -258,26 +266,19 @@ def _column_contents(data: Any, kind: str, argument: str) -> tuple[tuple | None,
     return (None if names in ((None,), ("",)) else names), tuple(holds)
 
 
-def _pandas_content(data: Any, column: int, dtype: Any, argument: str) -> str | None:
-    """What a pandas column holds; None for what is not a number."""
+def _pandas_content(series: Any, argument: str) -> str:
+    """What a pandas series holds; nothing, if that is not numbers."""
     import pandas as pd
 
-    if isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_complex_dtype(dtype):
-        return None
-    if dtype.kind == "O" and not pd.api.types.is_extension_array_dtype(dtype):
-        series = data if data.ndim == 1 else data.iloc[:, column]
+    dtype, types = series.dtype, pd.api.types
+    if isinstance(dtype, pd.CategoricalDtype) or types.is_complex_dtype(dtype):
+        return ""
+    if dtype.kind == "O" and not types.is_extension_array_dtype(dtype):
         _from_objects(series.to_numpy(na_value=np.nan), argument, f"column {series.name!r}")
         return "numbers"
-    if pd.api.types.is_bool_dtype(dtype):
+    if types.is_bool_dtype(dtype):
         return "booleans"
-    return "numbers" if pd.api.types.is_numeric_dtype(dtype) else None
-
-
-def _polars_content(data: Any, column: int, dtype: Any, argument: str) -> str | None:
-    """What a polars column holds; None for what is not a number."""
-    if str(dtype) == "Boolean":
-        return "booleans"
-    return "numbers" if dtype.is_numeric() else None
+    return "numbers" if types.is_numeric_dtype(dtype) else ""
 
 
 def _from_objects(array: np.ndarray, argument: str, where: str) -> np.ndarray:
@@ -290,24 +291,6 @@ def _from_objects(array: np.ndarray, argument: str, where: str) -> np.ndarray:
         raise TypeError(
             f"{argument} must hold real numbers, but {where} cannot be read as such: {error}."
         ) from None
-
-
-def _check_names(before: tuple, now: tuple, argument: str, own: str) -> None:
-    """Raise for missing, unexpected or reordered columns."""
-    missing = [name for name in before if name not in now]
-    unexpected = [name for name in now if name not in before]
-    problems = []
-    if missing:
-        problems.append(f"lacks {missing}")
-    if unexpected:
-        problems.append(f"has the unexpected {unexpected}")
-    if not problems and before != now:
-        problems.append(f"has them in another order, {list(now)}")
-    if problems:
-        raise ValueError(
-            f"{argument} must have the columns {own}, {list(before)}: it "
-            f"{' and '.join(problems)}. Select them with {argument}[{list(before)}]."
-        )
 
 
 def label_of(names: tuple | None, column: int) -> str:
@@ -334,7 +317,7 @@ def read_long(data: Any, argument: str) -> Table:
         raise TypeError(
             f"{argument} must hold real numbers, got a {type(data).__name__} of dtype {data.dtype}."
         ) from None
-    values = lazy(data, argument)
+    values = Lazy.stored(data, argument)
     schema = Schema("numpy", None, (holds,) * values.shape[1], data.ndim == 1)
     return Table(values, schema, None)
 
@@ -345,19 +328,105 @@ def check_complete(values: Lazy, data: Any, argument: str) -> Spread:
     ``data`` is what they were read from.
     """
     spread = spread_of(values)
-    with np.errstate(over="ignore", invalid="ignore"):
-        # A sum of large numbers may be infinite: only values themselves tell.
-        sound = np.isfinite(spread.mean) & np.isfinite(spread.low) & np.isfinite(spread.high)
-    if sound.all():
+    if np.isfinite([spread.mean, spread.low, spread.high]).all():
         return spread
-    try:
-        row, column = first_row(values, lambda block: ~np.isfinite(block))
-    except LookupError:
-        return spread
-    label = label_of(getattr(data, "names", None), column)
-    value = "is missing (NaN or null)" if np.isnan(values[row][column]) else "is infinite"
-    raise ValueError(
-        f"{argument} {value} in column {label} at row {row}, the first of maybe more. A series "
-        f"that is read in blocks must be complete: fill in what is missing where it is stored, or, "
-        f"if it fits into memory, give np.asarray({argument}), of which NaN are left out."
+    for start, block in values.blocks():  # a sum of large numbers may be infinite, and none of them
+        places = np.argwhere(~np.isfinite(block))
+        if len(places):
+            row, column = places[0]
+            value = "is missing (NaN or null)" if np.isnan(block[row, column]) else "is infinite"
+            label = label_of(getattr(data, "names", None), column)
+            raise ValueError(
+                f"{argument} {value} in column {label} at row {start + row}, the first of maybe "
+                "more. A series that is read in blocks must be complete: fill in what is missing "
+                "where it is stored, or, if it fits into memory, give "
+                f"np.asarray({argument}), of which NaN are left out."
+            )
+    return spread
+
+
+# --- sequences ----------------------------------------------------------------------------------
+
+
+def is_table(data: Any) -> bool:
+    """Whether sequences come as one table ``(n, time)``, a univariate sequence in each row.
+
+    A list holds one array for each sequence, as does an array of objects that are arrays; only
+    plain lists of numbers, all as long, are a table.
+    """
+    if isinstance(data, list | tuple):
+        plain = all(isinstance(row, list | tuple) for row in data)
+        if not plain or len({len(row) for row in data}) != 1:
+            return False
+        return bool(data[0]) and not hasattr(data[0][0], "__len__")
+    if kind_of(data) != "numpy":
+        return True
+    array = np.asarray(data)
+    held = array.ndim == 1 and array.dtype == object and array.size and np.ndim(array[0]) > 0
+    return array.ndim < 3 and not held
+
+
+def words_of_axes(data: Any, argument: str) -> tuple[str, ...]:
+    """What users should know about an array whose axes look as if they were swapped.
+
+    Examples
+    --------
+    >>> words_of_axes(np.zeros((40, 6, 100)), "sequences")[0].partition(";")[0]
+    'sequences has shape (40, 6, 100) and is read as 40 sequences of 6 steps with 100 inputs'
+    >>> words_of_axes(np.zeros((40, 100, 6)), "sequences")
+    ()
+    """
+    shape: tuple[int, ...] = getattr(data, "shape", ())
+    if len(shape) != 3 or shape[2] < SWAPPED * shape[1]:
+        return ()
+    n, steps, inputs = shape
+    return (
+        f"{argument} has shape {shape} and is read as {n} sequences of {steps} steps with {inputs} "
+        f"inputs; if it is (cases, channels, time), give {argument}.transpose(0, 2, 1). If it is "
+        f"meant as it is, list({argument}) gives it without this warning.",
     )
+
+
+def read_sequences(data: Any, argument: str) -> tuple[list[np.ndarray], Schema]:
+    """Read arrays ``(time, inputs)`` or ``(time,)`` of unequal length, or one array with 3 axes.
+
+    Returns arrays ``(time, inputs)``, and the schema they share.
+
+    Examples
+    --------
+    >>> sequences, _ = read_sequences([[1, 2, 3], [4, 5]], "sequences")
+    >>> [s.shape for s in sequences]
+    [(3, 1), (2, 1)]
+    """
+    if not isinstance(data, list | tuple):
+        data = np.asarray(data)
+        if data.ndim not in (1, 3):
+            raise ValueError(
+                f"{argument} has shape {data.shape}; expected a list of (time, inputs) arrays, "
+                "or an array (n, time, inputs) or (n, time)."
+            )
+    if len(data) == 0:
+        raise ValueError(f"{argument} is empty: give at least two sequences.")
+    if not hasattr(data[0], "__len__"):
+        raise ValueError(
+            f"{argument} holds single numbers; expected one (time, inputs) array for each "
+            "sequence. Give one sequence as a list with one array."
+        )
+    tables = []
+    for i, sequence in enumerate(data):
+        if hasattr(sequence, "__len__") and len(sequence) == 0:
+            raise ValueError(
+                f"{argument}[{i}] is empty: a sequence needs at least one time step. Remove it and "
+                "its label."
+            )
+        tables.append(read(sequence, f"{argument}[{i}]"))
+    first = tables[0].schema
+    for i, table in enumerate(tables):
+        found, expected = table.values.shape[1], tables[0].values.shape[1]
+        if found != expected:
+            raise ValueError(
+                f"{argument}[{i}] has {found} inputs (columns), but {argument}[0] has {expected}. "
+                "All sequences need the same inputs; only their lengths may differ."
+            )
+        first.check(table.schema, f"{argument}[{i}]", f"of {argument}[0]")
+    return [table.values for table in tables], first

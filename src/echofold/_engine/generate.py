@@ -16,7 +16,7 @@ from echofold._data.represent import Inverse
 from echofold._engine.kind import Reservoirs
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
-from echofold.metrics._relative import relative
+from echofold.metrics._metric import relative
 
 COLUMNS = 128  # of small reservoirs run together on a CPU: they stay in its L2 cache
 WIDE_COLUMNS = 512  # of large ones, whose W must be read again for every block

@@ -20,8 +20,7 @@ import numpy as np
 from echofold._data.rows import Intervals, Runs, complement, difference, intervals_of, padded, rows
 from echofold._machine.available import remembered
 from echofold.schemes import KFold
-from echofold.schemes._places import check_integer
-from echofold.schemes._scheme import Scheme
+from echofold.schemes._scheme import Scheme, check_integer
 
 
 @dataclass(frozen=True)

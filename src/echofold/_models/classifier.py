@@ -20,8 +20,14 @@ from echofold._data.arguments import is_integer, refuse
 from echofold._data.problem import CLASSIFICATION, Problem, classification
 from echofold._data.scaling import Scaler
 from echofold._data.segments import Sequences
-from echofold._data.sequences import is_table, read_sequences, words_of_axes
-from echofold._data.tables import Schema, check_columns, require_finite
+from echofold._data.tables import (
+    Schema,
+    check_columns,
+    is_table,
+    read_sequences,
+    require_finite,
+    words_of_axes,
+)
 from echofold._engine.states import sequence_features
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented

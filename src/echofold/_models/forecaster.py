@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import series_first
+from echofold._data.lazy import is_long
 from echofold._data.missing import (
     BRIDGED,
     words_of_table,
 )
 from echofold._data.problem import Problem
 from echofold._data.rows import intervals_of
-from echofold._data.sources import is_long
 from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from echofold._data.arguments import read_range
-from echofold._data.lazy import Lazy
+from echofold._data.lazy import Lazy, is_long, loaded
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -21,7 +21,6 @@ from echofold._data.missing import (
 )
 from echofold._data.problem import REGRESSION, Problem, regression
 from echofold._data.scaling import Scaler
-from echofold._data.sources import is_long, loaded
 from echofold._data.tables import (
     Schema,
     Table,

@@ -11,7 +11,7 @@ import numpy as np
 
 from echofold._data.arguments import read_range, series_first
 from echofold._data.dates import Timeline, check_aligned, timeline, words_of_dates
-from echofold._data.lazy import Lazy, beside
+from echofold._data.lazy import Lazy, beside, is_long
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -31,7 +31,6 @@ from echofold._data.represent import (
     representation_of,
 )
 from echofold._data.scaling import Scaler
-from echofold._data.sources import is_long
 from echofold._data.tables import (
     Schema,
     Table,

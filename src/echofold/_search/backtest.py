@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_count, check_integer
+from echofold._data.lazy import is_long
 from echofold._data.problem import Problem
 from echofold._data.rows import Intervals, Runs
-from echofold._data.sources import is_long
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs

@@ -20,10 +20,9 @@ from echofold._machine.notices import said_once
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._validation.settings import check_metrics
 from echofold.metrics import crps, interval_score
-from echofold.metrics._horizon import Spread
-from echofold.metrics._horizon import spread_of as spread_of_rows
-from echofold.metrics._metric import Metric
-from echofold.metrics._relative import check_not_zero
+from echofold.metrics._metric import Metric, check_not_zero
+from echofold.metrics._targets import Spread
+from echofold.metrics._targets import spread_of as spread_of_rows
 
 if TYPE_CHECKING:
     import xarray as xr

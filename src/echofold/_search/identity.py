@@ -39,8 +39,7 @@ from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir
 from echofold._folds.splits import RowSplits
 from echofold._validation.settings import Settings
-from echofold.metrics._metric import TOGETHER
-from echofold.metrics._relative import Scaled
+from echofold.metrics._metric import TOGETHER, Scaled
 
 # Parameters of a search that change neither its candidates nor their scores.
 WITHOUT_EFFECT = (

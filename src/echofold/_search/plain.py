@@ -14,8 +14,8 @@ from echofold._data.problem import FORECASTING
 from echofold._models.forecast import Forecast, plausible
 from echofold._models.intervals import interval
 from echofold._search.honest_error import spread_of
-from echofold.metrics._horizon import Spread
 from echofold.metrics._metric import Metric, resolve
+from echofold.metrics._targets import Spread
 
 # On R's series (benchmarks/accuracy.py), of plain forecasts whose validation error was lower than
 # that of the networks, one in five was better later; of those lower by a tenth, one in two.

@@ -12,10 +12,9 @@ from echofold._engine.lockstep import Sum
 from echofold._folds.splits import RowSplits
 from echofold._machine.arrays import namespace
 from echofold._machine.programs import program
-from echofold.metrics._errors import denominators, interval_denominators
-from echofold.metrics._horizon import Horizon, spread_of
-from echofold.metrics._metric import Metric
-from echofold.metrics._relative import Scaled, check_not_zero, relative
+from echofold.metrics._horizon import Horizon
+from echofold.metrics._metric import Metric, Scaled, check_not_zero, relative
+from echofold.metrics._targets import denominators, interval_denominators, spread_of
 
 AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
 TO_VALUES = ("relative", "symmetric")  # errors that are relative to the values themselves

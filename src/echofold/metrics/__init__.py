@@ -4,35 +4,24 @@ Arrays are ``(T,)`` or ``(T, outputs)``. A metric of your own is a function of `
 with an attribute ``higher_is_better = True`` it is maximised.
 """
 
-from __future__ import annotations
-
-from echofold.metrics._errors import (
+from echofold.metrics._horizon import horizon
+from echofold.metrics._metric import (
     accuracy,
+    crps,
     error_rate,
+    interval_score,
     log_mse,
     mae,
+    mape,
+    mase,
     mse,
     nrmse,
     r2,
     rmse,
+    smape,
 )
-from echofold.metrics._horizon import horizon
-from echofold.metrics._intervals import crps, interval_score
-from echofold.metrics._relative import mape, mase, smape
 
 __all__ = [
-    "accuracy",
-    "crps",
-    "error_rate",
-    "horizon",
-    "interval_score",
-    "log_mse",
-    "mae",
-    "mape",
-    "mase",
-    "mse",
-    "nrmse",
-    "r2",
-    "rmse",
-    "smape",
-]
+    "accuracy", "crps", "error_rate", "horizon", "interval_score", "log_mse", "mae", "mape", "mase",
+    "mse", "nrmse", "r2", "rmse", "smape",
+]  # fmt: skip

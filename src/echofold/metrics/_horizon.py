@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from echofold._data.arguments import check_number
-from echofold.metrics._errors import pair
+from echofold.metrics._targets import Spread, pair, spread_of
 
 NORMALISED = ("std", "each", "rms")
 POSITIVE = "a positive number"
-
-
-class Spread(NamedTuple):
-    """How far values of each output spread: mean squared deviation and mean square, (outputs,).
-
-    ``rows`` are the values themselves, where they are at hand.
-    """
-
-    deviation: np.ndarray
-    square: np.ndarray
-    rows: np.ndarray | None = None
-
-    @property
-    def total(self) -> float:
-        """Mean squared deviation, summed over outputs."""
-        return float(self.deviation.sum())
-
-
-def spread_of(blocks: Iterable[np.ndarray]) -> Spread:
-    """The spread of rows ``(rows, outputs)`` that come in blocks; rows with NaN are left out."""
-    rows, mean, deviation = 0, 0.0, 0.0
-    for block in blocks:
-        block = block[~np.isnan(block).any(axis=1)]
-        if not len(block):
-            continue
-        # Blocks are joined by their means, which loses nothing to values far from zero.
-        own, joined = block.mean(axis=0), rows + len(block)
-        deviation = deviation + ((block - own) ** 2).sum(axis=0)
-        deviation = deviation + (own - mean) ** 2 * (rows * len(block) / joined)
-        mean, rows = mean + (own - mean) * (len(block) / joined), joined
-    variance = np.asarray(deviation) / max(rows, 1)
-    return Spread(variance, variance + np.asarray(mean) ** 2)
 
 
 @dataclass(frozen=True)
@@ -67,7 +34,9 @@ class Horizon:
         """Time until the error of ``y_pred`` exceeds the threshold."""
         t, y = pair(y_true, y_pred)
         tolerance = self.tolerance(spread_of([t]) if scale is None else scale)
-        return (len(t) - lost_steps(y - t, tolerance)) * self.step
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond = ~((((y - t) / tolerance) ** 2).sum(axis=1) <= 1)
+        return (int(beyond.argmax()) if beyond.any() else len(t)) * self.step
 
     def tolerance(self, spread: Spread) -> np.ndarray:
         """``c (outputs,)``: the threshold is exceeded where ``Σ (e / c)²`` over outputs is not ≤ 1.
@@ -97,13 +66,6 @@ class Horizon:
                 "threshold in the units of the data, or give a number."
             )
         return self.threshold * np.sqrt(outputs) * unit
-
-
-def lost_steps(errors: np.ndarray, tolerance: np.ndarray) -> int:
-    """Steps from the first whose ``errors (steps, outputs)`` are not tolerated on, to the end."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        beyond = ~(((errors / tolerance) ** 2).sum(axis=1) <= 1)
-    return len(errors) - int(beyond.argmax()) if beyond.any() else 0
 
 
 def horizon(threshold: float, *, normalise: Any = "std", step: float = 1.0) -> Horizon:

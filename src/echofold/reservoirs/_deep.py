@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from echofold._data.arguments import check_integer, check_number, refuse
+from echofold._data.arguments import check_integer, refuse
 from echofold._engine.kind import Reservoir
-from echofold._engine.weights import Draw, drawn, prepare
-from echofold.reservoirs._weighted import (
-    check_input_scaling,
-    check_radius,
-    check_share,
-    check_weighted,
+from echofold._engine.weights import Draw
+from echofold.reservoirs._leaky import (
+    Weighted,
     leaky_columns,
     leaky_step,
+    restored_weights,
     scalings,
     trained_weights,
 )
 
 MOST_LAYERS = 100
-BY_LAYER = {  # parameters that may be given for each layer, and how one value is checked
-    "leak_rate": check_share,
-    "spectral_radius": lambda name, value: check_radius(value, name),
-    "bias_scaling": lambda name, value: check_number(name, value, "a finite number"),
-    "inter_scaling": lambda name, value: check_number(name, value, "a finite number"),
-}
 
 
-class Deep(Reservoir):
+@dataclass(eq=False, repr=False)
+class Deep(Weighted, Reservoir):
     """Several layers of leaky units, each driven by the new state of the layer below [1]_.
 
     With ``x₀(n) = u(n)``, and all layers seen by the readout::
@@ -82,34 +76,19 @@ class Deep(Reservoir):
     parameters = (
         "leak_rate", "spectral_radius", "input_scaling", "inter_scaling", "bias_scaling",
     )  # fmt: skip
-    compiled_in = ("activation",)
 
-    def __init__(
-        self,
-        units=100,
-        *,
-        layers=2,
-        leak_rate=1.0,
-        spectral_radius=0.9,
-        input_scaling=1.0,
-        inter_scaling=1.0,
-        bias_scaling=1.0,
-        connectivity=1.0,
-        activation="tanh",
-        topology="uniform",
-        jump=5,
-    ):
-        self.units = units
-        self.layers = layers
-        self.leak_rate = leak_rate
-        self.spectral_radius = spectral_radius
-        self.input_scaling = input_scaling
-        self.inter_scaling = inter_scaling
-        self.bias_scaling = bias_scaling
-        self.connectivity = connectivity
-        self.activation = activation
-        self.topology = topology
-        self.jump = jump
+    units: int = 100
+    _: KW_ONLY
+    layers: int = 2
+    leak_rate: Any = 1.0
+    spectral_radius: Any = 0.9
+    input_scaling: Any = 1.0
+    inter_scaling: Any = 1.0
+    bias_scaling: Any = 1.0
+    connectivity: float = 1.0
+    activation: str | Callable = "tanh"
+    topology: str = "uniform"
+    jump: int = 5
 
     @property
     def stored(self) -> Mapping[str, tuple[str, ...]]:
@@ -131,23 +110,10 @@ class Deep(Reservoir):
 
     def check(self) -> None:
         """Raise for a parameter outside its range, naming it, its value and the remedy."""
-        check_weighted(self)
         check_integer("layers", self.layers, 1)
         if self.layers > MOST_LAYERS:
             refuse("layers", self.layers, f"at most {MOST_LAYERS}")
-        check_input_scaling(self.input_scaling)
-        for name, check in BY_LAYER.items():
-            value, count = getattr(self, name), self.layers - (name == "inter_scaling")
-            if not isinstance(value, tuple):
-                check(name, value)
-                continue
-            if len(value) != count:
-                raise ValueError(
-                    f"{name}={value!r} has {len(value)} values, but layers={self.layers}. Give one "
-                    f"number for all layers, or a tuple of {count}."
-                )
-            for one in value:
-                check(name, one)
+        super().check()
         radius = self.spectral_radius
         if isinstance(radius, tuple) and None in radius:
             raise ValueError(
@@ -155,50 +121,45 @@ class Deep(Reservoir):
                 "all of them, or a number for each."
             )
 
-    def _of_layer(self, name: str, layer: int) -> Any:
-        """The value of a parameter in a layer, the lowest being 0."""
-        value = getattr(self, name)
-        if not isinstance(value, tuple):
-            return value
-        return value[layer - 1 if name == "inter_scaling" else layer]
+    def _given(self, name: str) -> tuple:
+        """The values of a parameter: one for all layers, or one for each."""
+        value = getattr(self, name, None)
+        if not isinstance(value, tuple) or name not in self.parameters:
+            return super()._given(name)
+        count = self.layers - (name == "inter_scaling")
+        if len(value) != count:
+            raise ValueError(
+                f"{name}={value!r} has {len(value)} values, but layers={self.layers}. Give one "
+                f"number for all layers, or a tuple of {count}."
+            )
+        return value
 
     def shared(self) -> tuple:
-        """Equal for candidates that can share a draw: a radius of None leaves ``W`` as it is."""
-        return *super().shared(), self.spectral_radius is None
+        """Equal for candidates that can share a draw."""
+        return *super().shared(), int(self.layers)
 
     def draw(self, inputs: int, seed: int) -> tuple[Draw, ...]:
         """Weights of every layer, the first as those of `Leaky`."""
-        rescale = self.spectral_radius is not None
-        units, connectivity = int(self.units), float(self.connectivity)
-        return tuple(
-            drawn(
-                units, units if layer else inputs, connectivity, _seed(seed, layer), rescale,
-                self.topology, self.jump,
-            )
-            for layer in range(int(self.layers))
-        )  # fmt: skip
+        below = [inputs, *[int(self.units)] * (int(self.layers) - 1)]
+        return tuple(self._drawn(one, _seed(seed, layer)) for layer, one in enumerate(below))
 
     def columns(
         self, weights: tuple[Draw, ...], kinds: Sequence[Deep], inputs: int
     ) -> dict[str, Any]:
         """Leak rates, what multiplies ``W``, and the scaled input weights, layer by layer."""
-        return {
-            f"layer {layer}": leaky_columns(
-                one,
-                [float(kind._of_layer("leak_rate", layer)) for kind in kinds],
-                [float(kind._of_layer("spectral_radius", layer) or 0.0) for kind in kinds],
-                self._scalings(kinds, inputs, layer),
+        columns = {}
+        for layer, one in enumerate(weights):
+            leak, radius, bias = (
+                _of_layer(kinds, name, layer)
+                for name in ("leak_rate", "spectral_radius", "bias_scaling")
             )
-            for layer, one in enumerate(weights)
-        }
-
-    def _scalings(self, kinds: Sequence[Deep], inputs: int, layer: int) -> np.ndarray:
-        """Scalings ``(1 + values, candidates)`` of the bias and of what drives a layer."""
-        bias = [float(kind._of_layer("bias_scaling", layer)) for kind in kinds]
-        if layer:
-            between = [float(kind._of_layer("inter_scaling", layer)) for kind in kinds]
-            return np.vstack([bias, np.broadcast_to(between, (int(self.units), len(kinds)))])
-        return scalings(kinds, inputs, bias)
+            if layer:
+                between = _of_layer(kinds, "inter_scaling", layer - 1)
+                scaling = np.vstack([bias, np.broadcast_to(between, (int(self.units), len(kinds)))])
+            else:
+                scaling = scalings(kinds, inputs, bias)
+            columns[f"layer {layer}"] = leaky_columns(one, leak, radius, scaling)
+        return columns
 
     def step(self, weights: tuple[Draw, ...], columns, x, u):
         """One update of all layers ``x (size, columns)``, from the lowest to the highest."""
@@ -228,9 +189,8 @@ class Deep(Reservoir):
         weights, columns = [], {}
         for layer, leak in enumerate(stored["leak_rates_"]):
             W_in, W = stored[f"W_in_{layer + 1}_"], stored[f"W_{layer + 1}_"]
-            weights.append(prepare(W_in, W, rescale=False))
-            ones = np.ones((W_in.shape[1], 1))
-            columns[f"layer {layer}"] = leaky_columns(weights[-1], [leak], [1.0], ones)
+            one, columns[f"layer {layer}"] = restored_weights(W_in, W, leak)
+            weights.append(one)
         return tuple(weights), columns
 
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
@@ -238,6 +198,13 @@ class Deep(Reservoir):
         leaks = stored["leak_rates_"]
         if not ((leaks > 0) & (leaks <= 1)).all():
             raise ValueError(f"leak_rates_ are {leaks}, expected numbers in (0, 1]")
+
+
+def _of_layer(kinds: Sequence[Deep], name: str, place: int) -> list[float]:
+    """Values of a parameter of candidates: the one for all layers, or that at a place."""
+    values = (getattr(kind, name) for kind in kinds)
+    each = (value[place] if isinstance(value, tuple) else value for value in values)
+    return [float(value or 0.0) for value in each]  # a radius of None is not used
 
 
 def _seed(seed: int, layer: int) -> int:

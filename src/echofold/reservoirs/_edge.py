@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.arguments import check_number
 from echofold._engine.kind import Reservoir
-from echofold._engine.weights import Draw, drawn, orthogonal, prepare
+from echofold._engine.weights import Draw, orthogonal
 from echofold._machine.available import remembered
-from echofold.reservoirs._weighted import (
-    check_input_scaling,
-    check_radius,
-    check_share,
-    check_weighted,
-    leaky_columns,
-    moved,
-    radii,
-    scalings,
-    trained_weights,
-)
+from echofold.reservoirs._leaky import Weighted, leaky_step, restored_weights, trained_weights
 
 
 class _Turned(NamedTuple):
@@ -31,7 +21,8 @@ class _Turned(NamedTuple):
     O: np.ndarray  # noqa: E741 (the paper's letter)
 
 
-class EdgeOfStability(Reservoir):
+@dataclass(eq=False, repr=False)
+class EdgeOfStability(Weighted, Reservoir):
     """Edge of stability echo state network (ES²N): part network, part rotation.
 
     ::
@@ -73,76 +64,38 @@ class EdgeOfStability(Reservoir):
     """
 
     parameters = ("proximity", "spectral_radius", "input_scaling", "bias_scaling")
-    compiled_in = ("activation",)
     stored = {
         "W_in_": ("size", "1 + inputs"),
         "W_": ("size", "size"),
         "orthogonal_": ("size", "size"),
         "proximity_": (),
     }
+    _leak = "proximity"
 
-    def __init__(
-        self,
-        units=100,
-        *,
-        proximity=0.5,
-        spectral_radius=0.9,
-        input_scaling=1.0,
-        bias_scaling=1.0,
-        connectivity=1.0,
-        activation="tanh",
-        topology="uniform",
-        jump=5,
-    ):
-        self.units = units
-        self.proximity = proximity
-        self.spectral_radius = spectral_radius
-        self.input_scaling = input_scaling
-        self.bias_scaling = bias_scaling
-        self.connectivity = connectivity
-        self.activation = activation
-        self.topology = topology
-        self.jump = jump
-
-    def size(self, inputs: int) -> int:
-        """Number of units."""
-        return int(self.units)
-
-    def check(self) -> None:
-        """Raise for a parameter outside its range, naming it, its value and the remedy."""
-        check_weighted(self)
-        check_share("proximity", self.proximity)
-        check_radius(self.spectral_radius)
-        check_number("bias_scaling", self.bias_scaling, "a finite number")
-        check_input_scaling(self.input_scaling)
-
-    def shared(self) -> tuple:
-        """Equal for candidates that can share a draw: a radius of None leaves ``W`` as it is."""
-        return *super().shared(), self.spectral_radius is None
+    units: int = 100
+    _: KW_ONLY
+    proximity: float = 0.5
+    spectral_radius: float | None = 0.9
+    input_scaling: Any = 1.0
+    bias_scaling: float = 1.0
+    connectivity: float = 1.0
+    activation: str | Callable = "tanh"
+    topology: str = "uniform"
+    jump: int = 5
 
     def draw(self, inputs: int, seed: int) -> _Turned:
         """Draw the weights as those of `Leaky`, and a rotation."""
-        units, connectivity = int(self.units), float(self.connectivity)
-        rescale = self.spectral_radius is not None
-        weights = drawn(units, inputs, connectivity, seed, rescale, self.topology, self.jump)
-        return _Turned(weights, _rotation(units, seed))
+        return _Turned(self._drawn(inputs, seed), _rotation(int(self.units), seed))
 
     def columns(
         self, weights: _Turned, kinds: Sequence[EdgeOfStability], inputs: int
     ) -> dict[str, np.ndarray]:
         """Proximities, what multiplies ``W``, and the scaled input weights of candidates."""
-        proximity = [float(kind.proximity) for kind in kinds]
-        scaling = scalings(kinds, inputs, [float(kind.bias_scaling) for kind in kinds])
-        return leaky_columns(weights.draw, proximity, radii(kinds), scaling)
+        return super().columns(weights.draw, kinds, inputs)
 
     def step(self, weights: _Turned, columns, x, u):
-        """One update of states ``x (units, columns)`` by inputs ``u (inputs, columns or 1)``."""
-        turned, share = weights.O @ x, columns["leak"]
-        return turned + share * (moved(self.activation, weights.draw, columns, x, u) - turned)
-
-    def warmup(self, columns) -> int:
-        """Steps after which little is left of the state at rest that a run began with."""
-        return int(np.clip(30 / np.min(columns["leak"]), 200, 3000))
+        """One update of states by inputs."""
+        return leaky_step(self.activation, weights.draw, columns, x, u, weights.O)
 
     def trained(self, weights: _Turned, columns) -> dict[str, Any]:
         """The weights of one candidate, all scalings applied; ``W`` in SciPy's form if sparse."""
@@ -152,11 +105,9 @@ class EdgeOfStability(Reservoir):
 
     def restored(self, stored: dict[str, Any]) -> tuple[_Turned, dict[str, np.ndarray]]:
         """The reservoir of one candidate, ready to run."""
-        weights = prepare(stored["W_in_"], stored["W_"], rescale=False)
-        turn = stored["orthogonal_"]
-        ones = np.ones((stored["W_in_"].shape[1], 1))
-        columns = leaky_columns(weights, [stored["proximity_"]], [1.0], ones)
-        return _Turned(weights, turn), columns
+        given = stored["W_in_"], stored["W_"], stored["proximity_"]
+        weights, columns = restored_weights(*given)
+        return _Turned(weights, stored["orthogonal_"]), columns
 
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
         """Raise unless the proximity is one, and the rotation is dense, as it is run."""

@@ -1,33 +1,234 @@
-"""The paper's kind: leaky units driven by inputs and by each other."""
+"""The paper's kind: leaky units driven by inputs and by each other; and what it shares with others.
+
+States are ``(size, columns)``, inputs ``(inputs, columns or 1)``: candidates side by side.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from echofold._data.arguments import check_number, describe
-from echofold._engine.kind import Reservoir, view_of
-from echofold._engine.weights import SCALES, Draw, draw, drawn, prepare
-from echofold.reservoirs._weighted import (
-    check_input_scaling,
-    check_radius,
-    check_share,
-    check_weighted,
-    leaky_columns,
-    leaky_step,
-    radii,
-    scalings,
-    trained_weights,
+from echofold._data.arguments import check_integer, check_number, describe, refuse
+from echofold._engine.kind import Reservoir, of_shape, tried, view_of
+from echofold._engine.weights import (
+    OF_CONNECTIVITY,
+    SCALES,
+    TOPOLOGIES,
+    Draw,
+    Sparse,
+    draw,
+    drawn,
+    prepare,
 )
+from echofold._machine.programs import scan
+
+UNROLLED = 64  # connections added up in one fused expression; more are scanned
+FEW_INPUTS = 3  # up to this many inputs are cheaper added one by one than as a product
+ACTIVATIONS: dict[str, Callable] = {
+    "tanh": jnp.tanh,
+    "relu": lambda x: jnp.maximum(x, 0.0),
+    "identity": lambda x: x,
+    "sine": jnp.sin,
+}
+SHARE = "a number in (0, 1]", lambda value: 0 < value <= 1
+NUMBERS: dict[str, tuple] = {  # parameters that are numbers, and which
+    "connectivity": SHARE,
+    "leak_rate": SHARE,
+    "proximity": SHARE,
+    "spectral_radius": ("a number of at least 0, or None", lambda value: value >= 0),
+    "bias_scaling": ("a finite number",),
+    "inter_scaling": ("a finite number",),
+    "noise": ("a number of at least 0", lambda value: value >= 0),
+}
 
 
-class Leaky(Reservoir):
+# --- weights, columns and steps -----------------------------------------------------------------
+
+
+def leaky_columns(weights: Draw, leak, radius, scaling) -> dict[str, np.ndarray]:
+    """Columns of leak rates, radii ``(candidates,)`` and scalings ``(1 + inputs, candidates)``."""
+    leak, scaling = np.asarray(leak, dtype=float), np.asarray(scaling, dtype=float)
+    rescaled = weights.radius is not None
+    return {
+        "leak": leak,
+        "gain": np.asarray(radius) / weights.radius if rescaled else np.ones_like(leak),
+        "bias": np.asarray(weights.W_in)[:, :1] * scaling[:1],
+        "scaling": scaling[1:],
+    }
+
+
+def scalings(kinds: Sequence[Any], inputs: int, bias: Sequence[float]) -> np.ndarray:
+    """Scalings ``(1 + inputs, candidates)`` of bias and inputs."""
+    scaling = np.empty((1 + inputs, len(kinds)))
+    scaling[0] = bias
+    for column, kind in enumerate(kinds):
+        given = np.asarray(kind.input_scaling, dtype=float)
+        if given.ndim == 1 and len(given) != inputs:
+            raise ValueError(
+                f"input_scaling has {len(given)} values, but the network has {inputs} inputs "
+                "(for a forecaster: the outputs, then the columns of X). Give one value, or "
+                f"{inputs}."
+            )
+        scaling[1:, column] = given
+    return scaling
+
+
+def leaky_step(activation: str | Callable, weights: Draw, columns: Mapping[str, Any], x, u, O=None):  # noqa: E741
+    """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``; with ``O``, ``O x`` is leaked."""
+    W_in, scaling, driven = weights.W_in, columns["scaling"], columns["bias"]
+    if u.shape[0] <= FEW_INPUTS:
+        for i in range(u.shape[0]):
+            driven = driven + W_in[:, 1 + i : 2 + i] * (scaling[i] * u[i])
+    else:
+        driven = driven + W_in[:, 1:] @ (scaling * u)
+    f = ACTIVATIONS[activation] if isinstance(activation, str) else activation
+    kept = x if O is None else O @ x
+    return kept + columns["leak"] * (f(driven + columns["gain"] * _product(weights.W, x)) - kept)
+
+
+def _product(W, x):
+    """``W @ x``; for a sparse ``W`` over its stored entries only."""
+    if not isinstance(W, Sparse):
+        return W @ x
+    if W.columns.shape[1] <= UNROLLED:
+        return sum(W.values[:, j, None] * x[W.columns[:, j]] for j in range(W.columns.shape[1]))
+
+    def add(total, entry):
+        columns, values = entry
+        return total + values[:, None] * x[columns], None
+
+    return scan(add, jnp.zeros_like(x), (W.columns.T, W.values.T))[0]
+
+
+def trained_weights(weights: Draw, columns: Mapping[str, Any]) -> tuple[np.ndarray, Any]:
+    """``W_in`` and ``W`` of one candidate, all scalings applied; SciPy's form if sparse."""
+    inputs = np.asarray(weights.W_in)[:, 1:] * columns["scaling"][:, 0]
+    # In C order, as a loaded network is: a product may round otherwise in another order.
+    W_in = np.ascontiguousarray(np.hstack([columns["bias"], inputs]))
+    W, gain = weights.W, columns["gain"][0]
+    if not isinstance(W, Sparse):
+        return W_in, W * gain
+    from scipy.sparse import csr_array
+
+    units, connections = W.columns.shape
+    starts = np.arange(0, units * connections + 1, connections)
+    values = (W.values * gain).ravel()
+    scaled = csr_array((values, W.columns.ravel(), starts), shape=(units, units))
+    scaled.eliminate_zeros()
+    return W_in, scaled
+
+
+def restored_weights(W_in: np.ndarray, W: Any, leak: float) -> tuple[Draw, dict[str, np.ndarray]]:
+    """Weights and columns of `trained_weights` and a leak rate, ready to run."""
+    weights = prepare(W_in, W, rescale=False)
+    return weights, leaky_columns(weights, [leak], [1.0], np.ones((W_in.shape[1], 1)))
+
+
+class Weighted:
+    """What kinds share that are made of ``W_in`` and ``W``, beside the methods of a `Reservoir`."""
+
+    compiled_in: ClassVar[tuple[str, ...]] = ("activation",)
+    _leak = "leak_rate"  # the parameter that tells how much of a new state is new
+    units: Any
+    spectral_radius: Any
+    input_scaling: Any
+    connectivity: Any
+    activation: Any
+    topology: Any
+    jump: Any
+
+    def size(self, inputs: int) -> int:
+        """Number of units."""
+        return int(self.units)
+
+    def check(self) -> None:
+        """Raise for a parameter outside its range, naming it, its value and the remedy."""
+        check_integer("units", self.units, 1)
+        for name, allowed in NUMBERS.items():
+            for value in self._given(name):
+                if value is not None or name != "spectral_radius":
+                    check_number(name, value, *allowed)
+        scaling = np.asarray(self.input_scaling)
+        if scaling.dtype.kind not in "iuf" or scaling.ndim > 1 or not np.isfinite(scaling).all():
+            refuse("input_scaling", self.input_scaling, "a finite number, or one for each input")
+        self._check_activation()
+        self._check_topology()
+
+    def _given(self, name: str) -> tuple:
+        """The values of a parameter; none if this kind does not have it."""
+        return (getattr(self, name),) if hasattr(self, name) else ()
+
+    def _check_activation(self) -> None:
+        activation = self.activation
+        if isinstance(activation, str) and activation in ACTIVATIONS:
+            return
+        if not callable(activation):
+            expected = f"{', '.join(map(repr, ACTIVATIONS))}, or a function of jax.numpy arrays"
+            refuse("activation", activation, expected)
+        rule = "made of jax.numpy operations, each value by itself"
+        given = "an array of shape (2, 3)"
+        found = tried("activation", activation, given, of_shape(2, 3), rule=rule)
+        if getattr(found, "shape", None) != (2, 3):
+            raise ValueError(
+                f"activation={activation!r} gave {found} for {given}: it must give "
+                "an array of the same shape, each value by itself."
+            )
+
+    def _check_topology(self) -> None:
+        topology = self.topology
+        if not isinstance(topology, str) or topology not in TOPOLOGIES:
+            refuse("topology", topology, f"one of {', '.join(map(repr, TOPOLOGIES))}")
+        if topology not in OF_CONNECTIVITY and self.connectivity != 1:
+            raise ValueError(
+                f"connectivity={self.connectivity!r} has no meaning for topology={topology!r}, "
+                "which says itself who is connected. Leave it out, or use another topology: "
+                f"{', '.join(map(repr, OF_CONNECTIVITY))}."
+            )
+        if topology == "small world" and (self.connectivity == 1 or self.units < 3):
+            raise ValueError(
+                "topology='small world' needs neighbours that are not all units, but connectivity="
+                f"{self.connectivity!r} with units={self.units}. Give a connectivity below 1, such "
+                "as 0.1, which says how many neighbours there are, and 3 units or more."
+            )
+        if topology == "ring with jumps":
+            check_integer("jump", self.jump, 2)
+            if self.jump > self.units // 2:
+                raise ValueError(
+                    f"jump={self.jump} is more than half way around a ring of units={self.units}. "
+                    f"Give a jump from 2 to {self.units // 2}, or more units."
+                )
+
+    def shared(self) -> tuple:
+        """Equal for candidates that can share a draw: a radius of None leaves ``W`` as it is."""
+        how = self.spectral_radius is None, self.activation, self.topology, self.jump
+        return int(self.units), float(self.connectivity), *how
+
+    def _drawn(self, inputs: int, seed: int) -> Draw:
+        """Drawn weights, as the engine runs them."""
+        rescale, how = self.spectral_radius is not None, (self.topology, self.jump)
+        return drawn(int(self.units), inputs, float(self.connectivity), seed, rescale, *how)
+
+    def columns(self, weights: Any, kinds: Sequence[Any], inputs: int) -> dict[str, Any]:
+        """Leak rates, what multiplies ``W``, and the scaled input weights of candidates."""
+        leak = [float(getattr(kind, self._leak)) for kind in kinds]
+        radius = [float(kind.spectral_radius or 0.0) for kind in kinds]
+        scaling = scalings(kinds, inputs, [float(kind.bias_scaling) for kind in kinds])
+        return leaky_columns(weights, leak, radius, scaling)
+
+    def warmup(self, columns) -> int:
+        """Steps after which little is left of the state at rest that a run began with."""
+        return int(np.clip(30 / np.min(columns["leak"]), 200, 3000))
+
+
+@dataclass(eq=False, repr=False)
+class Leaky(Weighted, Reservoir):
     """The paper's reservoir: leaky units with a hyperbolic tangent.
 
     Equation 1::
@@ -106,37 +307,21 @@ class Leaky(Reservoir):
     """
 
     parameters = ("leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "noise")
-    compiled_in = ("activation",)
     stored = {"W_in_": ("units", "1 + inputs"), "W_": ("units", "units"), "leak_rate_": ()}
 
-    def __init__(
-        self,
-        units=100,
-        *,
-        leak_rate=1.0,
-        spectral_radius=0.9,
-        input_scaling=1.0,
-        bias_scaling=1.0,
-        connectivity=1.0,
-        W=None,
-        W_in=None,
-        activation="tanh",
-        noise=0.0,
-        topology="uniform",
-        jump=5,
-    ):
-        self.units = units
-        self.leak_rate = leak_rate
-        self.spectral_radius = spectral_radius
-        self.input_scaling = input_scaling
-        self.bias_scaling = bias_scaling
-        self.connectivity = connectivity
-        self.W = W
-        self.W_in = W_in
-        self.activation = activation
-        self.noise = noise
-        self.topology = topology
-        self.jump = jump
+    units: int = 100
+    _: KW_ONLY
+    leak_rate: float = 1.0
+    spectral_radius: float | None = 0.9
+    input_scaling: Any = 1.0
+    bias_scaling: float = 1.0
+    connectivity: float = 1.0
+    W: Any = None
+    W_in: Any = None
+    activation: str | Callable = "tanh"
+    noise: float = 0.0
+    topology: str = "uniform"
+    jump: int = 5
 
     def size(self, inputs: int) -> int:
         """Number of units; where there is noise, the last value counts steps."""
@@ -164,19 +349,12 @@ class Leaky(Reservoir):
         return {"units": int(self.units)}
 
     def check(self) -> None:
-        """Raise for a parameter outside its range, naming it, its value and the remedy."""
-        check_weighted(self)
-        check_share("leak_rate", self.leak_rate)
-        check_radius(self.spectral_radius)
-        check_number("bias_scaling", self.bias_scaling, "a finite number")
-        check_input_scaling(self.input_scaling)
-        check_number("noise", self.noise, "a number of at least 0", lambda v: v >= 0)
-        self._check_given()
-
-    def _check_given(self) -> None:
-        """Check the shapes of given weights against each other and against ``units``."""
-        for name, value in (("W", self.W), ("W_in", self.W_in)):
-            if value is not None and (getattr(value, "ndim", 0) != 2 or not _finite(value)):
+        """Raise for a parameter outside its range, and for weights that do not fit each other."""
+        super().check()
+        given = {name: getattr(self, name) for name in ("W", "W_in")}
+        given = {name: value for name, value in given.items() if value is not None}
+        for name, value in given.items():
+            if getattr(value, "ndim", 0) != 2 or not _finite(value):
                 raise ValueError(
                     f"{name} must be a two-dimensional array of finite numbers (NumPy or SciPy "
                     f"sparse), got {describe(value)}."
@@ -186,8 +364,8 @@ class Leaky(Reservoir):
                 f"W must be square, (units, units), got shape {self.W.shape}. Rows are the units "
                 "that receive, columns the units that send."
             )
-        for name, value in (("W", self.W), ("W_in", self.W_in)):
-            if value is not None and value.shape[0] != self.units:
+        for name, value in given.items():
+            if value.shape[0] != self.units:
                 raise ValueError(
                     f"{name} has {value.shape[0]} rows but units={self.units}. "
                     f"Pass units={value.shape[0]}, or a {name} with one row per unit."
@@ -199,10 +377,9 @@ class Leaky(Reservoir):
             )
 
     def shared(self) -> tuple:
-        """Equal for candidates that can share a draw: a radius of None leaves ``W`` as it is."""
+        """Equal for candidates that can share a draw."""
         given = (None if array is None else id(array) for array in (self.W, self.W_in))
-        how = self.spectral_radius is None, self.activation, bool(self.noise)
-        return int(self.units), float(self.connectivity), self.topology, self.jump, *how, *given
+        return *super().shared(), bool(self.noise), *given
 
     def draw(self, inputs: int, seed: int) -> Draw:
         """Draw the weights, or take the given ones."""
@@ -216,11 +393,10 @@ class Leaky(Reservoir):
     def _weights(self, inputs: int, seed: int) -> Draw:
         """Drawn or given weights, as the engine runs them."""
         W_in, W = self.W_in, self.W
-        connectivity, rescale = float(self.connectivity), self.spectral_radius is not None
-        size = int(self.units), inputs, connectivity, seed
         if W_in is None and W is None:
-            return drawn(*size, rescale, self.topology, self.jump)
+            return self._drawn(inputs, seed)
         if W_in is None or W is None:
+            size = int(self.units), inputs, float(self.connectivity), seed
             drawn_in, drawn_W = draw(*size, self.topology, self.jump)
             W_in, W = (drawn_in if W_in is None else W_in), (drawn_W if W is None else W)
         if W_in.shape[1] != 1 + inputs:
@@ -230,15 +406,14 @@ class Leaky(Reservoir):
             )
         W_in = W_in.toarray() if hasattr(W_in, "toarray") else W_in
         # A given W goes with the topology "uniform" alone, whose scale nobody knows.
-        return prepare(W_in, W, rescale=rescale, scale=SCALES.get(self.topology))
+        rescale, scale = self.spectral_radius is not None, SCALES.get(self.topology)
+        return prepare(W_in, W, rescale=rescale, scale=scale)
 
     def columns(self, weights: Draw, kinds: Sequence[Leaky], inputs: int) -> dict[str, np.ndarray]:
-        """Leak rates, what multiplies ``W``, and the scaled input weights of candidates."""
-        leak = [float(kind.leak_rate) for kind in kinds]
-        scaling = scalings(kinds, inputs, [float(kind.bias_scaling) for kind in kinds])
-        columns = leaky_columns(weights, leak, radii(kinds), scaling)
+        """Leak rates, what multiplies ``W``, the scaled input weights, and noise, if there is."""
+        columns = super().columns(weights, kinds, inputs)
         if self.noise:
-            columns["noise"] = np.array([float(k.noise) for k in kinds])
+            columns["noise"] = np.array([float(kind.noise) for kind in kinds])
         return columns
 
     def free(self) -> Leaky:
@@ -254,7 +429,7 @@ class Leaky(Reservoir):
         return {name: array for name, array in columns.items() if name != "noise"}
 
     def step(self, weights: Draw, columns, x, u):
-        """One update of states ``x (size, columns)`` by inputs ``u (inputs, columns or 1)``."""
+        """One update of states by inputs."""
         if not self.noise:
             return leaky_step(self.activation, weights, columns, x, u)
         x, count = x[:-1], x[-1:]
@@ -264,10 +439,6 @@ class Leaky(Reservoir):
             x = x + columns["noise"] * noise
         return jnp.concatenate([x, count + 1])
 
-    def warmup(self, columns) -> int:
-        """Steps after which little is left of the state at rest that a run began with."""
-        return int(np.clip(30 / np.min(columns["leak"]), 200, 3000))
-
     def trained(self, weights: Draw, columns) -> dict[str, Any]:
         """The weights of one candidate, all scalings applied; SciPy's form if sparse."""
         W_in, W = trained_weights(weights, columns)
@@ -275,9 +446,7 @@ class Leaky(Reservoir):
 
     def restored(self, stored: dict[str, Any]) -> tuple[Draw, dict[str, np.ndarray]]:
         """The reservoir of one candidate, ready to run."""
-        weights = prepare(stored["W_in_"], stored["W_"], rescale=False)
-        ones = np.ones((stored["W_in_"].shape[1], 1))
-        return weights, leaky_columns(weights, [stored["leak_rate_"]], [1.0], ones)
+        return restored_weights(stored["W_in_"], stored["W_"], stored["leak_rate_"])
 
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
         """Raise unless the leak rate is one, and given weights have an input for each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from math import comb
 from typing import Any
 
@@ -16,6 +17,7 @@ MOST_DEGREES = 5
 LONGEST = 10**6  # steps of a buffer: far more than products of so many inputs could ever use
 
 
+@dataclass(eq=False, repr=False)
 class NVAR(Reservoir):
     """Nonlinear vector autoregression: delayed inputs, and products of them.
 
@@ -64,10 +66,10 @@ class NVAR(Reservoir):
     compiled_in = ("delays", "spacing", "degree")
     shows = False
 
-    def __init__(self, delays=2, *, spacing=1, degree=2):
-        self.delays = delays
-        self.spacing = spacing
-        self.degree = degree
+    delays: int = 2
+    _: KW_ONLY
+    spacing: int = 1
+    degree: int | tuple[int, ...] = 2
 
     @property
     def _degrees(self) -> tuple[int, ...]:

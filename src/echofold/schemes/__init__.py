@@ -7,19 +7,20 @@ down, when floats below 1.
 
 from dataclasses import fields
 
-from echofold.schemes._around import KFold, LeaveOneOut, Recycle
-from echofold.schemes._before import Accumulative, SingleSplit, WalkForward
-from echofold.schemes._scheme import Scheme, Split
+from echofold.schemes._scheme import (
+    Accumulative,
+    KFold,
+    LeaveOneOut,
+    Recycle,
+    Scheme,
+    SingleSplit,
+    Split,
+    WalkForward,
+)
 
 __all__ = [
-    "Accumulative",
-    "KFold",
-    "LeaveOneOut",
-    "Recycle",
-    "SingleSplit",
-    "Split",
-    "WalkForward",
-]
+    "Accumulative", "KFold", "LeaveOneOut", "Recycle", "SingleSplit", "Split", "WalkForward",
+]  # fmt: skip
 
 BY_NAME: dict[str, type[Scheme]] = {
     scheme.called: scheme
@@ -35,6 +36,5 @@ def sizes_of(scheme: type[Scheme]) -> tuple[str, ...]:
     >>> sizes_of(SingleSplit)
     ('valid', 'gap')
     """
-    names = [one.name for one in fields(scheme)]  # type: ignore[arg-type]
-    sizes = ("k", "valid", "start", "step", "min_train", "gap")
-    return tuple(name for name in sizes if name in names)
+    names = (one.name for one in fields(scheme))  # type: ignore[arg-type]
+    return tuple(name for name in names if hasattr(Scheme, name))
