@@ -120,6 +120,11 @@ class Lazy:
 Values = np.ndarray | Lazy  # rows of numbers, in memory or not
 
 
+def mapped(function: Callable[[np.ndarray], np.ndarray], values: Any, lost: int = 0) -> Any:
+    """``function`` of rows, now or when they are asked for; see `Lazy.mapped`."""
+    return values.mapped(function, lost) if isinstance(values, Lazy) else function(values)
+
+
 def beside(*parts: Any) -> Any:
     """Columns of several arrays, or rows that are read, side by side."""
     if not any(isinstance(part, Lazy) for part in parts):

@@ -212,19 +212,18 @@ def forecasting(
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.
 
     ``y (n + 1 − lost, outputs)`` are scaled differences of the ``levels`` of a ``series``, as its
-    ``form`` says, and ``X (n + 1, known)`` is scaled, or None. What the form loses is part of the
-    washout, so that all forms have their targets at the same times. Values that are not ``present
+    ``form`` says; ``X (n + 1, known)`` is scaled, too. What the form loses is part of the washout,
+    so that all forms have their targets at the same times. Values that are not ``present
     (n + 1,)`` were filled, and so is what is made of them: these are no targets to train on.
     """
     pairs = len(y) - 1 + form.lost
-    known = np.zeros((pairs, 0)) if X is None else X[1:]
     first = max(resolve_washout(washout, pairs, "y", "pairs of successive values"), form.lost)
-    inputs = beside(y[:-1], known[form.lost :])
+    inputs = beside(y[:-1], X[1 + form.lost :])
     return Problem(
         task=FORECASTING,
         targets=y[1 + first - form.lost :],
         segments=Series(inputs, first - form.lost),
-        known=known[first:],
+        known=X[1 + first :],
         weights=_weights(
             sample_weight, 1 + first, None if present is None else form.whole(present)
         ),

@@ -161,8 +161,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     def _install(self, network: Network, problem: Problem):
         """Carry ``network``, trained on ``problem``, from now on."""
         if hasattr(self, "reservoir_"):
-            for name in self.reservoir_.stored:  # of an earlier fit, maybe of another kind
-                delattr(self, name)
+            self._forget(*self.reservoir_.stored)  # maybe of another kind
         self.reservoir_ = copy(reservoir_of(self.get_params(deep=False)))
         for name, array in network.reservoir.items():
             setattr(self, name, array)
@@ -172,6 +171,11 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         self.seed_ = network.seed
         self.condition_ = network.condition
         return self
+
+    def _forget(self, *names: str) -> None:
+        """Have no such values of an earlier fit."""
+        for name in vars(self).keys() & set(names):
+            delattr(self, name)
 
     def _reservoirs(self) -> Reservoirs:
         """The reservoir carried, ready to run."""

@@ -265,8 +265,8 @@ class ESNClassifier(ClassifierMixin, ESN):
             arrays, schema = self._rows(sequences, reset=reset)
         else:
             arrays, schema = read_sequences(sequences, "sequences")
-            for left in {"n_features_in_", "feature_names_in_"} & set(vars(self)) if reset else ():
-                delattr(self, left)  # by an earlier fit
+            if reset:
+                self._forget("n_features_in_", "feature_names_in_")
         if reset:
             self.X_schema_ = schema
         else:

@@ -9,13 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import series_first
 from echofold._data.lazy import is_long
-from echofold._data.missing import (
-    BRIDGED,
-    words_of_table,
-)
+from echofold._data.missing import BRIDGED, words_of_table
 from echofold._data.problem import Problem
 from echofold._data.rows import intervals_of
-from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
 from echofold._machine.arrays import few_lengths
@@ -23,7 +19,7 @@ from echofold._machine.notices import warn_of
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.documented import documented
 from echofold._models.forecast import Forecast, Level, forecast_of, words_of_known
-from echofold._models.series import SeriesESN
+from echofold._models.series import SeriesESN, blocks_of, read_rows
 from echofold._models.train import Network
 
 
@@ -254,25 +250,21 @@ class ESNForecaster(SeriesESN):
     def _update(self, y, X) -> tuple[str, ...]:
         """`update`, and what is to be said of missing values."""
         self._reservoirs()
-        if is_long(y, X):
-            for rows, known in self._in_blocks(y, X):
-                self._update(rows, known)
-            return ()
-        table = read(y, "y", missing=True)
+        long = is_long(y, X)
+        table, span = read_rows(y, "y", long, empty=True)
         self.y_schema_.check(table.schema, "y")
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
-        known = self._read_known(X, len(table.values), "update")
-        self._representation().levels(table.values, "y")  # names the row of a value it refuses
-        self._check_inside(table.values)
-        self._move(table.values, known)
-        if hasattr(self, "range_"):  # not in a file of 0.1
+        known = self._read_known(X, len(table.values), "update", long)
+        self._check_allowed(table.values, self._representation(), self._limits)
+        for first, block in blocks_of(table.values):
+            self._move(block, np.asarray(known[first : first + len(block)]))
+        if hasattr(self, "range_"):  # a file may do without
             low, high = self.range_
-            low = np.fmin.reduce(np.vstack([low, table.values]))
-            self.range_ = np.array([low, np.fmax.reduce(np.vstack([high, table.values]))])
+            self.range_ = np.array([np.fmin(low, span[0]), np.fmax(high, span[1])])
         if self.timeline_ is not None:
             self.timeline_ = self.timeline_.moved(len(table.values))
-        return words_of_table(table, "y", BRIDGED) + words_of_known(X)
+        return () if long else words_of_table(table, "y", BRIDGED) + words_of_known(X)
 
     def _move(self, y: np.ndarray, known: np.ndarray) -> None:
         """Move on over ``y (rows, outputs)``, and over forecasts where it is missing (NaN)."""
@@ -317,5 +309,4 @@ class ESNForecaster(SeriesESN):
     def _forget_validation(self) -> None:
         """Have no errors of an earlier validation."""
         self.residuals_ = None
-        for name in {"log_residuals_", "runs_"} & vars(self).keys():
-            delattr(self, name)
+        self._forget("log_residuals_", "runs_")

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from echofold._data.arguments import read_range
-from echofold._data.lazy import Lazy, is_long, loaded
+from echofold._data.lazy import Values, is_long, loaded, mapped
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -25,10 +25,8 @@ from echofold._data.tables import (
     Schema,
     Table,
     check_columns,
-    check_complete,
     kind_of,
     read,
-    read_long,
     read_weights,
     require_finite,
     require_some,
@@ -37,6 +35,7 @@ from echofold._engine.drive import drive_blocks
 from echofold._machine.notices import warn_of
 from echofold._models.base import ESN, whole_or_not_at_all
 from echofold._models.documented import documented
+from echofold._models.series import blocks_of, read_rows
 from echofold._models.stored import Stored
 
 
@@ -179,20 +178,16 @@ class ESNRegressor(RegressorMixin, ESN):
         r = self._reservoirs()
         if start not in ("zero", "last"):
             raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
-        if is_long(X):
-            inputs: Any = self._long_inputs(X).mapped(self.X_scaler_.scaled)
-        else:
-            given = self._inputs(X, reset=False)
-            warn_of(self._words(given, X))
-            inputs = self.X_scaler_.scaled(filled(given))
+        long = is_long(X)
+        given = self._inputs(X, long)
+        warn_of(() if long else self._words(given, X))
+        inputs = mapped(self.X_scaler_.scaled, mapped(filled, given))
         state = self.state_ if start == "last" else np.zeros_like(self.state_)
         readout, seen = self.readout_, inputs.shape[1] if r.beside else 0
-        if isinstance(inputs, Lazy):
-            outputs = np.empty((len(inputs), readout.shape[1]))
-            for row, part in inputs.blocks():
-                outputs[row : row + len(part)] = _linear(readout, part[:, :seen])
-        else:
-            outputs = _linear(readout, inputs[:, :seen])
+        outputs = np.empty((len(inputs), readout.shape[1]))
+        for row, block in blocks_of(inputs):
+            linear = block[:, :seen] @ readout[1 : 1 + seen]
+            outputs[row : row + len(block)] = readout[0] + linear
         with self._engine(len(inputs)):
             for row, states, _ in drive_blocks(r, inputs, state[:, None]):
                 block = np.asarray(states)[:, : r.looks, 0]
@@ -232,88 +227,32 @@ class ESNRegressor(RegressorMixin, ESN):
     def _read(self, X, y, sample_weight=None) -> Problem:
         """Check parameters and data, learn the scaling, and set the problem up."""
         self._check_parameters()
-        if is_long(X, y):
-            return self._read_long(X, y, sample_weight)
-        target = None if y is None else read(y, "y", missing=True)
-        present = None
-        if target is not None:
-            require_some(target.values, "y", target.schema.names)
-            present = present_rows(target.values, "y")
-        inputs = self._inputs(X, reset=True, target=target)
+        long = is_long(X, y)
+        target = None if y is None else read_rows(y, "y", long)[0]
+        inputs = self._inputs(X, long, target, reset=True)
         assert target is not None  # _inputs raised
-        self.y_schema_ = target.schema
-        self.output_range_ = read_range(self.output_range, target.values.shape[1])
+        self.y_schema_, values = target.schema, target.values
+        self.output_range_ = read_range(self.output_range, values.shape[1])
         self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
-        self.y_scaler_ = Scaler.learned(target.values, self.scale, "y")
+        self.y_scaler_ = Scaler.learned(values, self.scale, "y")
         problem = regression(
-            self.X_scaler_.scaled(filled(inputs)),
-            self.y_scaler_.scaled(filled(target.values)),
+            mapped(self.X_scaler_.scaled, mapped(filled, inputs)),
+            mapped(self.y_scaler_.scaled, mapped(filled, values)),
             self.washout,
             self.y_scaler_,
-            read_weights(sample_weight, len(inputs)),
+            read_weights(sample_weight, len(values)),
             self.output_range_,
-            present,
+            None if long else present_rows(values, "y"),
         )
+        if long:
+            return problem
         words = words_of_table(target, "y", AS_TARGETS) + self._words(inputs, X)
-        return replace(problem, missing=words) if words else problem
+        return replace(problem, missing=words)
 
-    def _read_long(self, X, y, sample_weight) -> Problem:
-        """`_read` for series longer than memory: rows are read when they are asked for."""
-        if y is None:
-            raise ValueError("y is None; a regressor needs the outputs at the times of X.")
-        target = read_long(y, "y")
-        inputs = self._long_inputs(X, reset=True)
-        if len(inputs) != len(target.values):
-            raise ValueError(
-                f"X has {len(inputs)} rows and y has {len(target.values)}; give one row of y for "
-                "each of X."
-            )
-        check_complete(target.values, y, "y")
-        self.y_schema_ = target.schema
-        self.output_range_ = read_range(self.output_range, target.values.shape[1])
-        self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
-        self.y_scaler_ = Scaler.learned(target.values, self.scale, "y")
-        return regression(
-            inputs.mapped(self.X_scaler_.scaled),
-            target.values.mapped(self.y_scaler_.scaled),
-            self.washout,
-            self.y_scaler_,
-            read_weights(sample_weight, len(inputs)),
-            self.output_range_,
-        )
-
-    def _long_inputs(self, X, *, reset: bool = False) -> Lazy:
-        """Check ``X (T, inputs)``, which is longer than memory or stands beside what is."""
-        table = read_long(X, "X")
-        if table.schema.flat:
-            raise ValueError(
-                f"X has shape {tuple(X.shape)}, expected 2D, (T, inputs). Give one input as a "
-                "table of one column."
-            )
-        columns = table.values.shape[1]
-        if reset:
-            for name in {"feature_names_in_"} & vars(self).keys():
-                delattr(self, name)  # of an earlier fit
-            names = table.schema.names
-            if names is not None and all(isinstance(name, str) for name in names):
-                self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = columns
-        elif columns != self.n_features_in_:
-            raise ValueError(
-                f"X has {columns} inputs, but this network was trained on {self.n_features_in_}. "
-                "Give the same ones, in the same order."
-            )
-        check_complete(table.values, X, "X")
-        return table.values
-
-    def _words(self, inputs: np.ndarray, X) -> tuple[str, ...]:
-        """What is said of missing inputs; ``X`` is what they were read from."""
-        index = X.index if kind_of(X) == "pandas" else None
-        names = getattr(self, "feature_names_in_", None)
-        return words_of(inputs, "X", AS_INPUTS, names, index)
-
-    def _inputs(self, X, *, reset: bool, target: Table | None = None) -> np.ndarray:
-        """Check ``X (T, inputs)`` as scikit-learn does, and say where a value is missing."""
+    def _inputs(self, X, long: bool, target: Table | None = None, *, reset: bool = False) -> Any:
+        """Check ``X (T, inputs)``: as scikit-learn does or, of what is ``long``, in blocks."""
+        if long:
+            return self._long_inputs(X, target, reset)
         check_columns(X, "X")
         X = loaded(X, "X")
         options: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
@@ -328,6 +267,41 @@ class ESNRegressor(RegressorMixin, ESN):
         require_some(X, "X", names)
         return X
 
+    def _long_inputs(self, X, target: Table | None, reset: bool) -> Values:
+        """Check inputs that are longer than memory or stand beside what is."""
+        if reset and target is None:
+            raise ValueError("y is None; a regressor needs the outputs at the times of X.")
+        table, _ = read_rows(X, "X", True)
+        rows, columns = table.values.shape
+        if table.schema.flat:
+            raise ValueError(
+                f"X has shape {tuple(X.shape)}, expected 2D, (T, inputs). Give one input as a "
+                "table of one column."
+            )
+        if target is not None and rows != len(target.values):
+            raise ValueError(
+                f"X has {rows} rows and y has {len(target.values)}; give one row of y for each of "
+                "X."
+            )
+        if reset:
+            self._forget("feature_names_in_")
+            names = table.schema.names
+            if names is not None and all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = columns
+        elif columns != self.n_features_in_:
+            raise ValueError(
+                f"X has {columns} inputs, but this network was trained on {self.n_features_in_}. "
+                "Give the same ones, in the same order."
+            )
+        return table.values
+
+    def _words(self, inputs: np.ndarray, X) -> tuple[str, ...]:
+        """What is said of missing inputs; ``X`` is what they were read from."""
+        index = X.index if kind_of(X) == "pandas" else None
+        names = getattr(self, "feature_names_in_", None)
+        return words_of(inputs, "X", AS_INPUTS, names, index)
+
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         if fitted["n_features_in_"] != sizes["inputs"]:
@@ -338,8 +312,3 @@ class ESNRegressor(RegressorMixin, ESN):
         tags.target_tags.multi_output = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _linear(readout: np.ndarray, inputs: np.ndarray) -> np.ndarray:
-    """The part of outputs that does not come from states: the bias, and inputs that are seen."""
-    return readout[0] + inputs @ readout[1 : 1 + inputs.shape[1]]
