@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -13,39 +14,49 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import NamedParameters, check_fit_params, is_network, seed_of
+from echofold._data.arguments import (
+    NamedParameters,
+    check_count,
+    check_fit_params,
+    check_network,
+    is_network,
+    seed_of,
+)
 from echofold._data.copies import SharesFunctions, copied
+from echofold._folds.choose import check_algorithm
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.forecast import Forecast, Level
 from echofold._search import tables
-from echofold._search.checked import RIDGE_PER, check_arguments, check_one_of, check_task
+from echofold._search.candidates import (
+    STRATEGIES,
+    ask_optuna,
+    candidates_of,
+    check_space,
+    halve,
+    halvings,
+    split_ridge,
+    values_of,
+)
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.evaluator import Evaluator
-from echofold._search.finals import FINALS
+from echofold._search.finals import FINALS, Winner, describe_winner, named
 from echofold._search.identity import identity_of
 from echofold._search.reader import Reader
 from echofold._search.routing import routed, router_of
-from echofold._search.select import Winner, named
-from echofold._search.space import values_of
-from echofold._search.strategies import (
-    ask_optuna,
-    candidates_of,
-    evaluate_all,
-    halve,
-    halvings,
-)
-from echofold._search.winner import Winners, describe_winner
+from echofold._search.winner import Winners, check_members
 from echofold._validation.dataset import datasets, warn_once
-from echofold._validation.settings import (
-    Settings,
-    describe_data,
-)
+from echofold._validation.memory import budget
+from echofold._validation.settings import Settings, check_metrics, check_prunable, describe_data
+from echofold._validation.verify import check_verifiable
+from echofold.metrics._metric import OF_GROWING_SUMS
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     import xarray as xr
+
+RIDGE_PER = ("all", "split", "output")
 
 
 class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
@@ -269,23 +280,20 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         self._results = datasets(record, self.candidates_, schemes, settings, attrs)
         self.results_ = self._results if isinstance(self.cv, dict) else self._results["cv"]
         self.evaluation_ = None
-        by_draw = self.select == "draw"
         self._winners = Winners(
-            reader, self.candidates_, self._results, self.seed_, by_draw,
+            reader, self.candidates_, self._results, self.seed_, self.select == "draw",
             self.ridge_per == "output",
         )  # fmt: skip
-        winner = self._winner(next(iter(schemes)))
-        notes = describe_data(problem, schemes)
-        notes += describe_winner(winner, self._results[next(iter(schemes))])
+        first, dataset = next(iter(self._results.items()))
+        winner = self._winner(first)
+        notes = describe_data(problem, schemes) + describe_winner(winner, dataset)
         warn_once(self._results.values(), settings, notes)
         self.best_index_ = winner.candidate
         with one_piece("making the final model", self.progress):
             self.best_estimator_ = self.finalize(self.final)
-            given = self._winners.given_score
-            self.best_score_ = given(next(iter(schemes)), self.ridge_per == "split")
-        self.best_params_ = {
-            **self.candidates_[winner.candidate], "ridge": self.best_estimator_.ridge,
-        }  # fmt: skip
+            self.best_score_ = self._winners.given_score(first, self.ridge_per == "split")
+        ridge = self.best_estimator_.ridge
+        self.best_params_ = {**self.candidates_[winner.candidate], "ridge": ridge}
         return self
 
     def _openings(self, spaces: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -308,22 +316,19 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     def _evaluations(self, candidates: list[dict], schemes) -> int:
         """How many evaluations of a candidate with a draw there will be."""
         total = len(candidates) or self.n_iter
-        if self._halves(candidates):
+        if self.strategy == "halving":
             splits = len(next(iter(schemes.values())))
             total = sum(count for count, _ in halvings(total, splits))
         return total * self.n_draws
 
-    def _halves(self, candidates: list[dict]) -> bool:
-        return self.strategy == "halving" and len(candidates) > 1
-
     def _evaluate(self, evaluator: Evaluator, candidates, spaces):
         """Carry the strategy out."""
+        individual = self.ridge_per == "split"
         if self.strategy == "optuna":
-            individual = self.ridge_per == "split"
             return ask_optuna(evaluator, spaces, self.n_iter, self.seed_, individual, self.sampler)
-        if self._halves(candidates):
-            return halve(evaluator, candidates, self.ridge_per == "split")
-        return evaluate_all(evaluator, candidates)
+        if self.strategy == "halving":
+            return candidates, halve(evaluator, candidates, individual)
+        return candidates, evaluator.run(candidates)
 
     def _interrupted(self, evaluator: Evaluator, total: int) -> str:
         done = f"interrupted after {evaluator.done} of {total} evaluations"
@@ -357,7 +362,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """
         check_is_fitted(self, "results_")
         check_one_of("final", final, FINALS)
-        scheme = self._scheme(scheme)
+        scheme = named(self._results, scheme)
         if draw is not None and not 0 <= draw < self.n_draws:
             raise ValueError(f"draw={draw!r}: this search has draws 0 to {self.n_draws - 1}.")
         if draw is not None and self.prune and self.select == "mean" and self.n_draws > 1:
@@ -383,14 +388,10 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """The winner by a scheme."""
         return self._winners.winner(scheme, None, self.ridge_per == "split")
 
-    def _scheme(self, name: str | None) -> str:
-        """The name of a scheme of this search, the first by default."""
-        return named(self._results, name)
-
     def to_frame(self, scheme: str | None = None) -> pd.DataFrame:
         """Results as a pandas DataFrame: a row for every candidate and ridge, best first."""
         check_is_fitted(self, "results_")
-        return tables.frame(self._results[self._scheme(scheme)], self.candidates_)
+        return tables.frame(self._results[named(self._results, scheme)], self.candidates_)
 
     @property
     def cv_results_(self) -> dict[str, Any]:
@@ -446,3 +447,79 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         from echofold.report import write_report
 
         return write_report(self, path, about)
+
+
+def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
+    """Check the arguments that do not depend on data."""
+    check_network(search.estimator)
+    own = search.estimator.get_params(deep=False)
+    names = list(search.estimator.get_params())
+    spaces, ridge = split_ridge(check_space(search.space, names), own["ridge"])
+    check_algorithm(search.algorithm)
+    budget(search.memory)
+    for name, allowed in (
+        ("final", FINALS), ("select", ("mean", "draw")), ("strategy", STRATEGIES),
+        ("ridge_per", RIDGE_PER),
+    ):  # fmt: skip
+        check_one_of(name, getattr(search, name), allowed)
+    check_count("n_draws", search.n_draws)
+    if search.strategy in ("random", "optuna") or (
+        search.strategy == "halving" and search.n_iter is not None
+    ):
+        check_count("n_iter", search.n_iter, f"strategy={search.strategy!r} needs it")
+    elif search.strategy == "grid" and search.n_iter is not None:
+        raise ValueError(
+            f"n_iter={search.n_iter!r} has no meaning for strategy='grid'; leave it out, or use "
+            "strategy='random'."
+        )
+    if search.sampler is not None and search.strategy != "optuna":
+        raise ValueError(
+            f"sampler={search.sampler!r} has no meaning for strategy={search.strategy!r}; leave it "
+            "out, or use strategy='optuna'."
+        )
+    if search.n_jobs is not None and search.n_jobs != -1:
+        check_count("n_jobs", search.n_jobs)
+    settings = Settings(
+        ridge, bool(own["penalize_bias"]), check_metrics(search.metric), search.algorithm,
+        search.memory, verify=bool(search.verify),
+    )  # fmt: skip
+    return spaces, settings
+
+
+def check_task(search: Any, problem, schemes, settings: Settings) -> None:
+    """Check what ensembles, pruning and halving can do with this task."""
+    check_members(search.final, problem.task)
+    if search.ridge_per == "output" and problem.task.fed_back:
+        raise ValueError(
+            "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "
+            f"{type(search.estimator).__name__}. Use ridge_per='all'."
+        )
+    if search.verify:
+        check_verifiable(problem)
+    if search.prune:
+        check_prunable(problem, schemes)
+        needs = {metric.needs for metric in settings.metrics}
+        if not problem.task.fed_back or len(needs) > 1 or needs & {"predictions", "labels"}:
+            raise ValueError(
+                "prune=True needs a forecaster and metrics made of one kind of growing error "
+                f"({OF_GROWING_SUMS}); got {type(search.estimator).__name__} with "
+                f"metric={search.metric!r}. Use prune=False."
+            )
+        if search.ridge_per == "split" or search.strategy == "halving":
+            raise ValueError(
+                "prune=True drops ridge values and needs complete runs, so it goes neither "
+                "with ridge_per='split' nor with strategy='halving'. Use prune=False."
+            )
+    if search.strategy == "halving" and len(schemes) > 1:
+        raise ValueError(
+            f"strategy='halving' compares candidates by one scheme, but cv has {len(schemes)}. "
+            "Give one scheme, or use strategy='grid'."
+        )
+
+
+def check_one_of(name: str, value: Any, allowed: Collection[str]) -> None:
+    """Raise unless a value is one of those allowed."""
+    if value not in allowed:
+        raise ValueError(
+            f"{name}={value!r} is unknown: it must be {', '.join(map(repr, allowed))}."
+        )

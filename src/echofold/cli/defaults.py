@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from echofold._search.candidates import grid as expanded
+from echofold._search.candidates import split_ridge
 from echofold._search.search import ESNSearchCV
-from echofold._search.space import grid as expanded
-from echofold._search.space import split_ridge
 from echofold.cli.commands.options import SCHEMES
 from echofold.cli.forms import Forms
 from echofold.cli.showing.output import Output

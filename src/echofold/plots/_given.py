@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from echofold._data.tables import Table, read
-from echofold._search.select import mean_costs, named
-from echofold._search.split_readouts import ValidationOutputs
+from echofold._search.finals import mean_costs, named
+from echofold._search.winner import ValidationOutputs
 
 
 @dataclass(frozen=True)
