@@ -84,19 +84,17 @@ def split_ridge(spaces: list[dict[str, Any]], own: float) -> tuple[list[dict], n
     return rest, path
 
 
-def values_of(name: str, spaces: list[dict[str, Any]], own: dict[str, Any]) -> list[Any]:
-    """Values that a parameter takes in a search; of a distribution, the largest.
+def values_of(name: str, spaces: list[dict[str, Any]], own: Any) -> list[Any]:
+    """Values that a parameter takes in a search, ``own`` by default; of a range, the largest.
 
     Examples
     --------
-    >>> values_of("washout", [{"washout": [10, 50]}, {"units": [20]}], {"washout": "auto"})
+    >>> values_of("washout", [{"washout": [10, 50]}, {"units": [20]}], "auto")
     [10, 50, 'auto']
     """
-    if name not in own:
-        return []
     values: list[Any] = []
     for one in spaces:
-        given = one.get(name, [own[name]])
+        given = one.get(name, [own])
         for value in [given] if hasattr(given, "rvs") else given:
             if hasattr(value, "rvs"):
                 values.append(int(value.support()[1]))

@@ -36,7 +36,6 @@ from echofold._search.candidates import (
     halve,
     halvings,
     split_ridge,
-    values_of,
 )
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.evaluator import Evaluator
@@ -62,9 +61,8 @@ RIDGE_PER = ("all", "split", "output")
 class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     """Search hyper-parameters of an echo state network by cross-validation.
 
-    All candidates that share a random draw run through the data together, the whole ridge path
-    comes from one factorisation, and closed-loop forecasts of all candidates, splits and ridge
-    values advance in lockstep.
+    Candidates that share a random draw run through the data together, the whole ridge path comes
+    from one factorisation, and closed-loop forecasts of all advance in lockstep.
 
     Parameters
     ----------
@@ -73,13 +71,13 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     space : dict, or list of dicts
         Parameter names to lists of values, or to ``scipy.stats`` distributions for
         ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
-        With several values of ``washout``, all candidates are scored on the rows after the longest.
+        With several values of ``washout``, all are scored on the rows after the longest.
         ``random_state`` takes integers, and None for the seed of the search.
     cv : scheme, splitter, int, or dict of these, optional
         By default ten folds, ``KFold(10)``; those of a classifier are stratified and shuffled, and
-        those of ``groups`` keep them together. An integer is a number of such folds. With a dict of
-        named schemes the reservoirs run once for all of them; ``results_`` is then a dict and
-        ``best_*`` refer to the first.
+        those of ``groups`` keep them together. An integer is a number of such folds. Reservoirs run
+        once for all schemes of a dict; ``results_`` is then a dict, too, and ``best_*`` refer to
+        the first.
     metric : str, callable or list of these
         The first decides, and is minimised; "accuracy", "r2", `metrics.horizon` and functions with
         an attribute ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do
@@ -87,10 +85,9 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     final : {"retrain", "average", "best", "weighted", "ensemble"}
         How ``best_estimator_`` is made of the winner.
     ridge_per : {"all", "split", "output"}
-        What takes a ridge of its own: nothing, so that one is for all; every split its best; or
-        every output of the winner the one at which its own squared error is lowest, in the mean
-        over splits. The last is for regressors and classifiers (outputs of a forecaster come back
-        as inputs of all); candidates are compared with one ridge for all outputs, and
+        What takes a ridge of its own: nothing; every split its best; or, for regressors and
+        classifiers, every output of the winner the one at which its squared error is lowest, in the
+        mean over splits. Then candidates are compared with one ridge for all outputs, and
         ``best_score_`` is the winner's with its own.
     n_draws : int
         Random initialisations of every candidate: seeds ``random_state``, ``random_state + 1``, …
@@ -107,9 +104,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     n_iter : int, optional
         Number of candidates for "random" and "optuna" (and "halving" of random ones).
     prune : bool
-        Drop candidates of a forecast as soon as they cannot win any more. The winner and its
-        scores stay the same; scores of dropped ones are what they could have reached at best, and
-        marked in ``pruned``.
+        Drop candidates of a forecast as soon as they cannot win. The winner and its scores stay the
+        same; those of others are what they could have reached at best, marked in ``pruned``.
     memory : None, number of bytes, str such as "2GB", or {"states", "pieces", "fold", "frugal"}
         Memory to use, half of what is free by default.
     random_state : int, RandomState, Generator or None
@@ -118,18 +114,18 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         Worker threads.
     executor : concurrent.futures.Executor, optional
         Who carries out blocks of candidates instead, such as Dask's ``client.get_executor()``. A
-        pool of processes must spawn them. Copies and pickles of the search have None in its place;
-        ``sklearn.base.clone`` passes it on.
+        pool of processes must spawn them. ``sklearn.base.clone`` passes it on; other copies, and
+        pickles, have None in its place.
     checkpoint : path, optional
         Directory for finished blocks: the same search started again goes on from them. Functions
-        given as ``metric`` are compared by their code and what it refers to; one that holds what
-        has no lasting description, as a generator of random numbers, is refused.
+        given as ``metric`` are compared by their code and what it refers to; one that holds, say, a
+        generator of random numbers is refused.
     progress : {"auto", True, False}
         A bar in a terminal or notebook, or always, or never. Long work on one candidate tells how
         many rows were driven.
     verify : bool
-        Whether in every block some splits of one candidate are refitted plainly and compared; an
-        error is raised if results differ by more than rounding explains.
+        Whether in every block some splits of one candidate are refitted plainly; results that
+        differ by more than rounding explains are an error.
 
     Attributes
     ----------
@@ -256,9 +252,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         groups, fit_params = routed(self, groups, fit_params)
         check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
         reader = Reader(
-            clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics,
-            self._openings(spaces),
-        )  # fmt: skip
+            clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics, spaces
+        )
         problem, schemes = reader.problem({})
         check_task(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
@@ -295,12 +290,6 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         ridge = self.best_estimator_.ridge
         self.best_params_ = {**self.candidates_[winner.candidate], "ridge": ridge}
         return self
-
-    def _openings(self, spaces: list[dict[str, Any]]) -> dict[str, list[Any]]:
-        """All values of the parameters that decide where scored rows begin."""
-        own = self.estimator.get_params(deep=False)
-        names = [name for name in self.estimator._openings if name in own]
-        return {name: values_of(name, spaces, own) for name in names}
 
     def _begin(self, spaces, settings: Settings, problem, schemes) -> tuple[int, Checkpoint | None]:
         """The seed of the first draw, and the checkpoint; one begun before gives the seed."""
@@ -342,9 +331,9 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         Parameters
         ----------
         final : {"retrain", "average", "best", "weighted", "ensemble"}
-            Retrain on all data; average the readouts of the splits; take the readout of the split
-            with the lowest RMSE; average weighted by inverse squared error; or, for forecasters,
-            combine the forecasts of the best candidate of each representation and draw, retrained.
+            Retrain on all data; average the readouts of the splits; take that of the split with the
+            lowest RMSE; average weighted by inverse squared error; or, for forecasters, retrain the
+            best candidates of each representation with every draw, and combine their forecasts.
         scheme : str, optional
             Name of the scheme to select by when ``cv`` is a dict; the first by default.
         draw : int, optional
@@ -463,15 +452,13 @@ def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
     ):  # fmt: skip
         check_one_of(name, getattr(search, name), allowed)
     check_count("n_draws", search.n_draws)
-    if search.strategy in ("random", "optuna") or (
-        search.strategy == "halving" and search.n_iter is not None
-    ):
-        check_count("n_iter", search.n_iter, f"strategy={search.strategy!r} needs it")
-    elif search.strategy == "grid" and search.n_iter is not None:
+    if search.strategy == "grid" and search.n_iter is not None:
         raise ValueError(
             f"n_iter={search.n_iter!r} has no meaning for strategy='grid'; leave it out, or use "
             "strategy='random'."
         )
+    if search.strategy in ("random", "optuna") or search.n_iter is not None:
+        check_count("n_iter", search.n_iter, f"strategy={search.strategy!r} needs it")
     if search.sampler is not None and search.strategy != "optuna":
         raise ValueError(
             f"sampler={search.sampler!r} has no meaning for strategy={search.strategy!r}; leave it "
