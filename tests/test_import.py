@@ -23,7 +23,7 @@ def test_importing_and_expanding_a_grid_load_nothing_heavy():
     code = """
 import echofold, json, sys
 loaded = sorted(sys.modules)
-from echofold._search.space import grid
+from echofold._search.candidates import grid
 grid([{"units": [1, 2]}])
 print(json.dumps([loaded, "jax" in sys.modules]))
 """

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from echofold._models.forecaster import ESNForecaster
     from echofold._models.regressor import ESNRegressor
     from echofold._persistence.save_and_load import load, save
-    from echofold._search.backtest import backtest
-    from echofold._search.honest_error import evaluate
+    from echofold._search.evaluate import backtest, evaluate
     from echofold._search.search import ESNSearchCV
     from echofold._validation.cross_validate import cross_validate, cross_validate_readout
     from echofold.schemes import (
@@ -34,8 +33,7 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "_machine.compilations": ("keep_compilations",),
     "_validation.cross_validate": ("cross_validate", "cross_validate_readout"),
     **{f"_models.{module}": (name,) for name, module in ESTIMATORS.items()},
-    "_search.backtest": ("backtest",),
-    "_search.honest_error": ("evaluate",),
+    "_search.evaluate": ("backtest", "evaluate"),
     "_persistence.save_and_load": ("load", "save"),
     "_machine.notices": ("EchofoldWarning",),
     "_search.search": ("ESNSearchCV",),

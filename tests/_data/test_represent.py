@@ -402,7 +402,7 @@ def test_logarithms_are_scored_against_the_values_themselves():
 
 
 def test_errors_of_logarithms_keep_their_digits():
-    from echofold._search.split_readouts import log_errors
+    from echofold._search.winner import log_errors
 
     truth, errors = np.array([2.0**60, 2.0, 1.0]), np.array([256.0, 1.0, 3.0])
     found = log_errors(truth, errors)

@@ -207,7 +207,7 @@ def test_the_message_of_an_interrupt(tmp_path, interrupted, n_jobs):
 def test_every_kind_of_search_goes_on(options, tmp_path, interrupted, computed, monkeypatch):
     monkeypatch.setattr("echofold._search.evaluator.WIDEST", 2)
     monkeypatch.setattr("echofold._search.prune.SEGMENTS", 2)
-    monkeypatch.setattr("echofold._search.strategies.BATCH", 3)
+    monkeypatch.setattr("echofold._search.candidates.BATCH", 3)
     options = {"task": "regression", "n_draws": 1, **options}
     if "prune" in options:
         options |= {"n_draws": 2, "select": "draw"}

@@ -17,7 +17,7 @@ from echofold import (
     evaluate,
 )
 from echofold._machine.notices import EchofoldWarning
-from echofold._search.honest_error import _default_horizon, _interleaved
+from echofold._search.evaluate import _default_horizon, _interleaved
 from echofold.metrics import error_rate, nrmse, rmse
 
 SPACE = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}

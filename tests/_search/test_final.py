@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from echofold import Accumulative, ESNRegressor, ESNSearchCV, KFold, LeaveOneOut, cross_validate
 from echofold._engine import states
-from echofold._search.split_readouts import SplitReadouts, final_readout
+from echofold._search.winner import SplitReadouts, final_readout
 
 FINALS = ["retrain", "average", "best", "weighted"]
 

@@ -44,8 +44,7 @@ from echofold import (
     datasets,
 )
 from echofold._machine.notices import EchofoldWarning
-from echofold._search.finals import FINALS
-from echofold._search.select import mean_costs, select
+from echofold._search.finals import FINALS, mean_costs, select
 
 SCHEMES = {
     "CV": KFold(4),
@@ -540,7 +539,7 @@ def test_a_failed_refit_leaves_the_earlier_search(monkeypatch):
     search = searched("regression")
     expected = search.predict(INPUTS)
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._search.search.evaluate_all", fails)
+        patch.setattr("echofold._search.evaluator.Evaluator.run", fails)
         with pytest.raises(MemoryError, match="in the search"):
             search.fit(9 * INPUTS[:100, :1], 9 * OUTPUTS[:100, 0])
     np.testing.assert_array_equal(search.predict(INPUTS), expected)

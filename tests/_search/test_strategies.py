@@ -10,7 +10,7 @@ from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SERIES, TASKS, one_by_one
 
 from echofold import Accumulative, ESNSearchCV, KFold
 from echofold._machine.notices import EchofoldWarning
-from echofold._search.strategies import _spread, halvings
+from echofold._search.candidates import _spread, halvings
 
 RANDOM = {
     "leak_rate": stats.uniform(0.1, 0.9),
@@ -159,7 +159,7 @@ def test_halving_takes_one_scheme():
 
 def test_optuna_proposes_batches(monkeypatch):
     pytest.importorskip("optuna")
-    monkeypatch.setattr("echofold._search.strategies.BATCH", 8)
+    monkeypatch.setattr("echofold._search.candidates.BATCH", 8)
     batches = []
     from echofold._search.evaluator import Evaluator
 

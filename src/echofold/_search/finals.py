@@ -1,14 +1,153 @@
-"""The final models: how one readout is made of the readouts of splits (the paper's section 2.4)."""
+"""Who wins a search, and what a final model makes of it: rules on costs and on readouts.
+
+Scores that are the better the higher they are come here as costs, which are their negatives; both
+may be infinite or missing. Final models of splits' readouts are those of the paper's section 2.4.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.problem import Task
+from echofold._data.represent import representation_of
+from echofold.metrics._metric import Metric
 
+# Members of an ensemble, as measured by benchmarks/accuracy.py (see CHANGELOG).
+OF_EACH = 2  # candidates of a representation
+WORST = 2.0  # times the lowest validation error, beyond which a candidate is left out
+EARNED = 0.9  # the same for representations that are not differenced exactly once
+
+
+@dataclass(frozen=True)
+class Winner:
+    """A candidate with its ridge (one, or one for each split) and its cost.
+
+    ``draw`` is the draw it was selected in, None for all of them together; ``diverged`` is the
+    number of its runs without a finite cost.
+    """
+
+    candidate: int
+    ridge: np.ndarray  # places in the ridge path, (splits,); all the same unless individual
+    cost: float
+    draw: int | None
+    diverged: int = 0
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Lowest first: fewest diverged runs, then the cost."""
+        return self.diverged, self.cost
+
+
+def comparable(costs: np.ndarray, individual: bool = False) -> np.ndarray:
+    """Costs ``(..., ridge)``, infinite where missing; if ``individual``, at the best ridge only."""
+    worst = np.where(np.isnan(costs), np.inf, costs)
+    return worst.min(axis=-1, keepdims=True) if individual else worst
+
+
+def mean_costs(costs: np.ndarray, individual: bool) -> np.ndarray:
+    """Means over splits of ``costs (draw, candidate, split, ridge)``, infinite where not finite.
+
+    As ``(draw, candidate, ridge)``; with a ridge for each split, ``(draw, candidate, 1)``.
+    """
+    return comparable(costs, individual).mean(axis=2)
+
+
+def best_ridges(costs: np.ndarray) -> np.ndarray:
+    """The place of the best ridge of every split, from ``costs (split, ridge)``."""
+    return comparable(costs).argmin(axis=1)
+
+
+def ranked(pool: np.ndarray) -> np.ndarray:
+    """Places of choices, best first, by their costs ``(runs, choices)``.
+
+    The lowest mean wins. Where every mean is infinite, because every choice diverges in some run,
+    the one that diverges least often does, and among those the lowest mean of its other runs.
+    """
+    lost = ~np.isfinite(pool)
+    kept = np.where(lost, 0.0, pool).sum(axis=0) / np.maximum((~lost).sum(axis=0), 1)
+    return np.lexsort((kept, lost.sum(axis=0)))
+
+
+def select(costs: np.ndarray, individual: bool, draw: int | None, eligible=None) -> Winner:
+    """The lowest cost, over the mean of all draws or within one of them.
+
+    ``eligible (draw, candidate, ridge)`` excludes what may not win, such as lower bounds.
+    """
+    draws = slice(None) if draw is None else [draw]
+    costs = costs[draws]
+    pool = comparable(costs, individual)
+    if eligible is not None:
+        allowed = eligible[draws]
+        allowed = allowed.all(axis=2, keepdims=True) if individual else allowed
+        pool = np.where(allowed[:, :, None], pool, np.inf)
+    shape = pool.shape[1], pool.shape[3]
+    runs = np.moveaxis(pool, 2, 1).reshape(-1, shape[0] * shape[1])
+    best = ranked(runs)[0]
+    candidate, ridge = np.unravel_index(best, shape)
+    places = np.full(costs.shape[2], ridge)
+    if individual:
+        places = best_ridges(comparable(costs[:, candidate]).mean(axis=0))
+    column = runs[:, best]
+    diverged = int((~np.isfinite(column)).sum())
+    return Winner(int(candidate), places, float(column.mean()), draw, diverged)
+
+
+def best_of(costs: np.ndarray, individual: bool, most: int, eligible=None) -> list[Winner]:
+    """The best candidates, each with its best ridge, over the mean of all draws."""
+    winners = []
+    for candidate in range(costs.shape[1]):
+        part = None if eligible is None else eligible[:, [candidate]]
+        if part is None or part.all(axis=0).any():  # else all of it was dropped
+            best = select(costs[:, [candidate]], individual, None, part)
+            winners.append(replace(best, candidate=candidate))
+    return sorted(winners, key=lambda winner: winner.order)[:most]
+
+
+def describe_winner(winner: Winner, dataset) -> list[str]:
+    """A sentence about a winner that diverges, because every candidate does."""
+    if np.isfinite(winner.cost):
+        return []
+    runs = dataset.sizes["split"] * (dataset.sizes["draw"] if winner.draw is None else 1)
+    return [
+        f"Every candidate diverges on some split, so no mean score is finite; chosen is the one "
+        f"that diverges least often, in {winner.diverged} of {runs} runs. Search larger ridge "
+        "values, smaller spectral radii or shorter validation intervals."
+    ]
+
+
+def named(results: dict, scheme: Any) -> Any:
+    """The scheme asked for, or the first of those that there are results of."""
+    if scheme is None:
+        return next(iter(results))
+    if scheme not in results:
+        known = ", ".join(map(str, results))
+        raise ValueError(f"scheme={scheme!r} is not one of this search: {known}.")
+    return scheme
+
+
+# --- final models ---------------------------------------------------------------------------------
+
+
+class Contest(NamedTuple):
+    """What members of a final model are chosen by.
+
+    ``costs (draw, candidate, split, ridge)``, and ``eligible`` as for `select`, by ``metric``, with
+    a ridge for each split if ``individual``; ``params`` are all parameters of each candidate, of
+    which those named ``shaping`` say how the data are represented.
+    """
+
+    costs: np.ndarray
+    eligible: np.ndarray | None
+    individual: bool
+    metric: Metric
+    params: list[dict[str, Any]]
+    shaping: Sequence[str]
+
+
+Members = Callable[[Contest], list[Winner]]
 Combined = tuple[np.ndarray, np.ndarray]  # a readout, and the ridge it stands for
 
 
@@ -18,24 +157,15 @@ class FinalModel:
 
     ``combine(W, error, ridge)`` makes it of the splits' readouts ``W (splits, 1 + m, outputs)``,
     their errors ``(splits,)``, infinite where a run diverged, and ridges
-    ``(splits, 1 or outputs)``. Without it the readout is trained anew on all rows. With ``several``
-    the winner is not alone: candidates of other representations, and all draws, are trained anew
-    and their forecasts combined.
+    ``(splits, 1 or outputs)``. Without it the readout is trained anew on all rows. With ``members``
+    the winner is not alone: those candidates, best first, are trained anew with all draws, and
+    their forecasts combined.
     """
 
     name: str
     words: str
     combine: Callable[[np.ndarray, np.ndarray, np.ndarray], Combined] | None = None
-    several: bool = False
-
-
-def check_forecasts(task: Task) -> None:
-    """Raise for a task whose outputs an ensemble cannot combine."""
-    if not task.fed_back:
-        raise ValueError(
-            "final='ensemble' combines forecasts, and needs a search of an ESNForecaster. Use "
-            "'retrain', 'average', 'best' or 'weighted'."
-        )
+    members: Members | None = None
 
 
 def mean_ridge(ridge: np.ndarray) -> np.ndarray:
@@ -63,6 +193,38 @@ def _weighted(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
     return np.tensordot(weights / weights.sum(), W, axes=1), mean_ridge(ridge)
 
 
+def _best_of_representations(contest: Contest) -> list[Winner]:
+    """The best candidates of representations, the best of them first.
+
+    Which representation is best is hard to tell from a few validation intervals, and one that is
+    differenced exactly once is seldom far off: the level of a series moves, and so seldom that of
+    its changes. Those are members unless their error is more than `WORST` times the lowest of them;
+    the others must have earned it, by an error below `EARNED` times that.
+    """
+    forms: dict[str, list[int]] = {}
+    for place, params in enumerate(contest.params):
+        forms.setdefault(repr([params[name] for name in contest.shaping]), []).append(place)
+    winners: list[Winner] = []
+    for places in forms.values():
+        part = None if contest.eligible is None else contest.eligible.take(places, axis=1)
+        costs = contest.costs.take(places, axis=1)
+        each = best_of(costs, contest.individual, OF_EACH, part)
+        winners += [replace(one, candidate=places[one.candidate]) for one in each]
+    winners.sort(key=lambda winner: winner.order)
+
+    def differenced_once(one: Winner) -> bool:
+        return len(representation_of(contest.params[one.candidate]).lags) == 1
+
+    once = [one for one in winners if differenced_once(one) and np.isfinite(one.cost)]
+    lowest = (once or winners)[0]
+
+    def most(one: Winner) -> float:
+        factor = WORST if differenced_once(one) or not once else EARNED
+        return contest.metric.times(lowest.cost, factor)
+
+    return [one for one in winners if one is lowest or one.cost <= most(one)]
+
+
 FINALS = {
     final.name: final
     for final in (
@@ -73,7 +235,9 @@ FINALS = {
             "weighted", "readouts of all splits, weighted by inverse squared error", _weighted
         ),
         FinalModel(
-            "ensemble", "mean of the best networks of representations and draws", several=True
+            "ensemble",
+            "mean of the best networks of representations and draws",
+            members=_best_of_representations,
         ),
     )
 }

@@ -13,9 +13,9 @@ from echofold._data.missing import filled
 from echofold._data.problem import FORECASTING
 from echofold._models.forecast import Forecast, plausible
 from echofold._models.intervals import interval
-from echofold._search.honest_error import spread_of
+from echofold._search.evaluate import score, spread_of
+from echofold.metrics._horizon import Spread
 from echofold.metrics._metric import Metric, resolve
-from echofold.metrics._targets import Spread
 
 # On R's series (benchmarks/accuracy.py), of plain forecasts whose validation error was lower than
 # that of the networks, one in five was better later; of those lower by a tenth, one in two.
@@ -66,18 +66,18 @@ def plain_errors(
     Values that are missing (NaN) are not scored.
     """
     columns = [plain_forecasts(column, seasons, starts, horizon) for column in values.T]
+    one = values.shape[1] == 1
+    truth = values[:, 0] if one else values
     found = {}
     for name in columns[0]:
-        forecasts = np.stack([column[name] for column in columns], axis=-1)
-        errors = []
-        for start, forecast in zip(starts, forecasts, strict=True):
-            truth = values[start : start + horizon]
-            there = ~np.isnan(truth).any(axis=1)
-            pair = truth[there], forecast[there]
-            if values.shape[1] == 1:
-                pair = pair[0][:, 0], pair[1][:, 0]
-            errors.append(metric.measure(*pair, spread))
-        found[name] = np.array(errors)
+        each = [column[name] for column in columns]
+        forecasts = each[0] if one else np.stack(each, axis=-1)
+        found[name] = np.array(
+            [
+                score(metric, truth[start : start + horizon], forecast, spread)
+                for start, forecast in zip(starts, forecasts, strict=True)
+            ]
+        )
     return found
 
 
@@ -170,26 +170,20 @@ def _judged(
     metric_name: str,
 ) -> list[Better]:
     """Plain forecasts with their errors on the validation intervals, the lowest first."""
-    metric = resolve(metric_name)
+    metric, spread = resolve(metric_name), spread_of(FORECASTING, [values])
     found = search._winners.outputs(scheme, search.ridge_per == "split")
-    spread = spread_of(FORECASTING, [values])
-    there, starts = ~np.isnan(found.truth[:, :, 0]), found.rows[:, 0]
+    starts, truth = found.rows[:, 0], found.truth[:, :, 0]
     usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start
-    forecasts = plain_forecasts(values.to_numpy(), usable, starts, found.rows.shape[1])
+    forecasts = plain_forecasts(values.to_numpy(), usable, starts, truth.shape[1])
 
     def error(residuals: np.ndarray) -> float:
-        each = [
-            metric.measure(truth[at, 0], (truth - rest)[at, 0], spread)
-            for truth, rest, at in zip(found.truth, residuals, there, strict=True)
-        ]
-        return float(np.mean(each))
+        each = zip(truth, truth - residuals[:, :, 0], strict=True)
+        return float(np.mean([score(metric, *pair, spread) for pair in each]))
 
-    own = error(model.residuals_)
-    residuals = {name: found.truth - one[:, :, None] for name, one in forecasts.items()}
-    each = [
-        Better(name, error(rest), own, rest, model.runs_, usable)
-        for name, rest in residuals.items()
-    ]
+    own, each = error(model.residuals_), []
+    for name, forecast in forecasts.items():
+        residuals = (truth - forecast)[:, :, None]
+        each.append(Better(name, error(residuals), own, residuals, model.runs_, usable))
     return sorted(each, key=lambda one: one.error)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -10,6 +9,7 @@ from sklearn.base import clone
 
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
+from echofold._search.candidates import values_of
 from echofold._validation.settings import resolve_schemes
 from echofold.metrics._metric import Metric
 
@@ -17,9 +17,9 @@ from echofold.metrics._metric import Metric
 class Reader:
     """Problems and splits of candidates.
 
-    Parameters of an estimator that change how data are read are its ``_shapes_the_problem``.
-    ``openings`` are those that decide where scored rows begin, with all values that candidates
-    have: all are scored on the rows after the longest.
+    Parameters of an estimator that change how data are read are its ``_shapes_the_problem``. Those
+    that decide where scored rows begin are its ``_openings``: where candidates of ``spaces`` have
+    several values, all are scored on the rows after the longest.
     """
 
     def __init__(
@@ -30,22 +30,23 @@ class Reader:
         groups: Any,
         cv: Any,
         metrics: list[Metric],
-        openings: Mapping[str, Sequence[Any]] | None = None,
+        spaces: list[dict[str, Any]],
     ):
         self.estimator, self.data, self.fit_params = estimator, data, fit_params
         self.groups, self.cv, self.metrics = groups, cv, metrics
         self._own = estimator.get_params(deep=False)
         self._aligned: dict[str, int] = {}
         self._problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = {}
-        names, values = list(openings or {}), product(*(openings or {}).values())
-        beginnings = [dict(zip(names, one, strict=True)) for one in values]
-        if len(beginnings) > 1:
-            self._aligned = {"washout": max(self._begins(one) for one in beginnings)}
+        names = [name for name in estimator._openings if name in self._own]
+        values = product(*(values_of(name, spaces, self._own[name]) for name in names))
+        openings = [dict(zip(names, one, strict=True)) for one in values]
+        if len(openings) > 1:
+            self._aligned = {"washout": max(self._read(one).skipped for one in openings)}
 
-    def _begins(self, shaping: dict[str, Any]) -> int:
-        """Rows of the data before the first one that is scored."""
+    def _read(self, shaping: dict[str, Any]) -> Problem:
+        """The problem that data become with some parameters."""
         reader = clone(self.estimator).set_params(**shaping)
-        return reader._read(*self.data, **self.fit_params).skipped
+        return reader._read(*self.data, **self.fit_params)
 
     def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
         """All parameters of a candidate; ``reservoir__size`` is one of its reservoir."""
@@ -59,12 +60,10 @@ class Reader:
         shaping = {name: params[name] for name in self.estimator._shapes_the_problem}
         key = tuple(map(repr, shaping.values()))
         if key not in self._problems:
-            reader = clone(self.estimator).set_params(**shaping)
-            problem = reader._read(*self.data, **self.fit_params)
+            problem = self._read(shaping)
             schemes = resolve_schemes(self.cv, problem, self.groups, self.metrics)
             if self._problems:
-                _, others = next(iter(self._problems.values()))
-                _check_as_many(others, schemes)
+                _check_as_many(next(iter(self._problems.values()))[1], schemes)
             self._problems[key] = problem, schemes
         return self._problems[key]
 

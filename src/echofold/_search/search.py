@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -13,46 +14,54 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import NamedParameters, check_fit_params, is_network, seed_of
+from echofold._data.arguments import (
+    NamedParameters,
+    check_count,
+    check_fit_params,
+    check_network,
+    is_network,
+    seed_of,
+)
 from echofold._data.scikit_learn import SharesFunctions, copied, routed, router_of
+from echofold._folds.choose import check_algorithm
 from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.forecast import Forecast, Level
 from echofold._search import tables
-from echofold._search.checked import RIDGE_PER, check_arguments, check_one_of, check_task
-from echofold._search.checkpoint import Checkpoint
-from echofold._search.evaluator import Evaluator
-from echofold._search.finals import FINALS
-from echofold._search.identity import identity_of
-from echofold._search.reader import Reader
-from echofold._search.select import Winner, named
-from echofold._search.space import values_of
-from echofold._search.strategies import (
+from echofold._search.candidates import (
+    STRATEGIES,
     ask_optuna,
     candidates_of,
-    evaluate_all,
+    check_space,
     halve,
     halvings,
+    split_ridge,
 )
-from echofold._search.winner import Winners, describe_winner
+from echofold._search.checkpoint import Checkpoint
+from echofold._search.evaluator import Evaluator
+from echofold._search.finals import FINALS, Winner, describe_winner, named
+from echofold._search.identity import identity_of
+from echofold._search.reader import Reader
+from echofold._search.winner import Winners, check_members
+from echofold._validation.plan import budget
 from echofold._validation.record import datasets, warn_once
-from echofold._validation.settings import (
-    Settings,
-    describe_data,
-)
+from echofold._validation.settings import Settings, check_metrics, check_prunable, describe_data
+from echofold._validation.verify import check_verifiable
+from echofold.metrics._metric import OF_GROWING_SUMS
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     import xarray as xr
 
+RIDGE_PER = ("all", "split", "output")
+
 
 class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     """Search hyper-parameters of an echo state network by cross-validation.
 
-    All candidates that share a random draw run through the data together, the whole ridge path
-    comes from one factorisation, and closed-loop forecasts of all candidates, splits and ridge
-    values advance in lockstep.
+    Candidates that share a random draw run through the data together, the whole ridge path comes
+    from one factorisation, and closed-loop forecasts of all advance in lockstep.
 
     Parameters
     ----------
@@ -61,13 +70,13 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     space : dict, or list of dicts
         Parameter names to lists of values, or to ``scipy.stats`` distributions for
         ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
-        With several values of ``washout``, all candidates are scored on the rows after the longest.
+        With several values of ``washout``, all are scored on the rows after the longest.
         ``random_state`` takes integers, and None for the seed of the search.
     cv : scheme, splitter, int, or dict of these, optional
         By default ten folds, ``KFold(10)``; those of a classifier are stratified and shuffled, and
-        those of ``groups`` keep them together. An integer is a number of such folds. With a dict of
-        named schemes the reservoirs run once for all of them; ``results_`` is then a dict and
-        ``best_*`` refer to the first.
+        those of ``groups`` keep them together. An integer is a number of such folds. Reservoirs run
+        once for all schemes of a dict; ``results_`` is then a dict, too, and ``best_*`` refer to
+        the first.
     metric : str, callable or list of these
         The first decides, and is minimised; "accuracy", "r2", `metrics.horizon` and functions with
         an attribute ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do
@@ -75,10 +84,9 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     final : {"retrain", "average", "best", "weighted", "ensemble"}
         How ``best_estimator_`` is made of the winner.
     ridge_per : {"all", "split", "output"}
-        What takes a ridge of its own: nothing, so that one is for all; every split its best; or
-        every output of the winner the one at which its own squared error is lowest, in the mean
-        over splits. The last is for regressors and classifiers (outputs of a forecaster come back
-        as inputs of all); candidates are compared with one ridge for all outputs, and
+        What takes a ridge of its own: nothing; every split its best; or, for regressors and
+        classifiers, every output of the winner the one at which its squared error is lowest, in the
+        mean over splits. Then candidates are compared with one ridge for all outputs, and
         ``best_score_`` is the winner's with its own.
     n_draws : int
         Random initialisations of every candidate: seeds ``random_state``, ``random_state + 1``, …
@@ -95,9 +103,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     n_iter : int, optional
         Number of candidates for "random" and "optuna" (and "halving" of random ones).
     prune : bool
-        Drop candidates of a forecast as soon as they cannot win any more. The winner and its
-        scores stay the same; scores of dropped ones are what they could have reached at best, and
-        marked in ``pruned``.
+        Drop candidates of a forecast as soon as they cannot win. The winner and its scores stay the
+        same; those of others are what they could have reached at best, marked in ``pruned``.
     memory : None, number of bytes, str such as "2GB", or {"states", "pieces", "fold", "frugal"}
         Memory to use, half of what is free by default.
     random_state : int, RandomState, Generator or None
@@ -106,18 +113,18 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         Worker threads.
     executor : concurrent.futures.Executor, optional
         Who carries out blocks of candidates instead, such as Dask's ``client.get_executor()``. A
-        pool of processes must spawn them. Copies and pickles of the search have None in its place;
-        ``sklearn.base.clone`` passes it on.
+        pool of processes must spawn them. ``sklearn.base.clone`` passes it on; other copies, and
+        pickles, have None in its place.
     checkpoint : path, optional
         Directory for finished blocks: the same search started again goes on from them. Functions
-        given as ``metric`` are compared by their code and what it refers to; one that holds what
-        has no lasting description, as a generator of random numbers, is refused.
+        given as ``metric`` are compared by their code and what it refers to; one that holds, say, a
+        generator of random numbers is refused.
     progress : {"auto", True, False}
         A bar in a terminal or notebook, or always, or never. Long work on one candidate tells how
         many rows were driven.
     verify : bool
-        Whether in every block some splits of one candidate are refitted plainly and compared; an
-        error is raised if results differ by more than rounding explains.
+        Whether in every block some splits of one candidate are refitted plainly; results that
+        differ by more than rounding explains are an error.
 
     Attributes
     ----------
@@ -244,9 +251,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         groups, fit_params = routed(self, groups, fit_params)
         check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
         reader = Reader(
-            clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics,
-            self._openings(spaces),
-        )  # fmt: skip
+            clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics, spaces
+        )
         problem, schemes = reader.problem({})
         check_task(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
@@ -268,30 +274,21 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         self._results = datasets(record, self.candidates_, schemes, settings, attrs)
         self.results_ = self._results if isinstance(self.cv, dict) else self._results["cv"]
         self.evaluation_ = None
-        by_draw = self.select == "draw"
         self._winners = Winners(
-            reader, self.candidates_, self._results, self.seed_, by_draw,
+            reader, self.candidates_, self._results, self.seed_, self.select == "draw",
             self.ridge_per == "output",
         )  # fmt: skip
-        winner = self._winner(next(iter(schemes)))
-        notes = describe_data(problem, schemes)
-        notes += describe_winner(winner, self._results[next(iter(schemes))])
+        first, dataset = next(iter(self._results.items()))
+        winner = self._winner(first)
+        notes = describe_data(problem, schemes) + describe_winner(winner, dataset)
         warn_once(self._results.values(), settings, notes)
         self.best_index_ = winner.candidate
         with one_piece("making the final model", self.progress):
             self.best_estimator_ = self.finalize(self.final)
-            given = self._winners.given_score
-            self.best_score_ = given(next(iter(schemes)), self.ridge_per == "split")
-        self.best_params_ = {
-            **self.candidates_[winner.candidate], "ridge": self.best_estimator_.ridge,
-        }  # fmt: skip
+            self.best_score_ = self._winners.given_score(first, self.ridge_per == "split")
+        ridge = self.best_estimator_.ridge
+        self.best_params_ = {**self.candidates_[winner.candidate], "ridge": ridge}
         return self
-
-    def _openings(self, spaces: list[dict[str, Any]]) -> dict[str, list[Any]]:
-        """All values of the parameters that decide where scored rows begin."""
-        own = self.estimator.get_params(deep=False)
-        names = [name for name in self.estimator._openings if name in own]
-        return {name: values_of(name, spaces, own) for name in names}
 
     def _begin(self, spaces, settings: Settings, problem, schemes) -> tuple[int, Checkpoint | None]:
         """The seed of the first draw, and the checkpoint; one begun before gives the seed."""
@@ -307,22 +304,19 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     def _evaluations(self, candidates: list[dict], schemes) -> int:
         """How many evaluations of a candidate with a draw there will be."""
         total = len(candidates) or self.n_iter
-        if self._halves(candidates):
+        if self.strategy == "halving":
             splits = len(next(iter(schemes.values())))
             total = sum(count for count, _ in halvings(total, splits))
         return total * self.n_draws
 
-    def _halves(self, candidates: list[dict]) -> bool:
-        return self.strategy == "halving" and len(candidates) > 1
-
     def _evaluate(self, evaluator: Evaluator, candidates, spaces):
         """Carry the strategy out."""
+        individual = self.ridge_per == "split"
         if self.strategy == "optuna":
-            individual = self.ridge_per == "split"
             return ask_optuna(evaluator, spaces, self.n_iter, self.seed_, individual, self.sampler)
-        if self._halves(candidates):
-            return halve(evaluator, candidates, self.ridge_per == "split")
-        return evaluate_all(evaluator, candidates)
+        if self.strategy == "halving":
+            return candidates, halve(evaluator, candidates, individual)
+        return candidates, evaluator.run(candidates)
 
     def _interrupted(self, evaluator: Evaluator, total: int) -> str:
         done = f"interrupted after {evaluator.done} of {total} evaluations"
@@ -336,9 +330,9 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         Parameters
         ----------
         final : {"retrain", "average", "best", "weighted", "ensemble"}
-            Retrain on all data; average the readouts of the splits; take the readout of the split
-            with the lowest RMSE; average weighted by inverse squared error; or, for forecasters,
-            combine the forecasts of the best candidate of each representation and draw, retrained.
+            Retrain on all data; average the readouts of the splits; take that of the split with the
+            lowest RMSE; average weighted by inverse squared error; or, for forecasters, retrain the
+            best candidates of each representation with every draw, and combine their forecasts.
         scheme : str, optional
             Name of the scheme to select by when ``cv`` is a dict; the first by default.
         draw : int, optional
@@ -356,7 +350,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """
         check_is_fitted(self, "results_")
         check_one_of("final", final, FINALS)
-        scheme = self._scheme(scheme)
+        scheme = named(self._results, scheme)
         if draw is not None and not 0 <= draw < self.n_draws:
             raise ValueError(f"draw={draw!r}: this search has draws 0 to {self.n_draws - 1}.")
         if draw is not None and self.prune and self.select == "mean" and self.n_draws > 1:
@@ -382,14 +376,10 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """The winner by a scheme."""
         return self._winners.winner(scheme, None, self.ridge_per == "split")
 
-    def _scheme(self, name: str | None) -> str:
-        """The name of a scheme of this search, the first by default."""
-        return named(self._results, name)
-
     def to_frame(self, scheme: str | None = None) -> pd.DataFrame:
         """Results as a pandas DataFrame: a row for every candidate and ridge, best first."""
         check_is_fitted(self, "results_")
-        return tables.frame(self._results[self._scheme(scheme)], self.candidates_)
+        return tables.frame(self._results[named(self._results, scheme)], self.candidates_)
 
     @property
     def cv_results_(self) -> dict[str, Any]:
@@ -445,3 +435,77 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         from echofold.report import write_report
 
         return write_report(self, path, about)
+
+
+def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
+    """Check the arguments that do not depend on data."""
+    check_network(search.estimator)
+    own = search.estimator.get_params(deep=False)
+    names = list(search.estimator.get_params())
+    spaces, ridge = split_ridge(check_space(search.space, names), own["ridge"])
+    check_algorithm(search.algorithm)
+    budget(search.memory)
+    for name, allowed in (
+        ("final", FINALS), ("select", ("mean", "draw")), ("strategy", STRATEGIES),
+        ("ridge_per", RIDGE_PER),
+    ):  # fmt: skip
+        check_one_of(name, getattr(search, name), allowed)
+    check_count("n_draws", search.n_draws)
+    if search.strategy == "grid" and search.n_iter is not None:
+        raise ValueError(
+            f"n_iter={search.n_iter!r} has no meaning for strategy='grid'; leave it out, or use "
+            "strategy='random'."
+        )
+    if search.strategy in ("random", "optuna") or search.n_iter is not None:
+        check_count("n_iter", search.n_iter, f"strategy={search.strategy!r} needs it")
+    if search.sampler is not None and search.strategy != "optuna":
+        raise ValueError(
+            f"sampler={search.sampler!r} has no meaning for strategy={search.strategy!r}; leave it "
+            "out, or use strategy='optuna'."
+        )
+    if search.n_jobs is not None and search.n_jobs != -1:
+        check_count("n_jobs", search.n_jobs)
+    settings = Settings(
+        ridge, bool(own["penalize_bias"]), check_metrics(search.metric), search.algorithm,
+        search.memory, verify=bool(search.verify),
+    )  # fmt: skip
+    return spaces, settings
+
+
+def check_task(search: Any, problem, schemes, settings: Settings) -> None:
+    """Check what ensembles, pruning and halving can do with this task."""
+    check_members(search.final, problem.task)
+    if search.ridge_per == "output" and problem.task.fed_back:
+        raise ValueError(
+            "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "
+            f"{type(search.estimator).__name__}. Use ridge_per='all'."
+        )
+    if search.verify:
+        check_verifiable(problem)
+    if search.prune:
+        check_prunable(problem, schemes)
+        needs = {metric.needs for metric in settings.metrics}
+        if not problem.task.fed_back or len(needs) > 1 or needs & {"predictions", "labels"}:
+            raise ValueError(
+                "prune=True needs a forecaster and metrics made of one kind of growing error "
+                f"({OF_GROWING_SUMS}); got {type(search.estimator).__name__} with "
+                f"metric={search.metric!r}. Use prune=False."
+            )
+        if search.ridge_per == "split" or search.strategy == "halving":
+            raise ValueError(
+                "prune=True drops ridge values and needs complete runs, so it goes neither "
+                "with ridge_per='split' nor with strategy='halving'. Use prune=False."
+            )
+    if search.strategy == "halving" and len(schemes) > 1:
+        raise ValueError(
+            f"strategy='halving' compares candidates by one scheme, but cv has {len(schemes)}. "
+            "Give one scheme, or use strategy='grid'."
+        )
+
+
+def check_one_of(name: str, value: Any, allowed: Collection[str]) -> None:
+    """Raise unless a value is one of those allowed."""
+    if value not in allowed:
+        raise ValueError(
+            f"{name}={value!r} is unknown: it must be {', '.join(map(repr, allowed))}."
+        )

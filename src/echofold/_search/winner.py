@@ -1,7 +1,8 @@
-"""Final models of a search's winner, made from what the search has found."""
+"""The winner of a search: validated once more for the readouts of its splits, and trained."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,31 +10,31 @@ import numpy as np
 from sklearn.base import clone
 
 from echofold._data.arguments import candidate_seed
-from echofold._data.represent import representation_of
+from echofold._data.problem import Problem
+from echofold._data.rows import Runs
+from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
 from echofold._models.ensemble import ForecastEnsemble, combined
-from echofold._models.train import network
-from echofold._search.finals import FINALS, check_forecasts
-from echofold._search.reader import Reader
-from echofold._search.select import Winner, best_of, best_ridges, ranked, select
-from echofold._search.split_readouts import (
-    SplitReadouts,
-    ValidationOutputs,
-    final_readout,
-    log_errors,
-    output_ridges,
-    score_readouts,
-    validate_winner,
-    validation_outputs,
-    validation_truth,
+from echofold._models.train import fit_all, network, of_outputs
+from echofold._search.finals import (
+    FINALS,
+    Contest,
+    Members,
+    Winner,
+    best_ridges,
+    comparable,
+    mean_ridge,
+    ranked,
+    select,
 )
-from echofold.metrics._metric import costs_of
+from echofold._search.reader import Reader
+from echofold._validation.score import finish_sums, score_outputs, score_residuals
+from echofold._validation.settings import Settings
+from echofold._validation.validate import validate
+from echofold.metrics._metric import costs_of, resolve
 
-# Members of an ensemble, as measured by benchmarks/accuracy.py (see CHANGELOG).
-OF_EACH = 2  # candidates of a representation
-WORST = 2.0  # times the lowest validation error, beyond which a candidate is left out
-EARNED = 0.9  # the same for representations that are not differenced exactly once
+KEPT_OUTPUTS = 2**20  # numbers: validation outputs of a series longer than memory
 MOST_MEMBERS = 48
 REMEMBERED = 8  # winners whose readouts are kept, so that several final models cost little
 
@@ -44,7 +45,7 @@ class Winners:
 
     ``results[scheme]`` are the Datasets of the search; ``by_draw`` tells whether the best draw is
     selected, or the best mean over draws; ``per_output``, whether each output of the winner takes
-    a ridge of its own.
+    a ridge of its own. Where ``individual``, each split does.
     """
 
     reader: Reader
@@ -57,11 +58,9 @@ class Winners:
 
     def winner(self, scheme: str, draw: int | None, individual: bool) -> Winner:
         """The winner by a scheme, over all draws or within one."""
-        dataset = self.results[scheme]
-        eligible = ~dataset.pruned.values if "pruned" in dataset else None
-        costs = self._costs(scheme)
+        costs, eligible = self._costs(scheme)
         if draw is None and self.by_draw:
-            each = [select(costs, individual, d, eligible) for d in range(costs.shape[0])]
+            each = [select(costs, individual, d, eligible) for d in range(len(costs))]
             return min(each, key=lambda winner: winner.order)
         return select(costs, individual, draw, eligible)
 
@@ -71,136 +70,105 @@ class Winners:
 
     def given_score(self, scheme: str, individual: bool) -> float:
         """The score of a scheme's winner with the ridges that it is given."""
-        winner, metric = self.winner(scheme, None, individual), self.reader.metrics[0]
         if not self.per_output:
-            return self.score(winner)
-        source, splits, readouts = self._found(scheme, individual)
+            return self.score(self.winner(scheme, None, individual))
+        metric, (source, splits, readouts) = self.reader.metrics[0], self._found(scheme, individual)
         return float(score_readouts(source, splits, readouts.W, [metric])[metric.name].mean())
-
-    def model(self, final: str, scheme: str, draw: int | None, correct_ridge, individual: bool):
-        """The winner's final model, with the weights of its draw (the best one by default)."""
-        if FINALS[final].several:
-            return self.ensemble(scheme, draw, individual)
-        winner, draw = self._drawn(scheme, draw, individual)
-        return self._trained(final, scheme, winner, draw, individual, correct_ridge)
-
-    def _trained(
-        self, final: str, scheme: str, winner: Winner, draw: int, individual: bool, correct_ridge
-    ):
-        """The final model of one candidate with the weights of one draw."""
-        model = self._estimator(winner, draw)
-        problem = model._read(*self.reader.data, **self.reader.fit_params)
-        source = model._states(problem, model.random_state)
-        readouts = self._readouts(scheme, winner, draw, individual, model, source)
-        readout, model.ridge = final_readout(
-            final, source, readouts, bool(model.penalize_bias), correct_ridge
-        )
-        condition = float(self.results[scheme].condition.values[draw, winner.candidate])
-        model._install(network(source, readout, model.random_state, condition), problem)
-        if readouts.residuals is not None:
-            model.residuals_, model.runs_ = readouts.residuals, readouts.apart
-            if readouts.log_residuals is not None:
-                model.log_residuals_ = readouts.log_residuals
-        return model
-
-    def ensemble(self, scheme: str, draw: int | None, individual: bool) -> ForecastEnsemble:
-        """The best candidates of representations, with all draws (or one), as one forecaster."""
-        check_forecasts(self.reader.estimator._task)
-        draws = range(len(self._costs(scheme))) if draw is None else [draw]
-        chosen = self._fit_for_an_ensemble(scheme, list(draws), individual)
-        members: list[Any] = []
-        errors: list[Any] = []
-        for winner in chosen[: max(1, MOST_MEMBERS // len(draws))]:
-            for one in draws:
-                model = self._trained("retrain", scheme, winner, one, individual, False)
-                members.append(model)
-                errors.append(model.residuals_)
-        ensemble = ForecastEnsemble(members)
-        ensemble.runs_ = members[0].runs_
-        problem, schemes = self.reader.problem(self.candidates[chosen[0].candidate])
-        truth = validation_truth(problem, schemes[scheme])
-        ensemble.residuals_ = truth - _combined_outputs(ensemble, truth - np.stack(errors))
-        if ensemble.learns_logarithms:
-            ensemble.log_residuals_ = log_errors(truth, ensemble.residuals_)
-        for model in members:  # intervals are those of the ensemble
-            model._forget_validation()
-        return ensemble
-
-    def _fit_for_an_ensemble(self, scheme: str, draws: list[int], individual: bool) -> list[Winner]:
-        """The best candidates of representations, the best of them first.
-
-        Which representation is best is hard to tell from a few validation intervals, and one that
-        is differenced exactly once is seldom far off: the level of a series moves, and so seldom
-        that of its changes. Those are members unless their error is more than `WORST` times the
-        lowest of them; the others must have earned it, by an error below `EARNED` times that.
-        """
-        dataset = self.results[scheme]
-        eligible = ~dataset.pruned.values if "pruned" in dataset else None
-        costs, names = self._costs(scheme), self.reader.estimator._shapes_the_problem
-        forms: dict[str, list[int]] = {}
-        for place, candidate in enumerate(self.candidates):
-            params = self.reader.params(candidate)
-            forms.setdefault(repr([params[name] for name in names]), []).append(place)
-        winners: list[Winner] = []
-        for places in forms.values():
-            part = None if eligible is None else eligible[np.ix_(draws, places)]
-            each = best_of(costs[np.ix_(draws, places)], individual, OF_EACH, part)
-            winners += [replace(one, candidate=places[one.candidate]) for one in each]
-        winners.sort(key=lambda winner: winner.order)
-        once = [one for one in winners if self._differences(one) == 1 and np.isfinite(one.cost)]
-        times, lowest = self.reader.metrics[0].times, (once or winners)[0].cost
-        if not once:
-            most = times(lowest, WORST)
-            return [one for one in winners if one is winners[0] or one.cost <= most]
-        return [
-            one
-            for one in winners
-            if one.cost <= times(lowest, WORST if self._differences(one) == 1 else EARNED)
-        ]
-
-    def _differences(self, winner: Winner) -> int:
-        """How often the representation of a candidate is differenced."""
-        return len(representation_of(self.reader.params(self.candidates[winner.candidate])).lags)
 
     def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
         return validation_outputs(*self._found(scheme, individual))
 
+    def model(self, final: str, scheme: str, draw: int | None, correct_ridge, individual: bool):
+        """The winner's final model, with the weights of its draw (the best one by default)."""
+        if members := FINALS[final].members:
+            check_members(final, self.reader.estimator._task)
+            return self._ensemble(members, scheme, draw, individual)
+        winner = self._drawn(self.winner(scheme, draw, individual), scheme, individual)
+        return self._trained(final, scheme, winner, correct_ridge)[0]
+
+    def _ensemble(
+        self, members: Members, scheme: str, draw: int | None, individual: bool
+    ) -> ForecastEnsemble:
+        """The members of a final model, with all draws (or one), as one forecaster."""
+        costs, eligible = self._costs(scheme)
+        draws = list(range(len(costs))) if draw is None else [draw]
+        contest = Contest(
+            costs[draws], None if eligible is None else eligible[draws], individual,
+            self.reader.metrics[0], [self.reader.params(one) for one in self.candidates],
+            self.reader.estimator._shapes_the_problem,
+        )  # fmt: skip
+        chosen = members(contest)[: max(1, MOST_MEMBERS // len(draws))]
+        each = [
+            self._trained("retrain", scheme, self._drawn(winner, scheme, individual, one))
+            for winner in chosen
+            for one in draws
+        ]
+        ensemble, (_, first) = ForecastEnsemble([model for model, _ in each]), each[0]
+        residuals = np.stack([readouts.residuals for _, readouts in each])
+        ensemble.runs_, truth = first.apart, first.truth
+        ensemble.residuals_ = truth - _combined_outputs(ensemble, truth - residuals)
+        if ensemble.learns_logarithms:
+            ensemble.log_residuals_ = log_errors(truth, ensemble.residuals_)
+        for model in ensemble.members:  # intervals are those of the ensemble
+            model._forget_validation()
+        return ensemble
+
+    def _trained(
+        self, final: str, scheme: str, winner: Winner, correct_ridge: bool = False
+    ) -> tuple[Any, SplitReadouts]:
+        """The final model of one candidate with the weights of one draw, and what it is made of."""
+        model = self._estimator(winner)
+        problem = model._read(*self.reader.data, **self.reader.fit_params)
+        source = model._states(problem, model.random_state)
+        readouts = self._readouts(scheme, winner, model, source)
+        readout, model.ridge = final_readout(
+            final, source, readouts, bool(model.penalize_bias), correct_ridge
+        )
+        condition = float(self.results[scheme].condition.values[winner.draw, winner.candidate])
+        model._install(network(source, readout, model.random_state, condition), problem)
+        if readouts.residuals is not None:
+            model.residuals_, model.runs_ = readouts.residuals, readouts.apart
+            if problem.form.multiplicative:
+                model.log_residuals_ = log_errors(readouts.truth, readouts.residuals)
+        return model, readouts
+
     def _found(self, scheme: str, individual: bool) -> tuple[States, RowSplits, SplitReadouts]:
         """States of the winner by a scheme, its splits and their readouts."""
-        winner, draw = self._drawn(scheme, None, individual)
-        model = self._estimator(winner, draw)
+        winner = self._drawn(self.winner(scheme, None, individual), scheme, individual)
+        model = self._estimator(winner)
         problem, schemes = self.reader.problem(self.candidates[winner.candidate])
         source = model._states(problem, model.random_state)
-        readouts = self._readouts(scheme, winner, draw, individual, model, source)
-        return source, schemes[scheme], readouts
+        return source, schemes[scheme], self._readouts(scheme, winner, model, source)
 
-    def _drawn(self, scheme: str, draw: int | None, individual: bool) -> tuple[Winner, int]:
-        """The winner, and the draw whose weights it has: by default the one where it did best."""
-        winner = self.winner(scheme, draw, individual)
+    def _drawn(
+        self, winner: Winner, scheme: str, individual: bool, draw: int | None = None
+    ) -> Winner:
+        """A winner with the weights of one draw: its own, one given, or where it did best."""
+        if winner.draw is not None:
+            return winner
+        costs = self._costs(scheme)[0][:, winner.candidate]  # (draw, split, ridge)
         if draw is None:
-            draw = winner.draw
-        return winner, self._best_draw(scheme, winner, individual) if draw is None else draw
+            at = 0 if individual else winner.ridge[0]
+            draw = int(ranked(comparable(costs, individual)[:, :, at].T)[0])
+        ridge = best_ridges(costs[draw]) if individual else winner.ridge
+        return replace(winner, draw=draw, ridge=ridge)
 
-    def _estimator(self, winner: Winner, draw: int):
-        """An estimator with the winner's parameters and the seed of a draw."""
+    def _estimator(self, winner: Winner):
+        """An estimator with the winner's parameters and the seed of its draw."""
         candidate = self.candidates[winner.candidate]
-        seed = candidate_seed(candidate, self.seed) + draw
+        assert winner.draw is not None
+        seed = candidate_seed(candidate, self.seed) + winner.draw
         return clone(self.reader.estimator).set_params(**{**candidate, "random_state": seed})
 
-    def _readouts(
-        self, scheme: str, winner: Winner, draw: int, individual: bool, model, source: States
-    ) -> SplitReadouts:
+    def _readouts(self, scheme: str, winner: Winner, model, source: States) -> SplitReadouts:
         """Readouts of the winner's splits, validated once for all final models."""
-        place = winner.ridge
-        if individual and winner.draw is None:
-            place = best_ridges(self._costs(scheme)[draw, winner.candidate])
         path = self.results[scheme].ridge.values
-        ridge = path[place][:, None]
-        key = (scheme, winner.candidate, draw, ridge.tobytes())
+        ridge = path[winner.ridge][:, None]
+        key = (scheme, winner.candidate, winner.draw, ridge.tobytes())
         if key not in self._validated:
-            while len(self._validated) >= REMEMBERED:
-                del self._validated[next(iter(self._validated))]
+            if len(self._validated) == REMEMBERED:
+                self._validated.popitem()  # the last, as members of an ensemble are many
             aligned, schemes = self.reader.problem(self.candidates[winner.candidate])
             if aligned.skipped > source.problem.skipped:  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
@@ -211,16 +179,20 @@ class Winners:
             self._validated[key] = validate_winner(source, schemes[scheme], ridge, penalised)
         return self._validated[key]
 
-    def _costs(self, scheme: str) -> np.ndarray:
-        """Costs ``(draw, candidate, split, ridge)`` to select by."""
-        return costs_of(self.results[scheme])
+    def _costs(self, scheme: str) -> tuple[np.ndarray, np.ndarray | None]:
+        """Costs ``(draw, candidate, split, ridge)`` to select by, and what may be selected."""
+        dataset = self.results[scheme]
+        return costs_of(dataset), ~dataset.pruned.values if "pruned" in dataset else None
 
-    def _best_draw(self, scheme: str, winner: Winner, individual: bool) -> int:
-        """The draw in which the winner did best."""
-        costs = self._costs(scheme)[:, winner.candidate]
-        worst = np.where(np.isnan(costs), np.inf, costs)
-        each = worst.min(axis=2) if individual else worst[:, :, winner.ridge[0]]
-        return int(ranked(each.T)[0])
+
+def check_members(final: str, task: Any) -> None:
+    """Raise for a final model of several members where outputs are no forecasts."""
+    if FINALS[final].members is not None and not task.fed_back:
+        others = [repr(one.name) for one in FINALS.values() if one.members is None]
+        raise ValueError(
+            f"final={final!r} combines forecasts, and needs a search of an ESNForecaster. Use "
+            f"{', '.join(others[:-1])} or {others[-1]}."
+        )
 
 
 def _combined_outputs(ensemble: ForecastEnsemble, outputs: np.ndarray) -> np.ndarray:
@@ -234,13 +206,204 @@ def _combined_outputs(ensemble: ForecastEnsemble, outputs: np.ndarray) -> np.nda
     return whole
 
 
-def describe_winner(winner: Winner, dataset) -> list[str]:
-    """A sentence about a winner that diverges, because every candidate does."""
-    if np.isfinite(winner.cost):
-        return []
-    runs = dataset.sizes["split"] * (dataset.sizes["draw"] if winner.draw is None else 1)
-    return [
-        f"Every candidate diverges on some split, so no mean score is finite; chosen is the one "
-        f"that diverges least often, in {winner.diverged} of {runs} runs. Search larger ridge "
-        "values, smaller spectral radii or shorter validation intervals."
-    ]
+# --- readouts of splits ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SplitReadouts:
+    """What a validation leaves for final models of one candidate.
+
+    ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits, 1 or outputs)`` belong
+    to the splits; ``residuals (runs, steps, outputs)``, in original units, are those of closed-loop
+    validation (None for other tasks), NaN past the end of a shorter run and where there is no
+    value, as is the ``truth``; ``outputs`` are what they belong to. Of a series longer than memory
+    all are those of the first steps of every run. ``apart`` is how many runs do not overlap.
+    """
+
+    W: np.ndarray
+    rmse: np.ndarray
+    ridge: np.ndarray
+    train_rows: np.ndarray
+    residuals: Any = None
+    outputs: Any = None
+    truth: Any = None
+    apart: int = 1
+
+
+def validate_winner(
+    source: States, splits: RowSplits, ridge: np.ndarray, penalised: bool
+) -> SplitReadouts:
+    """Readouts and errors of every split at its ``ridge (splits, 1 or outputs)``, from one run."""
+    path, place = np.unique(ridge, return_inverse=True)
+    place = place.reshape(ridge.shape)
+    rmse = [resolve("rmse")]
+    settings = Settings(path, penalised, rmse, readouts=True)
+    one = validate(source, {"winner": splits}, settings, close=False)["winner"]
+    problem, scored = source.problem, source.problem.scored
+    W, train_rows = of_outputs(one.W[0], place), splits.train_sizes
+    if problem.present is not None:
+        train_rows = splits.among(problem.present).train_sizes
+    if not problem.task.fed_back:
+        errors = one.scores["rmse"][0, np.arange(len(splits)), place[:, 0]]
+        if ridge.shape[1] > 1:
+            errors = score_readouts(source, splits, W, rmse)["rmse"]
+        return SplitReadouts(W, errors, ridge, train_rows)
+    starts = one.starts
+    if starts is None:  # intervals of one step, for which a validation needs no run
+        starts = source.begins(splits.runs.first)
+    runs, begun = _kept(problem, splits), (W[None, :, None], starts)
+    (found,) = closed_loop_outputs(source, *begun, runs)
+    if runs is splits.runs:
+        errors = score_outputs(scored, splits, found, rmse)["rmse"][:, 0]
+    else:  # all steps count, but not all are kept
+        sums = {"squared": splits.runs.added(closed_loop_sums(source, *begun, splits.runs)[0])}
+        errors = finish_sums(scored, splits, sums, rmse)["rmse"][:, 0]
+    rows = runs.rows
+    targets, truth = _targets(problem, rows)
+    with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
+        residuals = (targets - found[:, :, 0]) * scored.unit
+        outputs = truth - residuals
+    residuals[~problem.counts(rows)] = truth[~problem.counts(rows)] = np.nan
+    return SplitReadouts(
+        W, errors, ridge, train_rows, residuals, outputs, truth, _apart(splits.runs)
+    )
+
+
+def output_ridges(
+    source: States, splits: RowSplits, path: np.ndarray, penalised: bool
+) -> np.ndarray:
+    """The ridge of a path ``(outputs,)`` at which each output has its lowest mean squared error.
+
+    Outputs of an open loop know nothing of each other: a readout of one is a column of the common
+    one. Means over splits, as of scores.
+    """
+    settings = Settings(path, penalised, [resolve("rmse")], readouts=True)
+    W = validate(source, {"winner": splits}, settings, close=False)["winner"].W[0]
+    rows, problem = splits.valid_rows, source.problem
+    counts = problem.counts(rows)
+    sums = np.zeros((*W.shape[:2], W.shape[-1]))
+    for split, places, states in _states_of(source, rows):
+        errors = problem.targets[rows[split, places]] - problem.clip(_outputs(states, W[split]))
+        with np.errstate(over="ignore"):  # an error that large is not the lowest
+            sums[split] += (errors[:, counts[split, places]] ** 2).sum(axis=1)
+    means = sums / np.maximum(counts.sum(axis=1), 1)[:, None, None]
+    return path[means.mean(axis=0).argmin(axis=0)]
+
+
+def score_readouts(source: States, splits: RowSplits, W: np.ndarray, wanted) -> dict:
+    """Scores ``(splits,)`` of open-loop readouts ``W (splits, 1 + m, outputs)`` by metrics."""
+    problem, rows = source.problem, splits.valid_rows
+    targets = problem.targets[np.minimum(rows, problem.rows - 1)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        residuals = (targets - _open_loop(source, rows, W))[:, :, None]
+    scores = score_residuals(problem, splits, rows, residuals, wanted)
+    return {name: values[:, 0] for name, values in scores.items()}
+
+
+def final_readout(
+    final: str, source: States, readouts: SplitReadouts, penalised: bool, correct_ridge: bool
+) -> tuple[np.ndarray, float | list[float]]:
+    """The readout of a final model, and the ridge it stands for, or those of its outputs.
+
+    A ridge acts against a sum over rows, so ``correct_ridge`` raises it in proportion when
+    retraining on more rows (of those that have a value) than the splits had.
+    """
+    combine = FINALS[final].combine
+    if combine is not None:
+        error = np.where(np.isfinite(readouts.rmse), readouts.rmse, np.inf)
+        readout, ridge = combine(readouts.W, error, readouts.ridge)
+    else:
+        ridge = mean_ridge(readouts.ridge)
+        if correct_ridge:
+            ridge = ridge * (source.problem.known_rows / readouts.train_rows.mean())
+        readout = fit_all(source, ridge, penalised, condition=False)[0]
+    return readout, float(ridge[0]) if len(ridge) == 1 else ridge.tolist()
+
+
+def _apart(runs: Runs) -> int:
+    """How many runs do not overlap: rows in any of them, by the longest."""
+    covered, end = 0, 0
+    for a, b in sorted(zip(runs.first, runs.first + runs.steps, strict=True)):
+        covered, end = covered + max(0, b - max(a, end)), max(b, end)
+    return max(1, round(covered / runs.longest))
+
+
+def log_errors(truth: np.ndarray, residuals: np.ndarray) -> np.ndarray:
+    """Errors of logarithms, from values and errors that are not; NaN where a value is none.
+
+    ``log y − log ŷ = log(1 + (y − ŷ) / ŷ)``, which keeps the digits of small errors.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        outputs = truth - residuals
+        return np.log1p(residuals / np.where(outputs > 0, outputs, np.nan))
+
+
+# --- outputs for validation rows ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ValidationOutputs:
+    """What the winner's splits said about their validation rows, in original units.
+
+    ``rows (splits, steps)``, of forecasts ``(runs, steps)``, are rows of ``y`` (for a classifier,
+    sequences), -1 past the end of a shorter set; ``truth`` and ``outputs (…, steps, outputs)`` are
+    NaN there. ``truth`` is NaN in rows without a value, too. Outputs of runs that diverged are not
+    finite.
+    """
+
+    rows: np.ndarray
+    truth: np.ndarray
+    outputs: np.ndarray
+
+
+def validation_outputs(
+    source: States, splits: RowSplits, readouts: SplitReadouts
+) -> ValidationOutputs:
+    """Forecasts or predictions of every split for its validation rows, in original units."""
+    problem, truth, outputs = source.problem, readouts.truth, readouts.outputs
+    whole = not problem.lazy and not problem.task.fed_back
+    rows = splits.valid_rows if whole else _kept(problem, splits).rows
+    if outputs is None:
+        truth = _targets(problem, rows)[1]
+        truth[~problem.counts(rows)] = np.nan
+        outputs = problem.original(_open_loop(source, rows, readouts.W))
+        outputs[rows >= problem.rows] = np.nan
+    first = problem.skipped + problem.task.ahead
+    return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
+
+
+def _kept(problem: Problem, splits: RowSplits) -> Runs:
+    """Runs of which outputs are kept: of a series longer than memory, the first steps of each."""
+    runs = splits.runs
+    most = max(1, KEPT_OUTPUTS // (len(runs) * problem.targets.shape[1]))
+    return runs if not problem.lazy or runs.longest <= most else runs.cut(most)
+
+
+def _targets(problem: Problem, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Targets of ``rows (splits, steps)`` scaled, and in original units with NaN past the end."""
+    scaled = problem.scored.targets[np.minimum(rows, problem.rows - 1)]
+    truth = problem.scored.original(scaled)
+    truth[rows >= problem.rows] = np.nan
+    return scaled, truth
+
+
+def _open_loop(source: States, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Scaled outputs of every split's readout for its ``rows``, NaN past the end."""
+    outputs = np.full((*rows.shape, W.shape[-1]), np.nan)
+    for split, places, states in _states_of(source, rows):
+        outputs[split, places] = _outputs(states, W[split])
+    return outputs
+
+
+def _outputs(states: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Outputs ``(..., rows, outputs)`` of readouts ``W (..., 1 + m, outputs)``."""
+    return W[..., :1, :] + states @ W[..., 1:, :]
+
+
+def _states_of(source: States, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Each split, places in its ``rows`` and the states there, over one pass of the reservoir."""
+    for start, (states,) in source.blocks():
+        inside = (rows >= start) & (rows < start + len(states))
+        for split in np.flatnonzero(inside.any(axis=1)):
+            places = np.flatnonzero(inside[split])
+            yield int(split), places, states[rows[split, places] - start]

@@ -11,8 +11,7 @@ import pandas as pd
 
 from echofold._data.problem import FORECASTING
 from echofold._machine.progress import Pace, in_time
-from echofold._search.finals import mean_ridge
-from echofold._search.honest_error import (
+from echofold._search.evaluate import (
     as_dataset,
     beginnings,
     check_zeros,
@@ -20,6 +19,7 @@ from echofold._search.honest_error import (
     spread_of,
     starts_of,
 )
+from echofold._search.finals import mean_ridge
 from echofold._search.plain import plain_errors
 from echofold.cli.defaults import Plan
 from echofold.metrics._metric import resolve

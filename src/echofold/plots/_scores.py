@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.text import short
-from echofold._search.select import mean_costs, named
+from echofold._search.finals import mean_costs, named
 from echofold.plots._series import fitted
 from echofold.plots._style import (
     BLUE,

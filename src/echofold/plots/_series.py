@@ -10,8 +10,8 @@ from echofold._data.arguments import is_integer
 from echofold._data.dates import timeline
 from echofold._data.problem import Task
 from echofold._data.tables import Table, read
-from echofold._search.select import named
-from echofold._search.split_readouts import ValidationOutputs
+from echofold._search.finals import named
+from echofold._search.winner import ValidationOutputs
 from echofold.plots._style import (
     BLUE,
     INK,

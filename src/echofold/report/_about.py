@@ -11,7 +11,7 @@ import numpy as np
 from echofold._data.season import detected_season
 from echofold._data.tables import Table
 from echofold._models.forecast import Forecast, forecast_of, plausible
-from echofold._search.honest_error import spread_of
+from echofold._search.evaluate import spread_of
 from echofold._search.plain import Better, plain_errors, plain_forecasts
 from echofold.plots._series import given_series
 
