@@ -1,6 +1,7 @@
 """Imports go down the house only: see "Where an idea lives" in CONTRIBUTING.md."""
 
 import ast
+import re
 from pathlib import Path
 
 import echofold
@@ -90,3 +91,20 @@ def test_every_room_is_on_the_map():
     rooms = {name.partition(".")[0] for name in modules()}
     assert rooms == set(FLOOR)
     assert [room for room in sorted(rooms) if f"`{room}" not in page] == []
+
+
+def test_the_map_names_every_file_and_no_other():
+    """The table under "Where an idea lives": folders in the first column, files in the second."""
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| ([^|]*) \| ([^|]*) \| [^|]* \|$", text, re.MULTILINE)
+    named, folders = set(), [""]
+    for first, second in rows[1:]:
+        folders = re.findall(r"`([\w/]+)`", first) or folders
+        files = re.findall(r"`(\w+)`", second)
+        named |= {f"{folder}{file}" for folder in folders for file in files or [""]}
+    there = {name.replace(".", "/") for name in modules()}
+    packages = {name for name in there if (SOURCE / name).is_dir()}
+    whole = {name.rstrip("/") for name in named if name.rstrip("/") in packages}
+    assert {name for name in named if name.rstrip("/") not in there} == set()
+    inside = {name for name in there if any(name.startswith(f"{folder}/") for folder in whole)}
+    assert there - packages - inside - named == set()

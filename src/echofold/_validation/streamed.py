@@ -205,11 +205,8 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
                 if not len(rows):
                     continue
                 for candidate, X in enumerate(block):
-                    W = one.W[candidate, split]
-                    outputs = W[:, 0][:, None] + X[rows - first] @ W[:, 1:]
-                    e = np.moveaxis(problem.targets[rows] - outputs, 0, 1)
-                    sums = error_sums(problem, rows[None], e[None], added)
-                    for kind, value in sums.items():
+                    e = _residuals(problem, rows, X[rows - first], one.W[candidate, split])
+                    for kind, value in error_sums(problem, rows[None], e[None], added).items():
                         total[kind][candidate, split] += value[0]
                     if residuals is not None:
                         at = one.splits.valid_rows[split]
@@ -220,6 +217,11 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
             rows = one.splits.valid_rows
             each = [score_residuals(problem, one.splits, rows, e, whole) for e in residuals]
             one.scores |= {name: np.stack([scores[name] for scores in each]) for name in each[0]}
+
+
+def _residuals(problem, rows: np.ndarray, X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Residuals ``(rows, ridge, outputs)`` of readouts ``W (ridge, 1 + m, outputs)``."""
+    return np.moveaxis(problem.targets[rows] - (W[:, 0][:, None] + X @ W[:, 1:]), 0, 1)
 
 
 def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: bool) -> None:
@@ -244,12 +246,8 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
         for first, block in train.again(split, a, b):
             rows = np.arange(first, first + len(block[0]))
             for candidate, X in enumerate(block):
-                w = W[candidate]
-                outputs = w[:, 0][:, None] + X @ w[:, 1:]
-                e = np.moveaxis(problem.targets[rows] - outputs, 0, 1)
-                for kind, value in error_sums(
-                    problem, rows[None], e[None], settings.metrics
-                ).items():
+                e = _residuals(problem, rows, X, W[candidate])[None]
+                for kind, value in error_sums(problem, rows[None], e, settings.metrics).items():
                     sums[kind][candidate, split] += value[0]
     if not closed:
         one.scores = finish_sums(problem, splits, sums, settings.metrics, lean=True)
