@@ -209,5 +209,5 @@ def _default_search(y: np.ndarray, horizon: int, sp: Any) -> ESNSearchCV:
     seasons = tuple(sorted({int(one) for one in given if one > 1}))
     forms = Forms(seasons, positive=not (known <= 0).any())
     plan = fitting(len(y), horizon, forms, scheme="walk-forward", grid="medium", final="ensemble")
-    draws = DRAWS if plan.units <= 50 else 1
+    draws = DRAWS if plan.units <= 50 else 1  # by the rows that differences leave
     return plan.search(False).set_params(cv=plan.schemes["walk-forward"], n_draws=draws)

@@ -78,12 +78,11 @@ class Commands(click.Group):
         try:
             code = super().main(args, prog_name or "echofold", standalone_mode=False, **extra)
             code = code if isinstance(code, int) else OK
-        except click.Abort:
-            code = _fail(INTERRUPT, INTERRUPTED)
         except Exception as error:
-            if "--debug" in args:
+            if "--debug" in args and not isinstance(error, click.Abort):
                 raise
-            code = _fail(*_words(error))
+            words, code = _words(error)
+            click.echo(f"Error: {' '.join(words.split())}", err=True)
         if standalone_mode:
             sys.exit(code)
         return code
@@ -143,6 +142,8 @@ def _heard() -> Iterator[None]:
 
 def _words(error: Exception) -> tuple[str, int]:
     """What to say about an error, and the exit code."""
+    if isinstance(error, click.Abort):
+        return INTERRUPT, INTERRUPTED
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "echofold"
         return f"{error.format_message()} See '{path} --help'.", USAGE
@@ -155,12 +156,6 @@ def _words(error: Exception) -> tuple[str, int]:
     if isinstance(error, ValueError | TypeError | ImportError | OSError):
         return str(error), FAILED
     return f"{type(error).__name__}: {error} (--debug shows where).", FAILED
-
-
-def _fail(message: str, code: int) -> int:
-    """Print one line."""
-    click.echo(f"Error: {' '.join(message.split())}", err=True)
-    return code
 
 
 @click.group(

@@ -121,83 +121,52 @@ file_and_column = together(
     option("--column NAME", "What to forecast; needed with several columns of numbers."),
 )
 of_series = together(
-    option(
-        "--inputs FILE",
-        "CSV or Parquet file of inputs known in advance, as prices and holidays: numbers, yes "
-        "and no, or names, with a row for every date of the series and of the forecast.",
-    ),
-    option(
-        "--input NAME",
-        "Column of FILE that is known in advance, with rows at the end where the value is "
-        "still empty; may be given several times.",
-        to="columns",
-        multiple=True,
-    ),
-    option(
-        "--date NAME",
-        "Column of dates; found when it is not named. 'none' takes rows as evenly spaced.",
-    ),
+    option("--inputs FILE",
+           "CSV or Parquet file of inputs known in advance, as prices and holidays: numbers, yes "
+           "and no, or names, with a row for every date of the series and of the forecast."),
+    option("--input NAME",
+           "Column of FILE that is known in advance, with rows at the end where the value is "
+           "still empty; may be given several times.", to="columns", multiple=True),
+    option("--date NAME",
+           "Column of dates; found when it is not named. 'none' takes rows as evenly spaced."),
     option("--date-format FORMAT", "Format of the dates, as '%d/%m/%Y'."),
     option("--decimal", "Decimal sign, if unclear.", [".", ","]),
-    option(
-        "--fill",
-        "Missing values are left out, neither learned from nor scored; or filled along "
-        "straight lines, or with the value before; 'none' refuses them.",
-        ["leave", "interpolate", "forward", "none"],
-        default="leave",
-    ),
-    option(
-        "--duplicates",
-        "What is taken of several rows for one date; they are refused without it.",
-        ["mean", "first", "last", "sum"],
-    ),
-    option(
-        "--id NAME",
-        "Column that tells several series below each other apart: all of them are taken, one "
-        "after the other, or the one of --only.",
-    ),
+    option("--fill",
+           "Missing values are left out, neither learned from nor scored; or filled along "
+           "straight lines, or with the value before; 'none' refuses them.",
+           ["leave", "interpolate", "forward", "none"], default="leave"),
+    option("--duplicates",
+           "What is taken of several rows for one date; they are refused without it.",
+           ["mean", "first", "last", "sum"]),
+    option("--id NAME",
+           "Column that tells several series below each other apart: all of them are taken, one "
+           "after the other, or the one of --only."),
     option("--only VALUE", "The one series to take, by what --id holds."),
-    option(
-        "--season N[,N]",
-        "Steps in a season, or in several as 24,168: what differences and waves follow, and "
-        "simple forecasts repeat (by the spacing of dates, else found in the values); 1 for none.",
-        SEASONS,
-    ),
-    option(
-        "--log/--no-log",
-        "Learn logarithms, or never (by default both are tried where values are positive).",
-        default=None,
-    ),
-    option(
-        "--difference LAGS",
-        "Learn differences at these lags, as 1 or 12,1, and 0 for none; may be given several "
-        "times (by default those that suit the seasons are tried).",
-        LAGS,
-        to="differences",
-        multiple=True,
-    ),
+    option("--season N[,N]",
+           "Steps in a season, or in several as 24,168: what differences and waves follow, and "
+           "simple forecasts repeat (by the spacing of dates, else found in the values); 1 for "
+           "none.", SEASONS),
+    option("--log/--no-log",
+           "Learn logarithms, or never (by default both are tried where values are positive).",
+           default=None),
+    option("--difference LAGS",
+           "Learn differences at these lags, as 1 or 12,1, and 0 for none; may be given several "
+           "times (by default those that suit the seasons are tried).",
+           LAGS, to="differences", multiple=True),
     option("--nonnegative", "Forecasts and intervals never fall below zero.", is_flag=True),
     option("--k", "Splits of a scheme (20 if they fit).", click.IntRange(min=2)),
     option("--units", "Units of the reservoir (10 to 100 by length).", POSITIVE),
-    option(
-        "--grid",
-        "How many networks to search for each representation of the series: 2, 4 or 24.",
-        ["auto", "small", "medium", "large"],
-        default="auto",
-    ),
+    option("--grid",
+           "How many networks to search for each representation of the series: 2, 4 or 24.",
+           ["auto", "small", "medium", "large"], default="auto"),
     option("--draws", "Random draws of weights (3, and 1 of long series).", POSITIVE),
     option("--metric", f"Error that is minimised: {METRICS}.", [*OF_ERRORS], default="rmse"),
-    option(
-        "--verify",
-        "Refit some splits plainly and stop if results differ by more than rounding.",
-        is_flag=True,
-    ),
-    option(
-        "--checkpoint FOLDER",
-        "Keeps finished work: the same command goes on from it after an interrupt.",
-        FOLDER,
-    ),
-)
+    option("--verify",
+           "Refit some splits plainly and stop if results differ by more than rounding.",
+           is_flag=True),
+    option("--checkpoint FOLDER",
+           "Keeps finished work: the same command goes on from it after an interrupt.", FOLDER),
+)  # fmt: skip
 
 
 @click.command(

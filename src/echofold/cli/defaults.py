@@ -148,8 +148,8 @@ class Plan:
         """The lowest value that a forecast may have."""
         return 0.0 if self.nonnegative else float("-inf")
 
-    def search(self, progress: Any, name: str = "all", first: str | None = None) -> Any:
-        """A new search, with one of the schemes put first; ``name`` is its checkpoint's."""
+    def search(self, progress: Any, kept: str = "all", first: str | None = None) -> Any:
+        """A new search, with one of the schemes put first; ``kept`` names its checkpoint."""
         from echofold._models.forecaster import ESNForecaster
         from echofold._search.search import ESNSearchCV
 
@@ -168,7 +168,7 @@ class Plan:
             n_draws=self.draws,
             progress=progress,
             verify=self.verify,
-            checkpoint=None if self.checkpoint is None else self.checkpoint / name,
+            checkpoint=None if self.checkpoint is None else self.checkpoint / kept,
         )
 
     @property

@@ -151,19 +151,14 @@ def _given(
     if content["instead"]:
         output.notes.insert(0, content["instead"])
     elif content["simple"]:
-        _compare_with_plain(content, output)
+        own, name, least = errors_of(content)
+        if not own < least:
+            output.note(
+                f"on the values after shorter beginnings a plain forecast, {name}, did better "
+                f"({least:.4g} against {own:.4g}), but not clearly so on the validation intervals, "
+                "which are more: the networks' forecast is given."
+            )
     return ahead, better
-
-
-def _compare_with_plain(content: dict[str, Any], output: Output) -> None:
-    """Say that a plain forecast did better on what followed the beginnings, if one did."""
-    own, name, least = errors_of(content)
-    if not own < least:
-        output.note(
-            f"on the values after shorter beginnings a plain forecast, {name}, did better "
-            f"({least:.4g} against {own:.4g}), but not clearly so on the validation intervals, "
-            "which are more: the networks' forecast is given."
-        )
 
 
 def forecast_table(forecast: Forecast) -> pd.DataFrame:

@@ -79,10 +79,10 @@ def _programs() -> dict[str, Any] | None:
 def in_lines(content: dict[str, Any]) -> str:
     """The same in lines."""
     packages = ", ".join(f"{name} {version}" for name, version in content["packages"].items())
-    extras: dict[bool, list[str]] = {True: [], False: []}
-    for name, there in content["extras"].items():
-        extras[there].append(name)
-    has, lacks = (", ".join(extras[there]) or "none" for there in (True, False))
+    has, lacks = (
+        ", ".join(name for name, there in content["extras"].items() if there is wanted) or "none"
+        for wanted in (True, False)
+    )
     lines = [
         f"echofold   {content['echofold']}",
         f"python     {content['python']} on {content['system']}",

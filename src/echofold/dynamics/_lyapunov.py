@@ -1,8 +1,7 @@
 """Lyapunov exponents of a forecaster that runs on its own output.
 
-A loop and small differences from it run side by side. The state of a loop is ``z = (x, y)``: the
-reservoir's state and the output that is fed back next. One step of it is ``x' = step(x, y)``,
-``y' = W_out [1; y; x']``.
+The state of such a loop is ``z = (x, y)``: the reservoir's state and the output that is fed back
+next. One step of it is ``x' = step(x, y)``, ``y' = W_out [1; y; x']``.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from echofold._models.forecast import plausible
 from echofold._models.forecaster import ESNForecaster
 
 STRETCH = 1024  # steps of one program run: what it gives is small, and a loop that diverges stops
+USUAL_COUNT = 10  # exponents, if the loop has so many
 
 
 class Loop(NamedTuple):
@@ -102,9 +102,6 @@ def growth(loop: Loop, z: np.ndarray, steps: int, count: int) -> tuple[np.ndarra
         if not np.isfinite(outputs[-1]).all():
             break
     return np.concatenate(logs), np.concatenate(outputs)
-
-
-USUAL_COUNT = 10  # exponents, if the loop has so many
 
 
 @dataclass(frozen=True)
@@ -235,17 +232,11 @@ def lyapunov_exponents(
     return _summed(logs[washout:], float(step))
 
 
-def winner_of(model: Any) -> Any:
-    """The model, or the best one of a search."""
-    if not hasattr(model, "finalize"):
-        return model
-    check_is_fitted(model, "results_")
-    return model.best_estimator_
-
-
 def _autonomous(model: Any) -> ESNForecaster:
     """The forecaster, if nothing but its own state drives it."""
-    model = winner_of(model)
+    if hasattr(model, "finalize"):  # a search
+        check_is_fitted(model, "results_")
+        model = model.best_estimator_
     if hasattr(model, "members"):
         raise TypeError(
             f"model is an ensemble of {len(model.members)} networks, each with a loop of its own. "

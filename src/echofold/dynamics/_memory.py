@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_count, check_integer, check_number, seed_of
 from echofold._engine.kind import Reservoir, together
 from echofold._models.base import ESN
 from echofold._models.regressor import ESNRegressor
-from echofold.dynamics._lyapunov import winner_of
 from echofold.reservoirs import reservoir_of
 
 LEAST_STEPS, STEPS_EACH = 4000, 20  # by default: at least, and for each unit and delay
@@ -110,7 +110,10 @@ def memory_capacity(
 
 def _reservoir(given: Any, random_state: Any) -> tuple[Reservoir, int, str]:
     """The kind of reservoir that is meant, checked, the seed of its weights, and its device."""
-    device, given = "auto", winner_of(given)
+    device = "auto"
+    if hasattr(given, "finalize"):  # a search
+        check_is_fitted(given, "results_")
+        given = given.best_estimator_
     if isinstance(given, ESN):
         kind = getattr(given, "reservoir_", None) or reservoir_of(given.get_params(deep=False))
         own, device = getattr(given, "seed_", given.random_state), given.device
