@@ -91,8 +91,8 @@ def _spectra(ax: Any, result: Any, output: int) -> None:
     drawn = result.spectra[:, :, output]
     if style.spread_wide(drawn[drawn > low]):
         style.logarithmic(ax, "y")
-    ax.set_xlim(0, result.frequencies[(drawn > low).any(axis=0)][-1])
-    ax.set(xlabel="frequency", ylabel="power")
+    last = result.frequencies[(drawn > low).any(axis=0)][-1]
+    ax.set(xlim=(0, last), xlabel="frequency", ylabel="power")
     apart, halves = result.spectrum_distance[output], result.spectrum_baseline[output]
     style.note(ax, f"{apart:.1f} dB apart (halves of the truth: {halves:.1f})")
 
@@ -102,8 +102,8 @@ def _histograms(ax: Any, result: Any, output: int, name: str) -> None:
     edges = result.edges[:, output]
     for share, (label, looks) in zip(result.histograms, LOOKS.items(), strict=True):
         ax.stairs(share[:, output], edges, label=label, **looks)
-    ax.set(xlabel=style.plain(name), ylabel="share of values")
-    ax.set_ylim(0, 1.25 * result.histograms[:, :, output].max())
+    top = 1.25 * result.histograms[:, :, output].max()
+    ax.set(ylim=(0, top), xlabel=style.plain(name), ylabel="share of values")
     style.plain_numbers(ax.yaxis)
     apart, halves = result.histogram_distance[output], result.histogram_baseline[output]
     style.note(ax, f"{apart:.2f} std apart (halves: {halves:.2f})")
@@ -146,8 +146,7 @@ def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
         course = style.thinned(result.times, result.history[:, place])
         ax.plot(*course, color=color, linewidth=1.3, label=name)
     _limit(ax, result.history[len(result.history) // BEGINNING :, :shown])
-    ax.set_xlim(0, result.times[-1])
-    ax.set(xlabel="time", ylabel="exponent")
+    ax.set(xlim=(0, result.times[-1]), xlabel="time", ylabel="exponent")
     style.plain_numbers(ax.yaxis)
     return style.legend_above(ax)
 

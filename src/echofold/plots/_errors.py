@@ -61,9 +61,8 @@ def error_by_step(search_or_estimator: Any, *, ax: Any = None) -> Any:
         style.band(ax, steps, low, high, "middle half of |error|")
     if not np.isfinite(error).all():
         style.note(ax, "steps at which a run diverged are left out")
-    ax.set_xlim(0, horizon + 1)
+    ax.set(xlim=(0, horizon + 1), xlabel="steps ahead", ylabel="validation error")
     ax.set_ylim(bottom=0)
-    ax.set(xlabel="steps ahead", ylabel="validation error")
     style.plain_numbers(ax.yaxis)
     style.whole_numbers(ax)
     return style.legend_above(ax)
@@ -112,8 +111,7 @@ def error_growth(
     if np.isinf(quantiles).any():
         style.note(ax, "where runs diverge, nothing is drawn")
     style.suit(ax, "y", shown)
-    ax.set_xlim(0, steps[-1])
-    ax.set(xlabel=unit, ylabel="error / spread of the series")
+    ax.set(xlim=(0, steps[-1]), xlabel=unit, ylabel="error / spread of the series")
     return style.legend_above(ax)
 
 

@@ -24,13 +24,9 @@ class Scores:
     found: Any
     values: np.ndarray
     bounds: np.ndarray
+    metric: str
     individual: bool
     sign: int
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-        return self.found.attrs["metric"]
 
     @property
     def best_word(self) -> str:
@@ -73,7 +69,7 @@ def scores_of(source: Any, scheme: str | None) -> Scores:
         bounds = dataset.pruned.transpose("draw", "candidate", "ridge").values.any(axis=0)
     individual = getattr(source, "ridge_per", "all") == "split"
     sign = -1 if dataset.attrs.get("better") == "higher" else 1
-    return Scores(dataset, values, bounds, individual, sign)
+    return Scores(dataset, values, bounds, name, individual, sign)
 
 
 def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any = None) -> Any:

@@ -52,10 +52,8 @@ def splits(scheme: Any, n: int, *, ax: Any = None) -> Any:
     _bars(ax, left_out, height, "left out", style.PALE)
     # Half as high where training rows lie below.
     _bars(ax, valid, height if found.held_out else height / 2, "validation", style.VERMILION, line)
-    ax.set_xlim(0, n)
-    ax.set_ylim(count + 0.5, 0.5)
     some = "" if len(shown) == count else f" ({len(shown)} of {count})"
-    ax.set(xlabel="row", ylabel=f"split{some}")
+    ax.set(xlim=(0, n), ylim=(count + 0.5, 0.5), xlabel="row", ylabel=f"split{some}")
     ax.yaxis.get_major_locator().set_params(integer=True, nbins=6, min_n_ticks=1)
     style.whole_numbers(ax)
     return style.legend_above(ax)
