@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+from echofold._data.arguments import is_integer
 
 NAMES = ("generative", "output", "classification", "speed", "figures")
 OF_OTHERS = ("racca",)
@@ -70,9 +71,7 @@ def run(
     if name not in (*NAMES, *OF_OTHERS, "all"):
         names = ", ".join((*NAMES, *OF_OTHERS))
         raise ValueError(f"name={name!r} is unknown: it must be one of {names} or all.")
-    if draws is not None and (
-        isinstance(draws, bool) or not isinstance(draws, Integral) or draws < 1
-    ):
+    if draws is not None and (not is_integer(draws) or draws < 1):
         raise ValueError(f"draws={draws!r}: expected an integer of at least 1, or None.")
     if name == "figures" and draws is not None:
         raise ValueError(f"draws={draws!r} has no meaning for figures; leave it out.")

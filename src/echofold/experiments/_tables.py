@@ -11,7 +11,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
@@ -27,8 +27,8 @@ class Say:
     """Prints one line for each finished part, with the seconds since the last, unless quiet."""
 
     def __init__(self, quiet: bool):
-        self.quiet = quiet
-        self.last = time.perf_counter()
+        self.quiet, self.last = quiet, time.perf_counter()
+        self.progress: Any = False if quiet else "auto"  # what a search should show
 
     def __call__(self, text: str, timed: bool = False) -> None:
         """Print a line."""
@@ -37,11 +37,6 @@ class Say:
             took = f" ({now - self.last:.0f} s)" if timed else ""
             print(f"{text}{took}", file=sys.stderr, flush=True)
         self.last = now
-
-    @property
-    def progress(self) -> Any:
-        """What a search should show."""
-        return False if self.quiet else "auto"
 
 
 @contextmanager
@@ -75,10 +70,8 @@ class Rows:
     are dropped is said through ``say``. Of rows with equal ``keys`` the last one stays.
     """
 
-    def __init__(
-        self, path: Path, settings: dict[str, Any], keys: Sequence[str], say: Callable[[str], Any]
-    ):
-        self.path, self.keys = path, list(keys)
+    def __init__(self, path: Path, settings: dict[str, Any], keys: Sequence[str], say: Say):
+        self.path, self.keys, self.say = path, list(keys), say
         self.settings = json.dumps({"echofold": __version__, **settings})
         self.frame = pd.DataFrame()
         if path.exists():
@@ -113,7 +106,7 @@ class Rows:
 class Experiment:
     """A table: rows for every draw, kept on disk, and what they come to beside what was published.
 
-    Each has ``settings()``, on which rows depend; ``compute(rows, draws, schemes, say)``, which
+    Each has ``settings()``, on which rows depend; ``compute(rows, draws, schemes)``, which
     adds those that are missing; ``CELLS``, the names and values that cells of the table are told
     apart by; ``line(cell, …)``, what the rows of a cell come to; and ``describe(frame, draws)``,
     the lines in Markdown.
@@ -127,9 +120,9 @@ class Experiment:
 
     def run(self: Any, out: Path, draws=None, schemes=None, quiet=False, **parts) -> list[Path]:
         """Compute what is missing of the table, and write it."""
-        draws, say = draws or self.DRAWS, Say(quiet)
-        rows = Rows(out / f"{self.name}_draws.csv", self.settings(), self.KEYS, say)
-        self.compute(rows, draws, list(schemes or self.SCHEMES), say, **parts)
+        draws = draws or self.DRAWS
+        rows = Rows(out / f"{self.name}_draws.csv", self.settings(), self.KEYS, Say(quiet))
+        self.compute(rows, draws, list(schemes or self.SCHEMES), **parts)
         lines = []
         for values in product(*self.CELLS.values()):
             part = dict(zip(self.CELLS, values, strict=True))

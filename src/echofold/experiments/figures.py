@@ -28,15 +28,7 @@ from echofold import (
     plots,
 )
 from echofold._machine.files import write_atomically
-from echofold.experiments._tables import (
-    EXACT,
-    Rows,
-    Say,
-    expecting_collinear_states,
-    markdown,
-    page,
-    write,
-)
+from echofold.experiments import _tables as tables
 from echofold.experiments.paper import generative
 from echofold.metrics import nrmse
 from echofold.plots._style import BLUE, GREEN, ORANGE, VERMILION
@@ -54,7 +46,7 @@ def run(out: Path, quiet: bool = False) -> list[Path]:
     """Draw every figure as PNG and SVG."""
     from matplotlib import pyplot, rc_context
 
-    say, files = Say(quiet), []
+    say, files = tables.Say(quiet), []
     makers: dict[str, Callable[[], Any]] = {
         "figure1_data_splits": data_splits,
         "figure2_schemes": schemes,
@@ -176,13 +168,13 @@ def series() -> Any:
     return figure
 
 
-def electricity_candidates(out: Path, say: Say) -> pd.DataFrame:
+def electricity_candidates(out: Path, say: tables.Say) -> pd.DataFrame:
     """Validation and test error of every candidate on Electricity, by SV and FV."""
     s, space = generative.SERIES["electricity"], generative.SPACE
     y, test = s.parts("electricity")
     cv = {name: generative.schemes_of(s)[name] for name in ("SV", "FV")}
     keys = ("draw", "leak_rate", "spectral_radius", "ridge", "scheme")
-    rows = Rows(out / "figure4_candidates.csv", {"space": space}, keys, say)
+    rows = tables.Rows(out / "figure4_candidates.csv", {"space": space}, keys, say)
     for draw, leak in product(DRAWS, space["leak_rate"]):
         for radius in space["spectral_radius"]:
             part = {"draw": draw, "leak_rate": leak, "spectral_radius": radius}
@@ -192,7 +184,7 @@ def electricity_candidates(out: Path, say: Say) -> pd.DataFrame:
                 50, leak_rate=leak, spectral_radius=radius, washout=s.washout, scale=None,
                 penalize_bias=True, random_state=draw,
             )  # fmt: skip
-            with expecting_collinear_states():
+            with tables.expecting_collinear_states():
                 found = cross_validate(model, y, cv=cv, ridge=space["ridge"], readouts=True)
             rows.add(part | row for row in _candidate_rows(model, found, y, test))
         say(f"figures, draw {draw}, candidates of leak rate {leak}: finished", timed=True)
@@ -271,7 +263,7 @@ def speed_curves(out: Path, quiet: bool) -> Any:
     """Figure 6: seconds against the number of folds, which are measured if they have not been."""
     if not (out / "speed.csv").exists():
         speed.run(out, quiet=quiet)
-    frame = pd.read_csv(out / "speed.csv", comment="#", **EXACT)
+    frame = pd.read_csv(out / "speed.csv", comment="#", **tables.EXACT)
     figure, axes = _subplots(1, 2, figsize=(6.8, 3.2))
     looks = {
         "naive": ("naive", GREY, "s"), "small_k": ("small k", ORANGE, "o"),
@@ -320,8 +312,8 @@ class Speed:
 
     def run(self, out: Path, draws: int = 5, quiet: bool = False) -> list[Path]:
         """Measure what is missing, and write the table."""
-        say, keys = Say(quiet), ("units", "k", "algorithm")
-        rows = Rows(out / "speed.csv", {"pairs": self.PAIRS}, keys, say)
+        say, keys = tables.Say(quiet), ("units", "k", "algorithm")
+        rows = tables.Rows(out / "speed.csv", {"pairs": self.PAIRS}, keys, say)
         for units, k in product(self.UNITS, self.FOLDS):
             missing = [
                 algorithm for algorithm in self.ALGORITHMS
@@ -334,7 +326,7 @@ class Speed:
                 rows.add([{"units": units, "k": k, "algorithm": algorithm} | row])
             if missing:
                 say(f"speed, {units} units, {k} folds: finished", timed=True)
-        return [rows.path, write(out / "speed.md", self.describe(rows.frame))]
+        return [rows.path, tables.write(out / "speed.md", self.describe(rows.frame))]
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Milliseconds for every reservoir, number of folds and algorithm."""
@@ -343,11 +335,11 @@ class Speed:
             [*map(str, place), *("" if np.isnan(s) else f"{1e3 * s:.1f}" for s in times)]
             for place, times in table[list(self.ALGORITHMS)].iterrows()
         ]
-        return page(
+        return tables.page(
             "Speed experiment",
             "Milliseconds of one k-fold cross-validation in generative mode, "
             f"{self.PAIRS} pairs, median over draws.",
-            markdown(["units", "folds", *self.ALGORITHMS], lines, left=0),
+            tables.markdown(["units", "folds", *self.ALGORITHMS], lines, left=0),
         )
 
 

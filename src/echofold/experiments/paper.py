@@ -27,18 +27,7 @@ from echofold import (
     WalkForward,
 )
 from echofold import datasets as data
-from echofold.experiments._tables import (
-    Experiment,
-    Rows,
-    Say,
-    agrees,
-    beside,
-    checkpoint,
-    expecting_collinear_states,
-    markdown,
-    page,
-    plus_minus,
-)
+from echofold.experiments import _tables as tables
 from echofold.metrics import nrmse
 
 
@@ -141,7 +130,7 @@ class Series:
         return y[:end], y[end : end + self.valid]
 
 
-class Generative(Experiment):
+class Generative(tables.Experiment):
     """The generative experiment: four series, ten schemes and gaps, three final models.
 
     What the paper does not state was found by recomputing its table: series are scaled to [0, 1]
@@ -206,9 +195,7 @@ class Generative(Experiment):
             select="draw", final="average", random_state=1, prune=s.valid >= PRUNE_FROM, **options,
         ).fit(s.parts(name)[0])  # fmt: skip
 
-    def final_errors(
-        self, found: ESNSearchCV, name: str, scheme: str, draw: int
-    ) -> list[dict[str, Any]]:
+    def final_errors(self, found: ESNSearchCV, name: str, scheme: str, draw: int) -> list[dict]:
         """A row for every final model of the winner of one draw."""
         test = self.SERIES[name].parts(name)[1]
         results = found.results_[scheme].isel(draw=draw)
@@ -218,33 +205,29 @@ class Generative(Experiment):
         rows = []
         for final in ("average", "retrain") if scheme.startswith("SV") else self.FINALS:
             model = found.finalize(final, scheme=scheme, draw=draw)
+            error = nrmse(test, model.forecast(len(test)))
             row = {"dataset": name, "scheme": scheme, "draw": draw + 1, "final": final}
-            row |= {
-                "validation": float(scores.min()),
-                "test": nrmse(test, model.forecast(len(test))),
-            }
+            row |= {"validation": float(scores.min()), "test": error}
             rows.append(row | _chosen(model))
         return rows
 
-    def compute(
-        self, rows: Rows, draws: int, schemes: list[str], say: Say, datasets: Any = None
-    ) -> None:
+    def compute(self, rows: tables.Rows, draws: int, schemes: list[str], datasets=None) -> None:
         """Search the series of which schemes are missing."""
         for name in datasets or self.SERIES:
             missing = rows.missing(schemes, range(1, draws + 1), dataset=name)
             if not missing:
-                say(f"generative, {name}: finished before")
+                rows.say(f"generative, {name}: finished before")
                 continue
-            with checkpoint(rows.path.parent, f"generative-{name}", missing, draws) as path:
-                with expecting_collinear_states():
-                    options = {"checkpoint": path, "progress": say.progress}
+            with tables.checkpoint(rows.path.parent, f"generative-{name}", missing, draws) as path:
+                with tables.expecting_collinear_states():
+                    options = {"checkpoint": path, "progress": rows.say.progress}
                     found = self.search(name, missing, draws, **options)
                 rows.add(
                     row
                     for scheme, draw in product(missing, range(draws))
                     for row in self.final_errors(found, name, scheme, draw)
                 )
-            say(f"generative, {name}: finished", timed=True)
+            rows.say(f"generative, {name}: finished", timed=True)
 
     def line(self, cell: pd.DataFrame, scheme: str, final: str, dataset: str) -> dict[str, Any]:
         """Means over draws beside the published ones; "FV _V" has none, see above."""
@@ -270,16 +253,19 @@ class Generative(Experiment):
                 if row is None:
                     line += ["", ""]
                     continue
-                line += [beside(row.validation, row.validation_published, WITHIN) if first else ""]
-                line += [beside(row.test, row.test_published, WITHIN)]
+                valid = tables.beside(row.validation, row.validation_published, WITHIN)
+                line += [
+                    valid if first else "",
+                    tables.beside(row.test, row.test_published, WITHIN),
+                ]
             lines.append(line)
             before = scheme
         header = [f"{name}, {which}" for name, which in product(names, ("valid", "test"))]
-        return page(
+        return tables.page(
             "Generative experiment",
             f"Mean NRMSE over {draws} draws, ours (published); * where they differ by more than "
             f'{WITHIN}. For SV, "average" is the model as it was validated.',
-            markdown(["validation", "final", *header], lines),
+            tables.markdown(["validation", "final", *header], lines),
             self._reproduced(table, draws),
             f"The published row FV _V is the one called {self.AS_PUBLISHED!r} here: its windows "
             "were lengthened backwards by the gap, and no gap lies before the validation interval.",
@@ -294,12 +280,12 @@ class Generative(Experiment):
             same = 0
             for row in known.itertuples():
                 ours, printed = getattr(row, which), getattr(row, f"{which}_published")
-                if agrees(ours, printed, WITHIN):
+                if tables.agrees(ours, printed, WITHIN):
                     same += 1
                     continue
                 name = f"test, {row.final}" if which == "test" else which
                 at = differing.setdefault((row.dataset, row.scheme), [])
-                at.append(f"{name} {beside(ours, printed)}")
+                at.append(f"{name} {tables.beside(ours, printed)}")
             lines.append(
                 f"Of {len(known)} published {which} errors {same} are reproduced within {WITHIN}."
             )
@@ -340,7 +326,7 @@ OUTPUT_CHOSEN = {
 }
 
 
-class Output(Experiment):
+class Output(tables.Experiment):
     """The time series output experiment: marking the normal beats of an electrocardiogram.
 
     What the paper does not state was found by recomputing its table: the target fades to 0 over 10
@@ -408,26 +394,26 @@ class Output(Experiment):
             rows.append(row | {"validation": validation, "test": error} | _chosen(model))
         return rows
 
-    def compute(self, rows: Rows, draws: int, schemes: list[str], say: Say) -> None:
+    def compute(self, rows: tables.Rows, draws: int, schemes: list[str]) -> None:
         """Search by the schemes that are missing."""
         missing = rows.missing(schemes, range(1, draws + 1))
         if not missing:
-            say("output: finished before")
+            rows.say("output: finished before")
             return
         ecg = data.load_ecg()
         X, y = _in_unit(ecg.signal[:, :1], ecg.signal[:, 0]), data.beat_target(ecg, fade=10)
-        with checkpoint(rows.path.parent, "output", missing, draws) as path:
-            with expecting_collinear_states():
-                options = {"checkpoint": path, "progress": say.progress}
+        with tables.checkpoint(rows.path.parent, "output", missing, draws) as path:
+            with tables.expecting_collinear_states():
+                options = {"checkpoint": path, "progress": rows.say.progress}
                 found = self.search(missing, draws, X, y, **options)
-            say("output: searched", timed=True)
+            rows.say("output: searched", timed=True)
             # All at once: which schemes are missing also names the checkpoint.
             rows.add(
                 row
                 for scheme, draw in product(missing, range(draws))
                 for row in self.final_errors(found, scheme, draw, X, y)
             )
-        say("output: finished", timed=True)
+        rows.say("output: finished", timed=True)
 
     def line(self, cell: pd.DataFrame, scheme: str, final: str) -> dict[str, Any]:
         """Means and deviations over draws beside the published ones."""
@@ -447,19 +433,19 @@ class Output(Experiment):
         """The table as in the paper, and why it differs."""
         lines, before = [], ""
         for row in table.itertuples():
-            valid = beside(row.validation, row.validation_published)
+            valid = tables.beside(row.validation, row.validation_published)
             chosen = f"{row.chosen}, {row.chosen_times} of {draws} ({row.chosen_published})"
-            line = [row.scheme, row.final, valid, plus_minus(row, "test"), chosen]
+            line = [row.scheme, row.final, valid, tables.plus_minus(row, "test"), chosen]
             if row.scheme == before:
                 line[0] = line[2] = line[4] = ""
             lines.append(line)
             before = row.scheme
         header = ["scheme", "final", "validation", "test", "leak, radius, ridge most often chosen"]
-        return page(
+        return tables.page(
             "Time series output experiment",
             f"Mean NRMSE (± standard deviation) over {draws} draws, ours (published). For SV, "
             '"average" is the model as it was validated, and "best" is the same.',
-            markdown(header, lines),
+            tables.markdown(header, lines),
             "States of this task are so nearly collinear that the normal equations behind the "
             "published numbers return noise for a small ridge; solved soundly, the same grid on "
             "the same data holds better models, with small radii and no ridge, and finds them.",
@@ -491,7 +477,7 @@ CLASSIFICATION_WRONG = {
 }
 
 
-class Classification(Experiment):
+class Classification(tables.Experiment):
     """The classification experiment: telling nine speakers of Japanese vowels apart.
 
     What the paper does not state was found by recomputing its table: all values of the training and
@@ -549,15 +535,17 @@ class Classification(Experiment):
             })  # fmt: skip
         return rows
 
-    def compute(self, rows: Rows, draws: int, schemes: list[str], say: Say) -> None:
+    def compute(self, rows: tables.Rows, draws: int, schemes: list[str]) -> None:
         """Compute the draws that are missing."""
         given = self.utterances()
         for seed in range(1, draws + 1):
             if missing := rows.missing(schemes, [seed]):
-                with expecting_collinear_states():
+                with tables.expecting_collinear_states():
                     rows.add(self.one_draw(seed, given, missing))
                 wrong = " ".join(str(n) for n in rows.where(draw=seed).wrong)
-                say(f"classification, draw {seed} of {draws}: {wrong} of 370 wrong", timed=True)
+                rows.say(
+                    f"classification, draw {seed} of {draws}: {wrong} of 370 wrong", timed=True
+                )
 
     def line(self, cell: pd.DataFrame, scheme: str, final: str) -> dict[str, float]:
         """Means and deviations over draws beside the published ones."""
@@ -575,20 +563,17 @@ class Classification(Experiment):
 
     def describe(self, table: pd.DataFrame, draws: int) -> str:
         """The table as in the paper."""
+        names = ("validation", "test", "wrong")
         lines = [
-            [
-                row.scheme,
-                row.final,
-                *(plus_minus(row, one) for one in ("validation", "test", "wrong")),
-            ]
+            [row.scheme, row.final, *(tables.plus_minus(row, name) for name in names)]
             for row in table.itertuples()
         ]
         header = ["scheme", "final", "validation NRMSE", "test NRMSE", "wrong of 370"]
-        return page(
+        return tables.page(
             "Classification experiment",
             f"Mean ± standard deviation over {draws} draws, ours (published, 500 draws). For SV, "
             '"average" is the model as it was validated.',
-            markdown(header, lines),
+            tables.markdown(header, lines),
         )
 
 

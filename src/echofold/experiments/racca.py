@@ -35,14 +35,7 @@ from echofold import (
     WalkForward,
     backtest,
 )
-from echofold.experiments._tables import (
-    Experiment,
-    Rows,
-    Say,
-    expecting_collinear_states,
-    markdown,
-    page,
-)
+from echofold.experiments import _tables as tables
 from echofold.metrics import horizon
 
 LYAPUNOV_TIME = 111  # rows
@@ -162,7 +155,7 @@ def one_draw(seed: int, name: str, schemes: list[str], y: np.ndarray) -> list[di
     return rows
 
 
-class Racca(Experiment):
+class Racca(tables.Experiment):
     """The table of strategies, with one ridge as published, and with a path of them."""
 
     name = "racca"
@@ -173,19 +166,20 @@ class Racca(Experiment):
 
     def settings(self) -> dict[str, Any]:
         """What rows depend on."""
-        grid = {"radii": RADII, "scalings": SCALINGS, "ridge": RIDGE, "path": PATH}
-        return grid | {"tests": TESTS}
+        return {
+            "radii": RADII, "scalings": SCALINGS, "ridge": RIDGE, "path": PATH, "tests": TESTS
+        }  # fmt: skip
 
-    def compute(self, rows: Rows, draws: int, schemes: list[str], say: Say) -> None:
+    def compute(self, rows: tables.Rows, draws: int, schemes: list[str]) -> None:
         """Compute the draws that are missing."""
         y = lorenz(FIRST_TEST + TESTS * VALID + LONGEST)
         for seed, name in product(range(1, draws + 1), PARTS):
             if missing := rows.missing(schemes, [seed], part=name):
-                with expecting_collinear_states():
+                with tables.expecting_collinear_states():
                     rows.add(one_draw(seed, name, missing, y))
                 tests = rows.where(draw=seed, part=name).test
                 ends = f"{tests.min():.2f} to {tests.max():.2f} Lyapunov times"
-                say(f"racca, draw {seed} of {draws}, {name}: {ends}", timed=True)
+                rows.say(f"racca, draw {seed} of {draws}, {name}: {ends}", timed=True)
 
     def line(self, cell: pd.DataFrame, part: str, scheme: str) -> dict[str, float]:
         """Medians and quartiles over draws beside the published medians."""
@@ -218,8 +212,8 @@ class Racca(Experiment):
                 lines.append(line)
             header += ["published", "rank correlation"] if theirs else []
             if lines:
-                parts += [f"## {words[0].upper()}{words[1:]}", markdown(header, lines, 1)]
-        return page("Validation of chaotic systems", *parts)
+                parts += [f"## {words[0].upper()}{words[1:]}", tables.markdown(header, lines, 1)]
+        return tables.page("Validation of chaotic systems", *parts)
 
 
 racca = Racca()
