@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("destination", type=Path)
     parser.add_argument("--draws", type=int, default=50)
     options = parser.parse_args()
-    from echofold.experiments import generative
+    from echofold.experiments.paper import generative
 
     out = options.destination
     draws, *_ = generative.run(out, draws=options.draws, schemes=list(SCHEMES))

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, experiments
-from echofold.experiments import _tables, classification, generative, output, published
+from echofold.experiments import _tables
+from echofold.experiments import paper as published
+from echofold.experiments.paper import classification, generative, output
 
 # Cells that depend on rounding: readouts of next to no ridge that diverge, or nearly do.
 ROUNDING = {

@@ -1,21 +1,22 @@
 """The tables and figures of the paper, computed again with the public names of echofold.
 
-Each experiment is one short file: `generative`, `output`, `classification`, `speed` and
-`figures`; the numbers that the paper prints are in `published`. `racca` is a table of another
-paper, on the validation of chaotic systems.
+`paper` has its three tables and the numbers printed there, `figures` its figures and the speed
+experiment. `racca` is a table of another paper, on the validation of chaotic systems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from echofold._data.arguments import is_integer
+
 NAMES = ("generative", "output", "classification", "speed", "figures")
 OF_OTHERS = ("racca",)
+PLACES = {**dict.fromkeys(NAMES[:3], "paper"), "speed": "figures"}  # modules of other names
 
 __all__ = ["NAMES", "OF_OTHERS", "run"]
 
@@ -70,45 +71,44 @@ def run(
     if name not in (*NAMES, *OF_OTHERS, "all"):
         names = ", ".join((*NAMES, *OF_OTHERS))
         raise ValueError(f"name={name!r} is unknown: it must be one of {names} or all.")
-    if draws is not None and (
-        isinstance(draws, bool) or not isinstance(draws, Integral) or draws < 1
-    ):
+    if draws is not None and (not is_integer(draws) or draws < 1):
         raise ValueError(f"draws={draws!r}: expected an integer of at least 1, or None.")
     if name == "figures" and draws is not None:
         raise ValueError(f"draws={draws!r} has no meaning for figures; leave it out.")
     chosen = NAMES if name == "all" else (name,)
-    modules = {one: import_module(f"echofold.experiments.{one}") for one in chosen}
-    given: dict[str, Any] = {
-        "datasets": _known("datasets", datasets, modules, "SERIES"),
-        "schemes": _known("schemes", schemes, modules, "SCHEMES"),
-    }
-    folder = Path(out)
+    found = {one: _experiment(one) for one in chosen}
+    for option, values in (("datasets", datasets), ("schemes", schemes)):
+        _check_names(option, values, [v for one in found.values() for v in _choice(one, option)])
     files = []
-    for one, module in modules.items():
-        options: dict[str, Any] = {}
-        if draws is not None and one != "figures":
-            options["draws"] = int(draws)
-        for option, attribute in (("datasets", "SERIES"), ("schemes", "SCHEMES")):
-            has = getattr(module, attribute, None)
-            if given[option] is None or has is None:
-                continue
-            options[option] = [value for value in has if value in given[option]]
-            if not options[option]:
-                break  # nothing of this experiment was asked for
-        else:
-            files += module.run(folder, quiet=quiet, **options)
+    for one, experiment in found.items():
+        options: dict[str, Any] = {"draws": int(draws)} if draws and one != "figures" else {}
+        for option, values in (("datasets", datasets), ("schemes", schemes)):
+            if values is not None and _choice(experiment, option):
+                options[option] = [v for v in _choice(experiment, option) if v in values]
+        if [] not in options.values():  # something of this experiment was asked for
+            files += experiment.run(Path(out), quiet=quiet, **options)
     return files
 
 
-def _known(option: str, values, modules: dict[str, Any], attribute: str) -> set[str] | None:
-    """Check names of data sets or schemes against those that the experiments have."""
+def _experiment(name: str) -> Any:
+    """An experiment, an object of its module or the module itself, which is imported only now."""
+    module = import_module(f"echofold.experiments.{PLACES.get(name, name)}")
+    return getattr(module, name, module)
+
+
+def _choice(experiment: Any, option: str) -> Sequence[str]:
+    """Data sets or schemes that an experiment has."""
+    return tuple(getattr(experiment, {"datasets": "SERIES", "schemes": "SCHEMES"}[option], ()))
+
+
+def _check_names(option: str, values: Any, known: list[str]) -> None:
+    """Raise for names of data sets or schemes that no experiment has."""
     if values is None:
-        return None
+        return
     if isinstance(values, str) or not len(values):
         raise ValueError(f"{option}={values!r}: expected a list of names, or None for all.")
-    known = dict.fromkeys(v for m in modules.values() for v in getattr(m, attribute, ()))
     unknown = [value for value in values if value not in known]
     if unknown:
-        there = f"there are {', '.join(known)}" if known else "this experiment has no choice"
+        names = ", ".join(dict.fromkeys(known))
+        there = f"there are {names}" if known else "this experiment has no choice"
         raise ValueError(f"{option}: {unknown[0]!r} is unknown; {there}.")
-    return set(values)

@@ -1,6 +1,6 @@
-"""What every experiment needs: lines of progress, and results on disk.
+"""What every experiment needs: lines of progress, results on disk, tables beside the published.
 
-Rows of finished parts are kept as CSV; tables have ours beside the published.
+Rows of finished parts are kept as CSV.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from echofold import __version__
 from echofold._machine.files import write_atomically
 
 
@@ -25,8 +27,8 @@ class Say:
     """Prints one line for each finished part, with the seconds since the last, unless quiet."""
 
     def __init__(self, quiet: bool):
-        self.quiet = quiet
-        self.last = time.perf_counter()
+        self.quiet, self.last = quiet, time.perf_counter()
+        self.progress: Any = False if quiet else "auto"  # what a search should show
 
     def __call__(self, text: str, timed: bool = False) -> None:
         """Print a line."""
@@ -35,11 +37,6 @@ class Say:
             took = f" ({now - self.last:.0f} s)" if timed else ""
             print(f"{text}{took}", file=sys.stderr, flush=True)
         self.last = now
-
-    @property
-    def progress(self) -> Any:
-        """What a search should show."""
-        return False if self.quiet else "auto"
 
 
 @contextmanager
@@ -73,16 +70,14 @@ class Rows:
     are dropped is said through ``say``. Of rows with equal ``keys`` the last one stays.
     """
 
-    def __init__(
-        self, path: Path, settings: dict[str, Any], keys: Sequence[str], say: Callable[[str], Any]
-    ):
-        self.path, self.keys = path, list(keys)
-        self.settings = json.loads(json.dumps(settings))  # as it will be read back
+    def __init__(self, path: Path, settings: dict[str, Any], keys: Sequence[str], say: Say):
+        self.path, self.keys, self.say = path, list(keys), say
+        self.settings = json.dumps({"echofold": __version__, **settings})
         self.frame = pd.DataFrame()
         if path.exists():
             with path.open(encoding="utf-8") as stream:
                 first = stream.readline()
-            if first[:1] == "#" and _parsed(first[1:]) == self.settings:
+            if first == f"# {self.settings}\n":
                 self.frame = pd.read_csv(path, comment="#", **EXACT)
             else:
                 say(f"{path.name} was made with other settings; it is computed again")
@@ -96,18 +91,62 @@ class Rows:
             frame = frame[frame[column] == value]
         return frame
 
+    def missing(self, schemes: Iterable[str], draws: Sequence[int], **part: Any) -> list[str]:
+        """Schemes for which not all of these draws are there."""
+        found = {scheme: self.where(scheme=scheme, **part) for scheme in schemes}
+        return [name for name, rows in found.items() if not set(draws) <= set(rows.get("draw", ()))]
+
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
         """Keep the rows of a part that was finished; on disk as a whole or not at all."""
         frame = pd.concat([self.frame, pd.DataFrame(rows)], ignore_index=True)
         self.frame = frame.drop_duplicates(self.keys, keep="last", ignore_index=True)
-        text = f"# {json.dumps(self.settings)}\n{self.frame.to_csv(index=False)}"
-        write(self.path, text)
+        write(self.path, f"# {self.settings}\n{self.frame.to_csv(index=False)}")
+
+
+class Experiment:
+    """A table: rows for every draw, kept on disk, and what they come to beside what was published.
+
+    Each has ``settings()``, on which rows depend; ``compute(rows, draws, schemes)``, which
+    adds those that are missing; ``CELLS``, the names and values that cells of the table are told
+    apart by; ``line(cell, …)``, what the rows of a cell come to; and ``describe(frame, draws)``,
+    the lines in Markdown.
+    """
+
+    name: str
+    DRAWS = 5
+    SCHEMES: tuple[str, ...]
+    KEYS: tuple[str, ...] = ("scheme", "draw", "final")
+    CELLS: dict[str, Iterable[str]]
+
+    def run(self: Any, out: Path, draws=None, schemes=None, quiet=False, **parts) -> list[Path]:
+        """Compute what is missing of the table, and write it."""
+        draws = draws or self.DRAWS
+        rows = Rows(out / f"{self.name}_draws.csv", self.settings(), self.KEYS, Say(quiet))
+        self.compute(rows, draws, list(schemes or self.SCHEMES), **parts)
+        lines = []
+        for values in product(*self.CELLS.values()):
+            part = dict(zip(self.CELLS, values, strict=True))
+            cell = rows.where(**part)
+            cell = cell[cell.draw <= draws] if len(cell) else cell
+            if len(cell) == draws:
+                lines.append(part | self.line(cell, **part))
+        table = pd.DataFrame(lines)
+        return [
+            rows.path,
+            write(out / f"{self.name}.csv", table.to_csv(index=False)),
+            write(out / f"{self.name}.md", self.describe(table, draws)),
+        ]
 
 
 def write(path: Path, text: str) -> Path:
     """Write a file aside and move it into place, so that a kill leaves the old or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return write_atomically(path, text.encode())
+
+
+def page(title: str, *parts: str) -> str:
+    """A heading and what follows, with blank lines between."""
+    return "\n\n".join([f"# {title}", *parts, ""])[:-1]
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 2) -> str:
@@ -150,13 +189,10 @@ def number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 1e4 else f"{value:.1e}"
 
 
-def plus_minus(mean: float, deviation: float) -> str:
-    """A mean with its standard deviation."""
-    return f"{number(mean)} ± {number(deviation)}"
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
+def plus_minus(row: Any, name: str) -> str:
+    """A mean with its standard deviation, and the published ones in brackets."""
+    ours, printed = (
+        f"{number(getattr(row, which))} ± {number(getattr(row, f'{which}_deviation'))}"
+        for which in (name, f"{name}_published")
+    )
+    return f"{ours} ({printed})"

@@ -1,8 +1,13 @@
-"""The figures of the paper, drawn from the schemes, the data sets and the experiments."""
+"""The figures of the paper, drawn from the schemes, the data sets and the experiments.
+
+The last shows the speed experiment: seconds of one k-fold cross-validation against the number of
+folds.
+"""
 
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -18,17 +23,17 @@ from echofold import (
     LeaveOneOut,
     SingleSplit,
     WalkForward,
-    __version__,
     cross_validate,
     datasets,
+    plots,
 )
 from echofold._machine.files import write_atomically
-from echofold.experiments import _tables, generative, speed
-from echofold.experiments._tables import Say, expecting_collinear_states
+from echofold.experiments import _tables as tables
+from echofold.experiments.paper import generative
 from echofold.metrics import nrmse
+from echofold.plots._style import BLUE, GREEN, ORANGE, VERMILION
 
-# Okabe and Ito's colours, which can be told apart with any colour vision.
-BLUE, VERMILION, GREEN, ORANGE, GREY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#BBBBBB"
+GREY = "#BBBBBB"
 DRAWS = (1, 2)  # that figure 4 shows
 STYLE: dict[Any, Any] = {
     "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
@@ -39,37 +44,37 @@ STYLE: dict[Any, Any] = {
 
 def run(out: Path, quiet: bool = False) -> list[Path]:
     """Draw every figure as PNG and SVG."""
-    say, files = Say(quiet), []
+    from matplotlib import pyplot, rc_context
+
+    say, files = tables.Say(quiet), []
     makers: dict[str, Callable[[], Any]] = {
         "figure1_data_splits": data_splits,
         "figure2_schemes": schemes,
         "figure3_series": series,
         "figure4_validation_test": lambda: validation_test(electricity_candidates(out, say)),
         "figure5_ecg": ecg,
-        "figure6_speed": lambda: speed_curves(_speeds(out, quiet)),
+        "figure6_speed": lambda: speed_curves(out, quiet),
     }
-    from matplotlib import rc_context
-
+    out.mkdir(parents=True, exist_ok=True)
     for name, make in makers.items():
         with rc_context(STYLE):
             figure = make()
             for kind in ("png", "svg"):
-                path = out / f"{name}.{kind}"
-                path.parent.mkdir(parents=True, exist_ok=True)
                 # A date in the file would make equal figures differ.
                 metadata = {"Date": None} if kind == "svg" else None
                 drawn = io.BytesIO()
                 figure.savefig(drawn, format=kind, dpi=200, metadata=metadata)
-                files.append(write_atomically(path, drawn.getvalue()))
-            _close(figure)
+                files.append(write_atomically(out / f"{name}.{kind}", drawn.getvalue()))
+            pyplot.close(figure)
         say(f"figures, {name}: drawn", timed=True)
     return files
 
 
-def _close(figure: Any) -> None:
+def _subplots(*shape: int, **options: Any) -> Any:
+    """A new figure and its axes."""
     from matplotlib import pyplot
 
-    pyplot.close(figure)
+    return pyplot.subplots(*shape, **options)
 
 
 def _bars(ax: Any, row: float, parts: list[tuple[float, float]], colour: str, label=None) -> None:
@@ -80,27 +85,25 @@ def _bars(ax: Any, row: float, parts: list[tuple[float, float]], colour: str, la
     )  # fmt: skip
 
 
-def _moved(interval: tuple[int, int], by: int) -> tuple[int, int]:
-    return interval[0] + by, interval[1] + by
-
-
-def data_splits(n: int = 60, washout: int = 6, test: int = 10) -> Any:
+def data_splits() -> Any:
     """Figure 1: how data are divided, from all of them to leave-one-out."""
-    from matplotlib import pyplot
-
-    figure, ax = pyplot.subplots(figsize=(6.4, 3.0))
+    figure, ax = _subplots(figsize=(6.4, 3.0))
+    n, washout, test = 60, 6, 10
     end = washout + n
+
+    def moved(interval: tuple[int, int]) -> tuple[int, int]:
+        return interval[0] + washout, interval[1] + washout
+
     single = SingleSplit(test).splits(n)[0]
     _bars(ax, 0, [(0, end + test)], GREY)
     for row in range(1, 6):
         _bars(ax, row, [(0, washout)], ORANGE, "initialisation" if row == 1 else None)
         _bars(ax, row, [(end, end + test)], GREEN, "testing" if row == 1 else None)
     _bars(ax, 1, [(washout, end)], GREY, "data, or folds")
-    _bars(ax, 2, [_moved(part, washout) for part in single.train], BLUE, "training")
-    _bars(ax, 2, [_moved(single.valid, washout)], VERMILION, "validation")
-    folds = {3: KFold(2), 4: KFold(4), 5: LeaveOneOut()}
-    for row, scheme in folds.items():
-        _bars(ax, row, [_moved(split.valid, washout) for split in scheme.splits(n)], GREY)
+    _bars(ax, 2, [*map(moved, single.train)], BLUE, "training")
+    _bars(ax, 2, [moved(single.valid)], VERMILION, "validation")
+    for row, scheme in {3: KFold(2), 4: KFold(4), 5: LeaveOneOut()}.items():
+        _bars(ax, row, [moved(split.valid) for split in scheme.splits(n)], GREY)
     names = ["a) all data", "b) test split off", "c) single validation (SV)", "d) 2 folds"]
     ax.set_yticks(range(6), [*names, "    4 folds", "e) leave one out"])
     for label in ax.get_yticklabels():
@@ -115,13 +118,9 @@ def data_splits(n: int = 60, washout: int = 6, test: int = 10) -> Any:
     return figure
 
 
-def schemes(n: int = 120, k: int = 5) -> Any:
+def schemes() -> Any:
     """Figure 2: the schemes, with folds on the left and steps on the right."""
-    from matplotlib import pyplot
-
-    from echofold import plots
-
-    half = {"min_train": n // 2}
+    n, k, half = 120, 5, {"min_train": 60}
     drawn = {
         f"{k}-fold cross-validation (CV)": KFold(k),
         f"{k}-step cross-validation (CV)": KFold(k, valid=36),
@@ -130,7 +129,7 @@ def schemes(n: int = 120, k: int = 5) -> Any:
         f"{k}-fold walk-forward validation (FV)": WalkForward(k, **half),
         f"{k}-step walk-forward validation (FV)": WalkForward(k, valid=24, **half),
     }
-    figure, axes = pyplot.subplots(3, 2, figsize=(6.8, 4.6), sharex=True, sharey=True)
+    figure, axes = _subplots(3, 2, figsize=(6.8, 4.6), sharex=True, sharey=True)
     for ax, (title, scheme) in zip(axes.flat, drawn.items(), strict=True):
         plots.splits(scheme, n, ax=ax)
         handles, labels = ax.get_legend_handles_labels()
@@ -148,83 +147,67 @@ def schemes(n: int = 120, k: int = 5) -> Any:
 
 def series() -> Any:
     """Figure 3: the four series with their test intervals."""
-    from matplotlib import pyplot
+    from matplotlib.lines import Line2D
 
-    figure, axes = pyplot.subplots(4, 1, figsize=(6.4, 6.4))
+    figure, axes = _subplots(4, 1, figsize=(6.4, 6.4))
     for ax, (name, lengths) in zip(axes, generative.SERIES.items(), strict=True):
         data = getattr(datasets, f"load_{name}")()
-        start = lengths.washout + lengths.pairs + 1
-        stop = start + lengths.valid
-        values = data.data
-        ax.plot(values.index, values, color=GREY, linewidth=0.7)
-        ax.plot(values.index[:start], values.iloc[:start], color=BLUE, linewidth=0.7)
+        start, values = lengths.washout + lengths.pairs + 1, data.data
         # One value back, so that the lines meet.
-        test = slice(start - 1, stop)
-        ax.plot(values.index[test], values.iloc[test], color=VERMILION, linewidth=0.9)
+        test = values.iloc[start - 1 : start + lengths.valid]
+        for part, colour, width in (
+            (values, GREY, 0.7), (values.iloc[:start], BLUE, 0.7), (test, VERMILION, 0.9)
+        ):  # fmt: skip
+            ax.plot(part.index, part, color=colour, linewidth=width)
         ax.set_title(name.capitalize(), fontsize=9, loc="left")
         ax.set_ylabel(data.units.replace("million barrels", "million\nbarrels"))
         ax.margins(x=0.01)
-    lines = [pyplot.Line2D([], [], color=colour) for colour in (BLUE, VERMILION, GREY)]
-    figure.legend(
-        lines, ["training and validation", "testing", "not used"], loc="outside upper center",
-        ncols=3,
-    )  # fmt: skip
+    lines = [Line2D([], [], color=colour) for colour in (BLUE, VERMILION, GREY)]
+    names = ["training and validation", "testing", "not used"]
+    figure.legend(lines, names, loc="outside upper center", ncols=3)
     return figure
 
 
-def electricity_candidates(out: Path, say: Say) -> pd.DataFrame:
+def electricity_candidates(out: Path, say: tables.Say) -> pd.DataFrame:
     """Validation and test error of every candidate on Electricity, by SV and FV."""
-    name = "electricity"
-    s = generative.SERIES[name]
-    y, test = s.parts(name)
-    every = generative.schemes_of(s)
-    settings = {"echofold": __version__, "space": generative.SPACE}
-    space, keys = generative.SPACE, ("draw", "leak_rate", "spectral_radius", "ridge", "scheme")
-    rows = _tables.Rows(out / "figure4_candidates.csv", settings, keys, say)
+    s, space = generative.SERIES["electricity"], generative.SPACE
+    y, test = s.parts("electricity")
+    cv = {name: generative.schemes_of(s)[name] for name in ("SV", "FV")}
+    keys = ("draw", "leak_rate", "spectral_radius", "ridge", "scheme")
+    rows = tables.Rows(out / "figure4_candidates.csv", {"space": space}, keys, say)
     for draw, leak in product(DRAWS, space["leak_rate"]):
         for radius in space["spectral_radius"]:
-            if len(rows.where(draw=draw, leak_rate=leak, spectral_radius=radius)):
+            part = {"draw": draw, "leak_rate": leak, "spectral_radius": radius}
+            if len(rows.where(**part)):
                 continue
             model = ESNForecaster(
                 50, leak_rate=leak, spectral_radius=radius, washout=s.washout, scale=None,
                 penalize_bias=True, random_state=draw,
             )  # fmt: skip
-            with expecting_collinear_states():
-                results = cross_validate(
-                    model, y, cv={"SV": every["SV"], "FV": every["FV"]}, ridge=space["ridge"],
-                    readouts=True,
-                )  # fmt: skip
-            rows.add({"draw": draw, **row} for row in _candidate_rows(model, results, y, test))
+            with tables.expecting_collinear_states():
+                found = cross_validate(model, y, cv=cv, ridge=space["ridge"], readouts=True)
+            rows.add(part | row for row in _candidate_rows(model, found, y, test))
         say(f"figures, draw {draw}, candidates of leak rate {leak}: finished", timed=True)
     return rows.frame
 
 
-def _candidate_rows(model: ESNForecaster, results, y, test) -> list[dict[str, Any]]:
+def _candidate_rows(model: ESNForecaster, found: Any, y, test) -> list[dict[str, Any]]:
     """Errors for every ridge: retrained for SV, averaged for FV."""
     rows = []
     for i, ridge in enumerate(generative.SPACE["ridge"]):
         model.set_params(ridge=ridge).fit(y)
         errors = {"SV": nrmse(test, model.forecast(len(test)))}
-        model.readout_ = results["FV"].readout.isel(ridge=i).mean("split").values
+        model.readout_ = found["FV"].readout.isel(ridge=i).mean("split").values
         errors["FV"] = nrmse(test, model.forecast(len(test)))
-        rows += [
-            {
-                "leak_rate": model.leak_rate, "spectral_radius": model.spectral_radius,
-                "ridge": ridge, "scheme": scheme, "test": error,
-                "validation": float(results[scheme].nrmse.isel(ridge=i).mean("split")),
-            }
-            for scheme, error in errors.items()
-        ]  # fmt: skip
+        for scheme, error in errors.items():
+            validation = float(found[scheme].nrmse.isel(ridge=i).mean("split"))
+            rows.append({"ridge": ridge, "scheme": scheme, "test": error, "validation": validation})
     return rows
 
 
 def validation_test(frame: pd.DataFrame) -> Any:
     """Figure 4: test against validation error of every candidate, for SV and FV."""
-    from matplotlib import pyplot
-
-    from echofold import plots
-
-    figure, axes = pyplot.subplots(
+    figure, axes = _subplots(
         len(DRAWS), 2, figsize=(6.8, 3.4 * len(DRAWS)), sharex=True, sharey=True, squeeze=False
     )
     titles = {"SV": "SV, retrained", "FV": "k-step FV, averaged"}
@@ -252,18 +235,14 @@ def validation_test(frame: pd.DataFrame) -> Any:
     return figure
 
 
-def ecg(before: float = 3.2, after: float = 3.2) -> Any:
+def ecg() -> Any:
     """Figure 5: a sample of the electrocardiogram with its target and the premature beat."""
-    from matplotlib import pyplot
-
     data = datasets.load_ecg()
     premature = int(data.beats[data.symbols == "V"][0])
     rate = data.sampling_rate
-    at = slice(premature - int(before * rate), premature + int(after * rate))
+    at = slice(premature - int(3.2 * rate), premature + int(3.2 * rate))
     seconds = np.arange(at.start, at.stop) / rate
-    figure, (upper, lower) = pyplot.subplots(
-        2, 1, figsize=(6.4, 3.2), sharex=True, height_ratios=(3, 1)
-    )
+    figure, (upper, lower) = _subplots(2, 1, figsize=(6.4, 3.2), sharex=True, height_ratios=(3, 1))
     upper.plot(seconds, data.signal[at, 0], color=BLUE, linewidth=0.9)
     lower.plot(seconds, datasets.beat_target(data, fade=10)[at], color=VERMILION, linewidth=0.9)
     peak = data.signal[premature, 0]
@@ -273,26 +252,19 @@ def ecg(before: float = 3.2, after: float = 3.2) -> Any:
         arrowprops={"arrowstyle": "-", "linewidth": 0.6},
     )  # fmt: skip
     upper.set_ylabel("input, mV")
-    lower.set_ylabel("target")
-    lower.set_xlabel("seconds from the beginning of the record")
-    upper.margins(x=0)
-    lower.margins(x=0)
+    lower.set(xlabel="seconds from the beginning of the record", ylabel="target")
+    for ax in (upper, lower):
+        ax.margins(x=0)
     figure.align_ylabels()
     return figure
 
 
-def _speeds(out: Path, quiet: bool) -> pd.DataFrame:
-    """Results of the speed experiment, which is run if it has not been."""
+def speed_curves(out: Path, quiet: bool) -> Any:
+    """Figure 6: seconds against the number of folds, which are measured if they have not been."""
     if not (out / "speed.csv").exists():
         speed.run(out, quiet=quiet)
-    return pd.read_csv(out / "speed.csv", comment="#", **_tables.EXACT)
-
-
-def speed_curves(frame: pd.DataFrame) -> Any:
-    """Figure 6: seconds against the number of folds."""
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(6.8, 3.2))
+    frame = pd.read_csv(out / "speed.csv", comment="#", **tables.EXACT)
+    figure, axes = _subplots(1, 2, figsize=(6.8, 3.2))
     looks = {
         "naive": ("naive", GREY, "s"), "small_k": ("small k", ORANGE, "o"),
         "large_k": ("large k", BLUE, "^"), "auto": ("automatic choice", VERMILION, "."),
@@ -311,3 +283,64 @@ def speed_curves(frame: pd.DataFrame) -> Any:
     axes[0].set_ylabel("seconds")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return figure
+
+
+class Speed:
+    """Seconds of one k-fold cross-validation, for numbers of folds and every algorithm.
+
+    Random data, validated in generative mode, with small and large reservoirs. "Naive" refits
+    every split from its own rows, with the states computed once. Where an algorithm takes much
+    longer than the others it is not measured; its cost goes on in a line.
+    """
+
+    PAIRS = 1260
+    UNITS = (50, 500)
+    FOLDS = (2, 3, 5, 10, 20, 42, 90, 210, 420, 1260)
+    UP_TO = {("naive", 50): 420, ("naive", 500): 20, ("small_k", 500): 42}  # folds
+    ALGORITHMS = ("naive", "small_k", "large_k", "auto")
+
+    def seconds(self, units: int, k: int, algorithm: str, draws: int) -> list[float]:
+        """Times of one cross-validation with different data, after one to compile."""
+        taken = []
+        for seed in range(draws + 1):
+            y = np.random.RandomState(seed).rand(self.PAIRS + 1)
+            model = ESNForecaster(units, washout=0, scale=None, random_state=seed)
+            began = time.perf_counter()
+            cross_validate(model, y, cv=KFold(k), ridge=1e-4, algorithm=algorithm)
+            taken.append(time.perf_counter() - began)
+        return taken[1:]
+
+    def run(self, out: Path, draws: int = 5, quiet: bool = False) -> list[Path]:
+        """Measure what is missing, and write the table."""
+        say, keys = tables.Say(quiet), ("units", "k", "algorithm")
+        rows = tables.Rows(out / "speed.csv", {"pairs": self.PAIRS}, keys, say)
+        for units, k in product(self.UNITS, self.FOLDS):
+            missing = [
+                algorithm for algorithm in self.ALGORITHMS
+                if k <= self.UP_TO.get((algorithm, units), self.PAIRS)
+                and not len(rows.where(units=units, k=k, algorithm=algorithm))
+            ]  # fmt: skip
+            for algorithm in missing:
+                taken = self.seconds(units, k, algorithm, draws)
+                row = {"seconds": float(np.median(taken)), "fastest": min(taken)}
+                rows.add([{"units": units, "k": k, "algorithm": algorithm} | row])
+            if missing:
+                say(f"speed, {units} units, {k} folds: finished", timed=True)
+        return [rows.path, tables.write(out / "speed.md", self.describe(rows.frame))]
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Milliseconds for every reservoir, number of folds and algorithm."""
+        table = frame.pivot(index=["units", "k"], columns="algorithm", values="seconds")
+        lines = [
+            [*map(str, place), *("" if np.isnan(s) else f"{1e3 * s:.1f}" for s in times)]
+            for place, times in table[list(self.ALGORITHMS)].iterrows()
+        ]
+        return tables.page(
+            "Speed experiment",
+            "Milliseconds of one k-fold cross-validation in generative mode, "
+            f"{self.PAIRS} pairs, median over draws.",
+            tables.markdown(["units", "folds", *self.ALGORITHMS], lines, left=0),
+        )
+
+
+speed = Speed()

@@ -8,27 +8,15 @@ from typing import Any
 import numpy as np
 
 from echofold._data.text import short
+from echofold.plots import _style as style
 from echofold.plots._series import check_output, name_of
-from echofold.plots._style import (
-    CYCLE,
-    INK,
-    VERMILION,
-    axes,
-    legend_above,
-    logarithmic,
-    note,
-    plain,
-    plain_numbers,
-    spread_wide,
-    thinned,
-)
 
 MOST_OUTPUTS = 8  # rows of panels in a new figure
 DEEPEST = 1e-8  # of the highest peak: what lies below is not shown
 BEGINNING = 10  # the first part of so many of a measurement, which may leave the picture
-STYLES = {
-    "truth": {"color": INK, "linewidth": 1.2},
-    "forecast": {"color": VERMILION, "linewidth": 1.2, "alpha": 0.85},
+LOOKS = {
+    "truth": {"color": style.INK, "linewidth": 1.2},
+    "forecast": {"color": style.VERMILION, "linewidth": 1.2, "alpha": 0.85},
 }
 
 
@@ -68,7 +56,7 @@ def climate(result: Any, *, ax: Any = None, output: int | None = None) -> Any:
         name = name_of(result.names, row if outputs > 1 else None)
         _spectra(left, result, row)
         _histograms(right, result, row, name)
-    legend_above(panels[0, 0])
+    style.legend_above(panels[0, 0])
     for left in panels[:-1, 0]:
         left.set_xlabel("")
     if ax is None and output is None and outputs > len(shown):
@@ -79,46 +67,46 @@ def climate(result: Any, *, ax: Any = None, output: int | None = None) -> Any:
 def _panels(ax: Any, rows: int) -> np.ndarray:
     """Pairs of axes ``(rows, 2)``: those given, or of a new figure."""
     if ax is None:
-        first = axes(None, 8.0, 0.8 + 1.8 * rows)
+        first = style.axes(None, 8.0, 0.8 + 1.8 * rows)
         figure = first.figure
         first.remove()
         ax = figure.subplots(rows, 2, width_ratios=(3, 2))
     given = np.asarray(ax, dtype=object)
     if given.ndim == 0:
-        axes(ax)  # raises, unless it is axes
+        style.axes(ax)  # raises, unless it is axes
     if given.size != 2 * rows:
         raise ValueError(
             f"ax has {given.size} axes, expected {2 * rows}: two for each output, as "
             f"pyplot.subplots({rows}, 2)[1] makes them."
         )
-    return np.array([[axes(one) for one in pair] for pair in given.reshape(rows, 2)])
+    return np.array([[style.axes(one) for one in pair] for pair in given.reshape(rows, 2)])
 
 
 def _spectra(ax: Any, result: Any, output: int) -> None:
     """Power over frequency, truth and forecast."""
     low = DEEPEST * result.spectra[0, :, output].max()
-    for power, (name, style) in zip(result.spectra, STYLES.items(), strict=True):
+    for power, (name, looks) in zip(result.spectra, LOOKS.items(), strict=True):
         shown = np.where(power[:, output] > low, power[:, output], np.nan)
-        ax.plot(result.frequencies, shown, label=name, **style)
+        ax.plot(result.frequencies, shown, label=name, **looks)
     drawn = result.spectra[:, :, output]
-    if spread_wide(drawn[drawn > low]):
-        logarithmic(ax, "y")
-    ax.set_xlim(0, result.frequencies[(drawn > low).any(axis=0)][-1])
-    ax.set(xlabel="frequency", ylabel="power")
+    if style.spread_wide(drawn[drawn > low]):
+        style.logarithmic(ax, "y")
+    last = result.frequencies[(drawn > low).any(axis=0)][-1]
+    ax.set(xlim=(0, last), xlabel="frequency", ylabel="power")
     apart, halves = result.spectrum_distance[output], result.spectrum_baseline[output]
-    note(ax, f"{apart:.1f} dB apart (halves of the truth: {halves:.1f})")
+    style.note(ax, f"{apart:.1f} dB apart (halves of the truth: {halves:.1f})")
 
 
 def _histograms(ax: Any, result: Any, output: int, name: str) -> None:
     """Shares of values, truth and forecast."""
     edges = result.edges[:, output]
-    for share, (label, style) in zip(result.histograms, STYLES.items(), strict=True):
-        ax.stairs(share[:, output], edges, label=label, **style)
-    ax.set(xlabel=plain(name), ylabel="share of values")
-    ax.set_ylim(0, 1.25 * result.histograms[:, :, output].max())
-    plain_numbers(ax.yaxis)
+    for share, (label, looks) in zip(result.histograms, LOOKS.items(), strict=True):
+        ax.stairs(share[:, output], edges, label=label, **looks)
+    top = 1.25 * result.histograms[:, :, output].max()
+    ax.set(ylim=(0, top), xlabel=style.plain(name), ylabel="share of values")
+    style.plain_numbers(ax.yaxis)
     apart, halves = result.histogram_distance[output], result.histogram_baseline[output]
-    note(ax, f"{apart:.2f} std apart (halves: {halves:.2f})")
+    style.note(ax, f"{apart:.2f} std apart (halves: {halves:.2f})")
 
 
 def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
@@ -147,21 +135,20 @@ def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
             f"result={result!r}: expected what echofold.dynamics.lyapunov_exponents returns."
         )
     if count is None:
-        count = len(CYCLE)
+        count = len(style.CYCLE)
     elif isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
         raise ValueError(f"count={count!r}: expected an integer of at least 1, or None.")
-    ax = axes(ax)
-    ax.axhline(0, color=INK, linewidth=0.8)
+    ax = style.axes(ax)
+    ax.axhline(0, color=style.INK, linewidth=0.8)
     shown = min(count, len(result.exponents))
     for place in range(shown):
-        color, name = CYCLE[place % len(CYCLE)], _named(result.exponents[:shown], place)
-        course = thinned(result.times, result.history[:, place])
+        color, name = style.CYCLE[place % len(style.CYCLE)], _named(result.exponents[:shown], place)
+        course = style.thinned(result.times, result.history[:, place])
         ax.plot(*course, color=color, linewidth=1.3, label=name)
     _limit(ax, result.history[len(result.history) // BEGINNING :, :shown])
-    ax.set_xlim(0, result.times[-1])
-    ax.set(xlabel="time", ylabel="exponent")
-    plain_numbers(ax.yaxis)
-    return legend_above(ax)
+    ax.set(xlim=(0, result.times[-1]), xlabel="time", ylabel="exponent")
+    style.plain_numbers(ax.yaxis)
+    return style.legend_above(ax)
 
 
 def _named(exponents: np.ndarray, place: int) -> str:

@@ -9,21 +9,8 @@ import numpy as np
 
 from echofold._data.arguments import check_number
 from echofold._data.text import short
+from echofold.plots import _style as style
 from echofold.plots._series import name_of
-from echofold.plots._style import (
-    BLUE,
-    CYCLE,
-    INK,
-    VERMILION,
-    axes,
-    finite,
-    legend_above,
-    note,
-    plain,
-    plain_numbers,
-    suit,
-    whole_numbers,
-)
 
 NAMES = {"forecast", "truth", "error"}  # what is no score in a backtest's Dataset
 
@@ -57,30 +44,28 @@ def error_by_step(search_or_estimator: Any, *, ax: Any = None) -> Any:
             f"{type(search_or_estimator).__name__} has no validation errors by step: they come "
             "from a fitted ESNSearchCV of an ESNForecaster, or its best_estimator_."
         )
-    ax = axes(ax)
+    ax = style.axes(ax)
     _, horizon, outputs = residuals.shape
     steps = np.arange(1, horizon + 1)
     with np.errstate(over="ignore"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Mean of empty slice")
         error = np.sqrt(np.nanmean(residuals**2, axis=0))
-    for output, colour in zip(range(outputs), CYCLE, strict=False):
-        name = plain(name_of(model.y_schema_.names, output))
-        style = {"color": colour, "linewidth": 1.5, "gid": f"rmse-{output}"}
-        style |= {"marker": "." if horizon <= 60 else None}
+    for output, colour in zip(range(outputs), style.CYCLE, strict=False):
+        name = style.plain(name_of(model.y_schema_.names, output))
+        looks = {"color": colour, "linewidth": 1.5, "gid": f"rmse-{output}"}
+        looks |= {"marker": "." if horizon <= 60 else None}
         label = "RMSE" if outputs == 1 else f"RMSE of {name}"
-        ax.plot(steps, finite(error[:, output]), label=label, **style)
+        ax.plot(steps, style.finite(error[:, output]), label=label, **looks)
     if outputs == 1:
-        low, high = finite(_quantiles(np.abs(residuals[:, :, 0]), (0.25, 0.75)))
-        style = {"color": BLUE, "alpha": 0.2, "linewidth": 0}
-        ax.fill_between(steps, low, high, label="middle half of |error|", **style)
+        low, high = _quantiles(np.abs(residuals[:, :, 0]), (0.25, 0.75))
+        style.band(ax, steps, low, high, "middle half of |error|")
     if not np.isfinite(error).all():
-        note(ax, "steps at which a run diverged are left out")
-    ax.set_xlim(0, horizon + 1)
+        style.note(ax, "steps at which a run diverged are left out")
+    ax.set(xlim=(0, horizon + 1), xlabel="steps ahead", ylabel="validation error")
     ax.set_ylim(bottom=0)
-    ax.set(xlabel="steps ahead", ylabel="validation error")
-    plain_numbers(ax.yaxis)
-    whole_numbers(ax)
-    return legend_above(ax)
+    style.plain_numbers(ax.yaxis)
+    style.whole_numbers(ax)
+    return style.legend_above(ax)
 
 
 def error_growth(
@@ -113,24 +98,21 @@ def error_growth(
     """
     _check(found)
     check_number("step", step, "a positive number", lambda value: value > 0)
-    ax = axes(ax)
+    ax = style.axes(ax)
     error = found.error.values / found.attrs["spread"]
     error = np.where(np.isfinite(error), error, np.inf)
     error[np.isnan(found.truth.values).any(axis=2)] = np.nan  # nothing to compare with
     steps, quantiles = found.step.values * step, _quantiles(error, (0.05, 0.25, 0.5, 0.75, 0.95))
-    shown = finite(quantiles)
+    shown = style.finite(quantiles)
     for low, high, alpha, label in ((0, 4, 0.12, "nine in ten"), (1, 3, 0.25, "middle half")):
-        ax.fill_between(
-            steps, shown[low], shown[high], color=BLUE, alpha=alpha, linewidth=0, label=label
-        )
-    ax.plot(steps, shown[2], color=BLUE, linewidth=1.5, label="median over starts")
-    ax.axhline(1, color=INK, linestyle="--", linewidth=0.8, label="spread of the series")
+        style.band(ax, steps, shown[low], shown[high], label, alpha)
+    ax.plot(steps, shown[2], color=style.BLUE, linewidth=1.5, label="median over starts")
+    ax.axhline(1, color=style.INK, linestyle="--", linewidth=0.8, label="spread of the series")
     if np.isinf(quantiles).any():
-        note(ax, "where runs diverge, nothing is drawn")
-    suit(ax, "y", shown)
-    ax.set_xlim(0, steps[-1])
-    ax.set(xlabel=unit, ylabel="error / spread of the series")
-    return legend_above(ax)
+        style.note(ax, "where runs diverge, nothing is drawn")
+    style.suit(ax, "y", shown)
+    ax.set(xlim=(0, steps[-1]), xlabel=unit, ylabel="error / spread of the series")
+    return style.legend_above(ax)
 
 
 def horizons(
@@ -168,20 +150,21 @@ def horizons(
             f"metric={name!r} was not scored by this backtest; expected one of "
             f"{', '.join(map(repr, scores))}."
         )
-    ax = axes(ax)
+    ax = style.axes(ax)
     values = found[name].values
     reached = values[np.isfinite(values)]
     if len(reached):
-        ax.hist(reached, bins="auto", color=BLUE, alpha=0.6, label="starts")
+        ax.hist(reached, bins="auto", color=style.BLUE, alpha=0.6, label="starts")
         middle = float(np.nanmedian(values))
         if np.isfinite(middle):
-            ax.axvline(middle, color=VERMILION, linewidth=1.5, label=f"median {short(middle)}")
-    if len(reached) < len(values):
-        note(ax, f"{len(values) - len(reached)} of {len(values)} not finite")
+            ax.axvline(
+                middle, color=style.VERMILION, linewidth=1.5, label=f"median {short(middle)}"
+            )
+    style.note_lost(ax, np.isfinite(values))
     ax.set(xlabel=name if unit is None else unit, ylabel="forecasts")
-    plain_numbers(ax.xaxis)
+    style.plain_numbers(ax.xaxis)
     ax.yaxis.get_major_locator().set_params(integer=True)
-    return legend_above(ax)
+    return style.legend_above(ax)
 
 
 def _quantiles(values: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:

@@ -9,24 +9,8 @@ import numpy as np
 
 from echofold._data.text import short
 from echofold._search.finals import mean_costs, named
+from echofold.plots import _style as style
 from echofold.plots._series import fitted
-from echofold.plots._style import (
-    BLUE,
-    INK,
-    MANY,
-    PALE,
-    VERMILION,
-    axes,
-    finite,
-    fitting,
-    legend_above,
-    logarithmic,
-    note,
-    plain,
-    plain_numbers,
-    spread_wide,
-    suit,
-)
 
 
 @dataclass(frozen=True)
@@ -40,13 +24,9 @@ class Scores:
     found: Any
     values: np.ndarray
     bounds: np.ndarray
+    metric: str
     individual: bool
     sign: int
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-        return self.found.attrs["metric"]
 
     @property
     def best_word(self) -> str:
@@ -89,7 +69,7 @@ def scores_of(source: Any, scheme: str | None) -> Scores:
         bounds = dataset.pruned.transpose("draw", "candidate", "ridge").values.any(axis=0)
     individual = getattr(source, "ridge_per", "all") == "split"
     sign = -1 if dataset.attrs.get("better") == "higher" else 1
-    return Scores(dataset, values, bounds, individual, sign)
+    return Scores(dataset, values, bounds, name, individual, sign)
 
 
 def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any = None) -> Any:
@@ -121,28 +101,27 @@ def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any =
         )
     place = _place(chosen, x)
     x, y = x.ravel(), y.ravel()
-    ax = axes(ax, 4.6, 4.0)
+    ax = style.axes(ax, 4.6, 4.0)
     shown = np.isfinite(x) & np.isfinite(y)
-    few = shown.sum() <= MANY
+    few = shown.sum() <= style.MANY
     ax.scatter(
-        x[shown], y[shown], s=14 if few else 5, color=BLUE, alpha=0.5 if few else 0.3,
+        x[shown], y[shown], s=14 if few else 5, color=style.BLUE, alpha=0.5 if few else 0.3,
         linewidths=0, rasterized=not few, label="candidates",
     )  # fmt: skip
     if shown[place]:
         ax.scatter(
-            x[place], y[place], s=90, facecolors="none", edgecolors=VERMILION, linewidths=2,
+            x[place], y[place], s=90, facecolors="none", edgecolors=style.VERMILION, linewidths=2,
             label="selected", zorder=3,
         )  # fmt: skip
     if shown.any():
         low, high = max(x[shown].min(), y[shown].min()), min(x[shown].max(), y[shown].max())
         if low < high:
-            ax.plot((low, high), (low, high), "--", color=INK, linewidth=0.8, label="equal")
-    suit(ax, "x", x[shown])
-    suit(ax, "y", y[shown])
-    if not shown.all():
-        note(ax, f"{int((~shown).sum())} of {len(x)} not finite")
+            ax.plot((low, high), (low, high), "--", color=style.INK, linewidth=0.8, label="equal")
+    style.suit(ax, "x", x[shown])
+    style.suit(ax, "y", y[shown])
+    style.note_lost(ax, shown)
     ax.set(xlabel="validation error", ylabel="test error")
-    return legend_above(ax)
+    return style.legend_above(ax)
 
 
 def _place(chosen: Any, errors: np.ndarray) -> int:
@@ -193,7 +172,7 @@ def ridge_path(
         candidate = int(scores.cost(scores.individual).min(axis=1).argmin())
     elif isinstance(candidate, bool) or not 0 <= candidate < count:
         raise ValueError(f"candidate={candidate!r}: expected an integer of 0 to {count - 1}.")
-    ax = axes(ax)
+    ax = style.axes(ax)
     ridge = np.asarray(scores.found.ridge.values, dtype=float)
     order = np.argsort(ridge)
     ridge = ridge[order]
@@ -203,27 +182,23 @@ def ridge_path(
     # No interpolation: the difference of two infinities would warn.
     low, high = np.quantile(by_split, (0.25, 0.75), axis=0, method="inverted_cdf")
     if len(by_split) > 1:
-        ax.fill_between(
-            x, finite(low), finite(high), color=BLUE, alpha=0.2, linewidth=0,
-            label="middle half of splits",
-        )  # fmt: skip
-    style = {"color": BLUE, "linewidth": 1.5, "marker": "o", "markersize": 4}
-    ax.plot(x, finite(mean), label="mean over splits", **style)
+        style.band(ax, x, low, high, "middle half of splits")
+    looks = {"color": style.BLUE, "linewidth": 1.5, "marker": "o", "markersize": 4}
+    ax.plot(x, style.finite(mean), label="mean over splits", **looks)
     at = scores.bounds[candidate, order] & np.isfinite(mean)
     if at.any():
-        ax.plot(x[at], mean[at], "^", color="white", markeredgecolor=BLUE, label="at best")
+        ax.plot(x[at], mean[at], "^", color="white", markeredgecolor=style.BLUE, label="at best")
     cost = scores.cost(False)[candidate, order]
     if np.isfinite(cost).any():
         best = int(cost.argmin())
         ax.plot(
-            x[best], mean[best], "o", markersize=10, color="none", markeredgecolor=VERMILION,
+            x[best], mean[best], "o", markersize=10, color="none", markeredgecolor=style.VERMILION,
             markeredgewidth=2, label=f"{scores.best_word}, at {short(float(ridge[best]))}",
         )  # fmt: skip
-    if not np.isfinite(mean).all():
-        note(ax, f"{int((~np.isfinite(mean)).sum())} of {len(mean)} not finite")
-    suit(ax, "y", np.concatenate([mean, low, high]))
+    style.note_lost(ax, np.isfinite(mean))
+    style.suit(ax, "y", np.concatenate([mean, low, high]))
     ax.set(xlabel="ridge", ylabel=f"validation {scores.metric}")
-    return legend_above(ax)
+    return style.legend_above(ax)
 
 
 def _ridge_axis(ax: Any, ridge: np.ndarray) -> np.ndarray:
@@ -236,11 +211,11 @@ def _ridge_axis(ax: Any, ridge: np.ndarray) -> np.ndarray:
     gap = max(1.0, (powers[-1] - powers[0]) / 12)
     x = np.where(ridge > 0, powers, powers[0] - gap)
     low, high = int(np.ceil(powers[0] - 1e-9)), int(np.floor(powers[-1] + 1e-9))
-    step = max(1, -(-(high - low) // min(6, fitting(ax, 6))))
+    step = max(1, -(-(high - low) // min(6, style.fitting(ax, 6))))
     ticks = [float(t) for t in range(low, high + 1, step)] or [float(x[-1])]
     labels = [short(10.0**t) for t in ticks]
     if ridge[0] == 0:
-        if gap * fitting(ax, 5) < x[-1] - x[0]:
+        if gap * style.fitting(ax, 5) < x[-1] - x[0]:
             ticks, labels = ticks[1:], labels[1:]  # too close to the zero
         ticks, labels = [float(x[0]), *ticks], ["0", *labels]
     ax.set_xticks(ticks, labels)
@@ -278,11 +253,11 @@ def surface(
     scores = scores_of(search_or_dataset, scheme)
     across, up, cost = _points(scores, x, y)
     error = scores.sign * cost
-    ax = axes(ax, 5.2, 4.0)
+    ax = style.axes(ax, 5.2, 4.0)
     reached = error[np.isfinite(error)]
-    style: dict[str, Any] = {"cmap": "viridis_r" if scores.sign == 1 else "viridis"}
+    colours: dict[str, Any] = {"cmap": "viridis_r" if scores.sign == 1 else "viridis"}
     if len(reached):
-        style["norm"] = _norm(reached)
+        colours["norm"] = _norm(reached)
     values_x, at_x = np.unique(across, return_inverse=True)
     values_y, at_y = np.unique(up, return_inverse=True)
     lowest = np.full((len(values_y), len(values_x)), np.inf)
@@ -290,29 +265,29 @@ def surface(
     best = int(cost.argmin())
     grid = 2 * len(np.unique(at_y * len(values_x) + at_x)) >= lowest.size
     if grid:
-        drawn = _cells(ax, scores.sign * lowest, style)
+        drawn = _cells(ax, scores.sign * lowest, colours)
         _ticks(ax.xaxis, values_x)
         _ticks(ax.yaxis, values_y)
         place = (at_x[best], at_y[best])
     else:
         along_x, along_y = _numbers(ax, "x", across, at_x), _numbers(ax, "y", up, at_y)
         order = np.argsort(-cost, kind="stable")  # the better ones on top
-        drawn = _cloud(ax, along_x[order], along_y[order], error[order], style)
+        drawn = _cloud(ax, along_x[order], along_y[order], error[order], colours)
         place = (along_x[best], along_y[best])
     if not np.isfinite(lowest).all() and (grid or len(reached) < len(error)):
-        ax.plot([], [], "s", color=PALE, label="not finite, dropped or not tried")
+        ax.plot([], [], "s", color=style.PALE, label="not finite, dropped or not tried")
     if len(reached):
         _mark_best(ax, place, f"{scores.best_word}: {short(float(error[best]))}")
-        capped = reached.max() > style["norm"].vmax
+        capped = reached.max() > colours["norm"].vmax
         bar = ax.figure.colorbar(drawn, ax=ax, extend="max" if capped else "neither")
         bar.set_label(f"{scores.metric}, mean over splits")
         bar.outline.set_visible(False)
-        if type(style["norm"]).__name__ == "LogNorm":
-            logarithmic(bar.ax, "y")
+        if type(colours["norm"]).__name__ == "LogNorm":
+            style.logarithmic(bar.ax, "y")
         else:
-            plain_numbers(bar.ax.yaxis)
+            style.plain_numbers(bar.ax.yaxis)
     ax.set(xlabel=x, ylabel=y)
-    return legend_above(ax)
+    return style.legend_above(ax)
 
 
 def _points(scores: Scores, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -361,20 +336,23 @@ def _mark_best(ax: Any, place: tuple, label: str) -> None:
     )  # fmt: skip
 
 
-def _cells(ax: Any, lowest: np.ndarray, style: dict[str, Any]) -> Any:
+def _cells(ax: Any, lowest: np.ndarray, colours: dict[str, Any]) -> Any:
     """A cell for every pair of values."""
     up, across = (np.arange(size + 1) - 0.5 for size in lowest.shape)
-    ax.set_facecolor(PALE)
+    ax.set_facecolor(style.PALE)
     hidden = np.ma.masked_invalid(lowest)
-    return ax.pcolormesh(across, up, hidden, rasterized=lowest.size > MANY, **style)
+    return ax.pcolormesh(across, up, hidden, rasterized=lowest.size > style.MANY, **colours)
 
 
-def _cloud(ax: Any, x: np.ndarray, y: np.ndarray, error: np.ndarray, style: dict[str, Any]) -> Any:
+def _cloud(
+    ax: Any, x: np.ndarray, y: np.ndarray, error: np.ndarray, colours: dict[str, Any]
+) -> Any:
     """A point for every candidate, the last on top."""
     there, lost = np.isfinite(error), ~np.isfinite(error)
-    looks = {"s": 26 if len(error) <= MANY else 8, "linewidths": 0, "rasterized": len(error) > MANY}
-    ax.scatter(x[lost], y[lost], color=PALE, **looks)
-    return ax.scatter(x[there], y[there], c=error[there], **looks, **style)
+    many = len(error) > style.MANY
+    looks = {"s": 8 if many else 26, "linewidths": 0, "rasterized": many}
+    ax.scatter(x[lost], y[lost], color=style.PALE, **looks)
+    return ax.scatter(x[there], y[there], c=error[there], **looks, **colours)
 
 
 def _numbers(ax: Any, which: str, values: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -382,14 +360,14 @@ def _numbers(ax: Any, which: str, values: np.ndarray, places: np.ndarray) -> np.
     if values.dtype.kind not in "iuf":
         _ticks(getattr(ax, f"{which}axis"), np.unique(values))
         return places
-    if spread_wide(values):
-        logarithmic(ax, which)
+    if style.spread_wide(values):
+        style.logarithmic(ax, which)
     return values
 
 
 def _ticks(axis: Any, values: np.ndarray) -> None:
     """Label the places 0, 1, … with values, as many as fit."""
-    labels = [plain(short(value.item())) for value in values]
-    fit = 10 if axis.axis_name == "y" else fitting(axis.axes, max(map(len, labels)))
+    labels = [style.plain(short(value.item())) for value in values]
+    fit = 10 if axis.axis_name == "y" else style.fitting(axis.axes, max(map(len, labels)))
     step = -(-len(values) // fit)
     axis.set_ticks(np.arange(len(values))[::step], labels[::step])

@@ -12,20 +12,7 @@ from echofold._data.problem import Task
 from echofold._data.tables import Table, read
 from echofold._search.finals import named
 from echofold._search.winner import ValidationOutputs
-from echofold.plots._style import (
-    BLUE,
-    INK,
-    VERMILION,
-    axes,
-    finite,
-    fitting,
-    legend_above,
-    note,
-    plain,
-    plain_numbers,
-    whole_numbers,
-    with_gaps,
-)
+from echofold.plots import _style as style
 
 
 def fitted(search: Any) -> Any:
@@ -67,12 +54,12 @@ def label_time(ax: Any, index: Any) -> None:
     if hasattr(index, "to_timestamp") or getattr(getattr(index, "dtype", None), "kind", "") == "M":
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        locator = AutoDateLocator(minticks=2, maxticks=max(4, min(8, fitting(ax, 6))))
+        locator = AutoDateLocator(minticks=2, maxticks=max(4, min(8, style.fitting(ax, 6))))
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     else:
-        whole_numbers(ax)
-        ax.set_xlabel("row" if index is None or index.name is None else plain(index.name))
+        style.whole_numbers(ax)
+        ax.set_xlabel("row" if index is None or index.name is None else style.plain(index.name))
 
 
 def continued(index: Any, rows: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
@@ -137,30 +124,30 @@ def outputs_over_series(
         raise ValueError(
             f"rows={rows!r}: expected a pair (first, last + 1) within 0 to {len(table.values)}."
         )
-    ax = axes(ax, 8.0, 3.4)
+    ax = style.axes(ax, 8.0, 3.4)
     x, y = positions(table.index, len(table.values)), table.values[:, output]
     looks = {"linewidth": 0.8, "alpha": 0.7}
     if not task.fed_back:  # good predictions would hide a thin line
         looks = {"linewidth": 2.2, "alpha": 0.45}
-    with_gaps(ax, x[start:stop], y[start:stop], color=INK, label="series", **looks)
+    style.with_gaps(ax, x[start:stop], y[start:stop], color=style.INK, label="series", **looks)
     at, values = _chained(validation.rows, validation.outputs[:, :, output])
     inside = (at >= start) & (at < stop)
     at, values = at[inside], values[inside]
     name = f"validation {task.outputs}"
-    with_gaps(ax, x[at], values, color=VERMILION, linewidth=1, label=name)
+    style.with_gaps(ax, x[at], values, color=style.VERMILION, linewidth=1, label=name)
     first, begins = validation.rows[:, 0], validation.outputs[:, 0, output]
     if task.fed_back:
         dots = np.isfinite(begins) & (first >= start) & (first < stop)
-        ax.plot(x[first[dots]], begins[dots], "o", color=VERMILION, markersize=3)
+        ax.plot(x[first[dots]], begins[dots], "o", color=style.VERMILION, markersize=3)
     scored = ~np.isnan(validation.truth[:, :, output])
     lost = int((~np.isfinite(validation.outputs[:, :, output]) & scored).any(axis=1).sum())
     if lost:
-        note(ax, f"{lost} of {len(begins)} diverge")
+        style.note(ax, f"{lost} of {len(begins)} diverge")
     _limits(ax, y[start:stop], values)
     label_time(ax, table.index)
-    ax.set_ylabel(plain(column_name(table, output)))
-    plain_numbers(ax.yaxis)
-    return legend_above(ax)
+    ax.set_ylabel(style.plain(column_name(table, output)))
+    style.plain_numbers(ax.yaxis)
+    return style.legend_above(ax)
 
 
 def forecast(
@@ -202,7 +189,7 @@ def forecast(
         )
     index = getattr(mean, "index", None) if table is None else table.index
     values = _column(mean, output, outputs)
-    ax = axes(ax, 8.0, 3.4)
+    ax = style.axes(ax, 8.0, 3.4)
     if table is None:
         ahead = positions(index, len(values))
     else:
@@ -210,20 +197,19 @@ def forecast(
         shown = slice(0 if history is None else max(0, rows - int(history)), None)
         x, ahead = continued(index, rows, len(values))
         past = table.values[shown, output]
-        with_gaps(ax, x[shown], past, color=INK, linewidth=1, label="series")
-        ax.set_ylabel(plain(column_name(table, output)))
-    ax.plot(ahead, finite(values), color=BLUE, linewidth=1.6, label="forecast")
+        style.with_gaps(ax, x[shown], past, color=style.INK, linewidth=1, label="series")
+        ax.set_ylabel(style.plain(column_name(table, output)))
+    ax.plot(ahead, style.finite(values), color=style.BLUE, linewidth=1.6, label="forecast")
     for place, level in enumerate(sorted(lower, reverse=True)):
         ends = [_column(part[level], output, outputs) for part in (lower, forecast.upper)]
         there = np.isfinite([values, *ends]).all(axis=0)
         low, high = (np.where(there, end, np.nan) for end in ends)
-        style = {"color": BLUE, "alpha": 0.2 + 0.15 * place, "linewidth": 0}
-        ax.fill_between(ahead, low, high, label=f"{100 * level:g} % interval", **style)
+        style.band(ax, ahead, low, high, f"{100 * level:g} % interval", 0.2 + 0.15 * place)
     if not np.isfinite(values).all():
-        note(ax, "the forecast diverges")
+        style.note(ax, "the forecast diverges")
     label_time(ax, index)
-    plain_numbers(ax.yaxis)
-    return legend_above(ax)
+    style.plain_numbers(ax.yaxis)
+    return style.legend_above(ax)
 
 
 def column_name(table: Table, output: int) -> str:
@@ -261,7 +247,7 @@ def _chained(rows: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarr
     at, out = [], []
     for which, line in zip(rows, values, strict=True):
         keep = which >= 0
-        which, line = which[keep], finite(line[keep])
+        which, line = which[keep], style.finite(line[keep])
         jumps = np.flatnonzero(np.diff(which) != 1) + 1
         at.append(np.insert(which, [*jumps, len(which)], [*which[jumps], which[-1]]))
         out.append(np.insert(line, [*jumps, len(line)], np.nan))

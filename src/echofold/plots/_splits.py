@@ -8,7 +8,7 @@ import numpy as np
 
 from echofold._data.rows import Intervals, complement, intervals_of, rows
 from echofold._folds.splits import RowSplits, resolve_cv
-from echofold.plots._style import BLUE, PALE, VERMILION, axes, legend_above, whole_numbers
+from echofold.plots import _style as style
 
 SHOWN = 60  # splits drawn at most
 PIECES = 4000  # bars drawn at most; scattered sets are sampled to fewer
@@ -36,7 +36,7 @@ def splits(scheme: Any, n: int, *, ax: Any = None) -> Any:
     found = scheme if isinstance(scheme, RowSplits) else resolve_cv(scheme, n)
     count, n = len(found), found.n
     shown = np.unique(np.linspace(0, count - 1, min(SHOWN, count)).round().astype(int)).tolist()
-    ax = axes(ax, height=min(5.0, 1.2 + 0.22 * len(shown)))
+    ax = style.axes(ax, height=min(5.0, 1.2 + 0.22 * len(shown)))
     coarse = sum(len(found.train[i]) + len(found.valid[i]) for i in shown) > PIECES
     train, left_out, valid = {}, {}, {}
     for i in shown:
@@ -48,17 +48,15 @@ def splits(scheme: Any, n: int, *, ax: Any = None) -> Any:
     thin = found.intervals and found.sizes.max() < n / 200
     line = 1.5 if thin else 0.0  # a row in thousands would be thinner than a pixel
     height = 0.8 * (count / len(shown))
-    _bars(ax, train, height, "training", BLUE)
-    _bars(ax, left_out, height, "left out", PALE)
+    _bars(ax, train, height, "training", style.BLUE)
+    _bars(ax, left_out, height, "left out", style.PALE)
     # Half as high where training rows lie below.
-    _bars(ax, valid, height if found.held_out else height / 2, "validation", VERMILION, line)
-    ax.set_xlim(0, n)
-    ax.set_ylim(count + 0.5, 0.5)
+    _bars(ax, valid, height if found.held_out else height / 2, "validation", style.VERMILION, line)
     some = "" if len(shown) == count else f" ({len(shown)} of {count})"
-    ax.set(xlabel="row", ylabel=f"split{some}")
+    ax.set(xlim=(0, n), ylim=(count + 0.5, 0.5), xlabel="row", ylabel=f"split{some}")
     ax.yaxis.get_major_locator().set_params(integer=True, nbins=6, min_n_ticks=1)
-    whole_numbers(ax)
-    return legend_above(ax)
+    style.whole_numbers(ax)
+    return style.legend_above(ax)
 
 
 def _bars(
@@ -74,8 +72,8 @@ def _bars(
         for a, b in intervals
     ]
     if boxes:
-        style: dict[str, Any] = {"facecolors": color, "edgecolors": color, "linewidths": line}
-        ax.add_collection(PolyCollection(boxes, label=label, gid=label.replace(" ", "-"), **style))
+        looks: dict[str, Any] = {"facecolors": color, "edgecolors": color, "linewidths": line}
+        ax.add_collection(PolyCollection(boxes, label=label, gid=label.replace(" ", "-"), **looks))
 
 
 def _sampled(intervals: Intervals, n: int) -> Intervals:

@@ -81,6 +81,12 @@ def note(ax: Any, text: str) -> None:
     )  # fmt: skip
 
 
+def note_lost(ax: Any, there: np.ndarray) -> None:
+    """A remark on how many of the values to be drawn are not finite, if any."""
+    if not there.all():
+        note(ax, f"{int((~there).sum())} of {there.size} not finite")
+
+
 def plain(name: Any) -> str:
     """A name from the user's data as a label: never read as a formula, nor left out of a legend."""
     text = label(name).replace("$", r"\$")
@@ -117,6 +123,11 @@ def logarithmic(ax: Any, which: str) -> None:
 def finite(values: np.ndarray) -> np.ndarray:
     """Values with gaps (NaN) where they are not finite."""
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def band(ax: Any, x: Any, low: np.ndarray, high: np.ndarray, label: str, alpha=0.2) -> None:
+    """What lies between two lines, where these are finite."""
+    ax.fill_between(x, finite(low), finite(high), color=BLUE, alpha=alpha, linewidth=0, label=label)
 
 
 def with_gaps(ax: Any, x: np.ndarray, y: np.ndarray, **options: Any) -> None:

@@ -77,12 +77,10 @@ def render(search: Any, about: About) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["number"] = in_words
-    parts = {name: _part(name) for name in ("template.html.j2", "sort.js", "style.css")}
-    script = parts["sort.js"]
+    template, script = environment.from_string(_part("template.html.j2")), _part("sort.js")
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    template = environment.from_string(parts["template.html.j2"])
-    more = {"style": parts["style.css"], "script": script, "allowed": allowed}
-    return legible(template.render(**content, **more))
+    page = template.render(**content, style=_part("style.css"), script=script, allowed=allowed)
+    return legible(page)
 
 
 def _gathered(search: Any, about: About) -> dict[str, Any]:
@@ -91,15 +89,14 @@ def _gathered(search: Any, about: About) -> dict[str, Any]:
     from echofold.report._about import look_ahead
     from echofold.report._details import details
     from echofold.report._figures import draw
-    from echofold.report._lead import lead, recognised
+    from echofold.report._lead import lead
 
-    task, validation = search.estimator._task, validation_outputs(search)
-    ahead = look_ahead(search, about) if task.fed_back else None
-    found = recognised(search, validation) if task.labels else None
+    validation = validation_outputs(search)
+    ahead = look_ahead(search, about) if search.estimator._task.fed_back else None
     return {
         **details(search, about.expected),
-        **lead(search, about, ahead, validation, found),
-        "pictures": draw(search, ahead, validation, found),
+        **lead(search, about, ahead, validation),
+        "pictures": draw(search, ahead, validation),
     }
 
 

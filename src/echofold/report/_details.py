@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from importlib.metadata import version
 from typing import Any
 
@@ -121,10 +122,9 @@ def _members(search: Any) -> dict[str, Any] | None:
     searched = dict.fromkeys(name for one in search.candidates_ for name in one)
     names = [name for name in searched if name in shaping]
     names += [name for name in searched if name not in shaping and name != "ridge"] + ["ridge"]
-    groups: dict[tuple[str, ...], int] = {}
-    for member in model.members:
-        values = tuple(in_words(getattr(member, name)) for name in names)
-        groups[values] = groups.get(values, 0) + 1
+    groups = Counter(
+        tuple(in_words(getattr(member, name)) for name in names) for member in model.members
+    )
     total = len(model.members)
     return {
         "head": names,

@@ -19,7 +19,7 @@ import numpy as np
 from echofold import plots
 from echofold._data.tables import Table
 from echofold._models.ensemble import is_ensemble
-from echofold.plots import _style
+from echofold.plots import _style as style
 from echofold.plots._scores import scores_of
 from echofold.plots._series import (
     ValidationOutputs,
@@ -30,31 +30,17 @@ from echofold.plots._series import (
     outputs_over_series,
     positions,
 )
-from echofold.plots._style import (
-    BLUE,
-    CYCLE,
-    INK,
-    MANY,
-    VERMILION,
-    axes,
-    legend_above,
-    plain,
-    plain_numbers,
-    thinned,
-    whole_numbers,
-    with_gaps,
-)
 from echofold.report._about import Ahead
 from echofold.report._details import given_sequences
-from echofold.report._lead import OUTPUTS, Recognised, pairs, short_name
+from echofold.report._lead import OUTPUTS, pairs, recognised, short_name
 
 HALF, WIDE, NARROW = (4.8, 3.3), (10.4, 3.4), (4.7, 3.1)
 SCHEMES = 6  # schemes drawn at most
 EXCERPT = 600  # rows of a regression that are looked at closely
 TEXT = "#262626"
 # Colours of the drawings and the variables of the style sheet that stand for them.
-COLOURS = {TEXT: "ink", INK: "series"} | {
-    getattr(_style, name.upper()): name
+COLOURS = {TEXT: "ink", style.INK: "series"} | {
+    getattr(style, name.upper()): name
     for name in ("pale", "blue", "vermilion", "green", "purple", "orange", "sky")
 }
 SETTINGS: dict[str, Any] = {
@@ -91,22 +77,22 @@ class Picture:
 
 
 def draw(
-    search: Any, ahead: Ahead | None, validation: ValidationOutputs, found: Recognised | None
+    search: Any, ahead: Ahead | None, validation: ValidationOutputs
 ) -> dict[str, list[dict[str, Any]]]:
     """All pictures of a search that its task allows, by section."""
     sections: dict[str, list[Picture]] = {"forecast": [], "past": [], "validation": []}
-    if found is not None:
-        sections["past"] = [_confusion(found)]
+    if search.estimator._task.labels:
+        sections["past"] = [_confusion(search, recognised(search, validation))]
     elif ahead is not None:
         sections["forecast"] = list(_forecasts(ahead))
         given = _given(search, ahead, validation)
-        sections["past"] = list(_over_series(search, given, plain=ahead.instead is not None))
+        sections["past"] = list(_over_series(search, given, naive=ahead.instead is not None))
         if validation.rows.shape[1] > 1:
-            title, plot = "Error by steps ahead", partial(plots.error_by_step, search)
+            plot = partial(plots.error_by_step, search)
             words = (
                 "How the validation forecasts of the winner lose track, in the units of the data."
             )
-            sections["validation"] = [Picture("steps", title, words, plot, wide=True)]
+            sections["validation"] = [Picture("steps", "Error by steps ahead", words, plot, True)]
     else:
         sections["past"] = list(_against(search, validation))
         sections["validation"] = list(_over_series(search, validation))
@@ -190,9 +176,9 @@ def _with_plain(ahead: Ahead, output: int, ax: Any) -> None:
     plots.forecast(ahead.y, ahead.forecast, ax=ax, history=max(30, 3 * horizon), output=output)
     _, x = continued(index, rows, horizon)
     lines = {short_name(name, index): values[:, output] for name, values in ahead.plain.items()}
-    for (name, values), colour in zip(lines.items(), cycle(CYCLE[1:]), strict=False):
-        ax.plot(x, values, "--", color=colour, linewidth=0.9, label=plain(name), zorder=1.5)
-    legend_above(ax)
+    for (name, values), colour in zip(lines.items(), cycle(style.CYCLE[1:]), strict=False):
+        ax.plot(x, values, "--", color=colour, linewidth=0.9, label=style.plain(name), zorder=1.5)
+    style.legend_above(ax)
 
 
 # --- validation -----------------------------------------------------------------------------------
@@ -209,14 +195,14 @@ def _given(search: Any, ahead: Ahead, validation: ValidationOutputs) -> Validati
 
 
 def _over_series(
-    search: Any, validation: ValidationOutputs, plain: bool = False
+    search: Any, validation: ValidationOutputs, naive: bool = False
 ) -> Iterator[Picture]:
     """The series with what the splits of the winner made of it, and an excerpt of a regression.
 
-    Of a forecaster, it may be ``plain`` forecasts of the same rows.
+    Of a forecaster, it may be ``naive`` forecasts of the same rows.
     """
     table, task = given_series(search), search.estimator._task
-    how = "from values before it" if plain else "by a readout that was not trained on its rows"
+    how = "from values before it" if naive else "by a readout that was not trained on its rows"
     caption = f"Every {task.outputs[:-1]} is {how}."
     rows, first = len(table.values), int(validation.rows[validation.rows >= 0].min())
     whole = (max(0, first - (rows - first) // 4), rows)  # from shortly before the first
@@ -245,24 +231,23 @@ def _against(search: Any, validation: ValidationOutputs) -> Iterator[Picture]:
 
 def _predicted(truth: np.ndarray, said: np.ndarray, name: str, ax: Any) -> None:
     """Predictions against true values, and the line on which they are equal."""
-    few = len(truth) <= MANY
-    axes(ax).scatter(
-        truth, said, s=6, alpha=0.6 if few else 0.25, color=BLUE, linewidths=0, rasterized=not few
-    )
+    few = len(truth) <= style.MANY
+    looks = {"alpha": 0.6, "rasterized": False} if few else {"alpha": 0.25, "rasterized": True}
+    style.axes(ax).scatter(truth, said, s=6, color=style.BLUE, linewidths=0, **looks)
     ends = [float(np.min(truth)), float(np.max(truth))] if len(truth) else [0.0, 1.0]
-    ax.plot(ends, ends, color=INK, linewidth=0.8)
-    ax.set(xlabel=f"true {plain(name)}", ylabel="predicted")
-    plain_numbers(ax.xaxis)
-    plain_numbers(ax.yaxis)
+    ax.plot(ends, ends, color=style.INK, linewidth=0.8)
+    ax.set(xlabel=f"true {style.plain(name)}", ylabel="predicted")
+    style.plain_numbers(ax.xaxis)
+    style.plain_numbers(ax.yaxis)
 
 
-def _confusion(found: Recognised) -> Picture:
+def _confusion(search: Any, counts: np.ndarray) -> Picture:
     """How often sequences of each class were taken for each other one in validation."""
     caption = (
-        f"{found.total - found.right} of {found.total} validation sequences were given a wrong "
-        "class, by readouts that were not trained on them."
+        f"{counts.sum() - np.trace(counts)} of {counts.sum()} validation sequences were given a "
+        "wrong class, by readouts that were not trained on them."
     )
-    plot = partial(_taken_for, found.counts, found.classes)
+    plot = partial(_taken_for, counts, search.best_estimator_.classes_)
     return Picture("classes", "Classes said in validation", caption, plot)
 
 
@@ -273,7 +258,7 @@ def _taken_for(counts: np.ndarray, classes: np.ndarray, ax: Any) -> None:
     ax.set_aspect("equal")
     ax.invert_yaxis()
     at = np.arange(len(classes))[:: -(-len(classes) // 12)]
-    names = [plain(str(classes[i])[:8]) for i in at]
+    names = [style.plain(str(classes[i])[:8]) for i in at]
     ax.set_xticks(at + 0.5, names)
     ax.set_yticks(at + 0.5, names)
     ax.set(xlabel="class said", ylabel="true class")
@@ -328,7 +313,7 @@ def _by_two(search: Any, name: str, other: str, ax: Any) -> None:
     scores, winner = [scores_of(search, one) for one in (name, other)], search._winner(name)
     across, up = (np.where(one.bounds, np.nan, one.mean()) for one in scores)
     chosen = (winner.candidate, int(winner.ridge[0]))
-    labels = [f"{scores[0].metric} by {plain(one)}" for one in (name, other)]
+    labels = [f"{scores[0].metric} by {style.plain(one)}" for one in (name, other)]
     plots.validation_test(across, up, chosen=chosen, ax=ax).set(xlabel=labels[0], ylabel=labels[1])
 
 
@@ -336,13 +321,14 @@ def _repetitions(evaluation: Any, ax: Any) -> None:
     """Validation errors and honest ones of repetitions of a search."""
     metric, starts = evaluation.attrs["metric"], evaluation.start.values
     validation, honest = evaluation.validation.values, evaluation[metric].values
-    axes(ax).plot(starts, validation, "o", color=BLUE, label="validation error of the winner")
-    ax.plot(starts, honest, "s", color=VERMILION, label="error on what followed")
-    ax.vlines(starts, validation, honest, color=INK, linewidth=0.8, zorder=0)
+    ax = style.axes(ax)
+    ax.plot(starts, validation, "o", color=style.BLUE, label="validation error of the winner")
+    ax.plot(starts, honest, "s", color=style.VERMILION, label="error on what followed")
+    ax.vlines(starts, validation, honest, color=style.INK, linewidth=0.8, zorder=0)
     ax.set_ylim(bottom=0)
-    whole_numbers(ax)
+    style.whole_numbers(ax)
     ax.set(xlabel="rows searched on", ylabel=metric)
-    legend_above(ax)
+    style.legend_above(ax)
 
 
 # --- data and splits ------------------------------------------------------------------------------
@@ -351,7 +337,7 @@ def _repetitions(evaluation: Any, ax: Any) -> None:
 def _data(search: Any) -> Iterator[Picture]:
     """The series itself, or an example of each class."""
     if search.estimator._task.labels:
-        classes = search.best_estimator_.classes_[: len(CYCLE)]
+        classes = search.best_estimator_.classes_[: len(style.CYCLE)]
         title = f"One sequence of each of {len(classes)} classes"
         plot = partial(_examples, *given_sequences(search), classes)
         yield Picture("data", title, "The first input.", plot)
@@ -363,21 +349,22 @@ def _data(search: Any) -> Iterator[Picture]:
 
 def _examples(sequences: list[np.ndarray], labels: np.ndarray, classes: Any, ax: Any) -> None:
     """The first sequence of each class."""
-    for name, colour in zip(classes, CYCLE, strict=False):
+    for name, colour in zip(classes, style.CYCLE, strict=False):
         first = sequences[int(np.argmax(labels == name))][:, 0]
-        axes(ax).plot(*thinned(np.arange(len(first)), first), color=colour, label=plain(name))
-    whole_numbers(ax)
+        course = style.thinned(np.arange(len(first)), first)
+        style.axes(ax).plot(*course, color=colour, label=style.plain(name))
+    style.whole_numbers(ax)
     ax.set_xlabel("step")
-    legend_above(ax)
+    style.legend_above(ax)
 
 
 def _column(table: Table, output: int, ax: Any) -> None:
     """A column of the data."""
     x = positions(table.index, len(table.values))
-    with_gaps(axes(ax), x, table.values[:, output], color=INK, linewidth=0.8)
+    style.with_gaps(style.axes(ax), x, table.values[:, output], color=style.INK, linewidth=0.8)
     label_time(ax, table.index)
-    ax.set_ylabel(plain(column_name(table, output)))
-    plain_numbers(ax.yaxis)
+    ax.set_ylabel(style.plain(column_name(table, output)))
+    style.plain_numbers(ax.yaxis)
 
 
 def _splits(search: Any) -> Iterator[Picture]:

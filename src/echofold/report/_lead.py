@@ -8,12 +8,12 @@ from __future__ import annotations
 import base64
 import math
 import re
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import confusion_matrix
 
 from echofold._data.text import figure, guarded, in_words, legible
 from echofold.plots._series import ValidationOutputs, column_name, given_series
@@ -32,32 +32,11 @@ NOTHING: dict[str, Any] = {  # what a page says only of some searches
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Recognised:
-    """Counts ``(true, said)`` of sequences by class; one counts for each split validated on it."""
-
-    counts: np.ndarray
-    classes: Any
-
-    @property
-    def total(self) -> int:
-        """Validation sequences."""
-        return int(self.counts.sum())
-
-    @property
-    def right(self) -> int:
-        """Those of the right class."""
-        return int(np.trace(self.counts))
-
-
-def recognised(search: Any, validation: ValidationOutputs) -> Recognised:
-    """What the winner's splits said of sequences that they were not trained on."""
-    classes = search.best_estimator_.classes_
+def recognised(search: Any, validation: ValidationOutputs) -> np.ndarray:
+    """Counts ``(true, said)`` of validation sequences by class, from every split that has them."""
     there = validation.rows >= 0
-    true, said = validation.truth[there].argmax(axis=1), validation.outputs[there].argmax(axis=1)
-    counts = np.zeros((len(classes), len(classes)), dtype=int)
-    np.add.at(counts, (true, said), 1)
-    return Recognised(counts, classes)
+    true, said = (part[there].argmax(axis=1) for part in (validation.truth, validation.outputs))
+    return confusion_matrix(true, said, labels=np.arange(len(search.best_estimator_.classes_)))
 
 
 def pairs(validation: ValidationOutputs, output: int) -> tuple[np.ndarray, np.ndarray]:
@@ -68,17 +47,13 @@ def pairs(validation: ValidationOutputs, output: int) -> tuple[np.ndarray, np.nd
 
 
 def lead(
-    search: Any,
-    about: About,
-    ahead: Ahead | None,
-    validation: ValidationOutputs,
-    found: Recognised | None,
+    search: Any, about: About, ahead: Ahead | None, validation: ValidationOutputs
 ) -> dict[str, Any]:
     """Title, verdict, figures and notes, by what the search is of."""
     if ahead is not None:
         told = _of_forecast(search, about, ahead)
-    elif found is not None:
-        told = _of_classes(found)
+    elif search.estimator._task.labels:
+        told = _of_classes(search, validation)
     else:
         told = _of_values(search, validation)
     cards = [*told.pop("cards", []), *_cards(search, ahead)]
@@ -117,22 +92,23 @@ def _of_forecast(search: Any, about: About, ahead: Ahead) -> dict[str, Any]:
     return told | {"figures": _tables(ahead), "link": _csv_link(ahead)}
 
 
-def _of_classes(found: Recognised) -> dict[str, Any]:
+def _of_classes(search: Any, validation: ValidationOutputs) -> dict[str, Any]:
     """How many sequences were recognised, beside what the most frequent class would do."""
-    sums, hits = found.counts.sum(axis=1), np.diagonal(found.counts)
-    accuracy, most_frequent = found.right / found.total, float(sums.max() / found.total)
+    classes, counts = search.best_estimator_.classes_, recognised(search, validation)
+    sums, hits = counts.sum(axis=1), np.diagonal(counts)
+    total, right = int(sums.sum()), int(hits.sum())
     shares = [hit / count if count else math.nan for hit, count in zip(hits, sums, strict=True)]
-    right = f"{found.right} of {found.total} validation sequences"
+    words = f"{right} of {total} validation sequences"
     return {
-        "heading": f"Classes of {found.total} sequences",
-        "verdict": f"{_percent(accuracy)} of the sequences were recognised when they were "
+        "heading": f"Classes of {total} sequences",
+        "verdict": f"{_percent(right / total)} of the sequences were recognised when they were "
         "validated; always saying the most frequent class would be right for "
-        f"{_percent(most_frequent)}.",
+        f"{_percent(float(sums.max() / total))}.",
         "recalls": [
             (str(name), count, hit, f"{100 * share:.0f} %", share)
-            for name, count, hit, share in zip(found.classes, sums, hits, shares, strict=True)
+            for name, count, hit, share in zip(classes, sums, hits, shares, strict=True)
         ],
-        "cards": [_card("Accuracy in validation", accuracy, right, percent=True)],
+        "cards": [_card("Accuracy in validation", right / total, words, percent=True)],
     }
 
 
@@ -304,9 +280,7 @@ def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
 
 
 def _card(label: str, value: float | None, words: str, percent: bool = False) -> dict[str, Any]:
-    text = None if value is not None else "not measured"
-    if value is not None and percent:
-        text = f"{100 * value:.1f} %"
+    text = "not measured" if value is None else f"{100 * value:.1f} %" if percent else None
     return {"label": label, "value": value, "text": text, "words": words}
 
 
@@ -332,19 +306,18 @@ def _beside_plain_ones(ahead: Ahead) -> list[dict[str, Any]]:
 
 def _tables(ahead: Ahead) -> list[dict[str, Any]]:
     """A table for each of the first outputs: every step, its interval, the plain forecasts."""
-    parts, index = _parts(ahead), _index(ahead)
-    plain = {short_name(name, ahead.table.index): values for name, values in ahead.plain.items()}
-    head, found = [_time(index), *map(_head, parts), *plain], []
+    parts, (time, steps) = _parts(ahead), _steps(ahead)
+    for name, values in ahead.plain.items():
+        parts[short_name(name, ahead.table.index)] = values
+    found = []
     for output in range(min(OUTPUTS, ahead.table.values.shape[1])):
-        columns = [values[:, output] for values in [*parts.values(), *plain.values()]]
-        values = np.column_stack(columns)
-        rows = [
-            (label, list(zip(row, texts, strict=True)))
-            for label, row, texts in zip(
-                _labels(index), values.tolist(), _alike(values), strict=True
-            )
+        values = np.column_stack([part[:, output] for part in parts.values()])
+        cells = [
+            list(zip(row, texts, strict=True))
+            for row, texts in zip(values.tolist(), _alike(values), strict=True)
         ]
-        found.append({"name": column_name(ahead.table, output), "head": head, "rows": rows})
+        table = {"name": column_name(ahead.table, output), "head": [time, *map(_head, parts)]}
+        found.append(table | {"rows": list(zip(steps, cells, strict=True))})
     return found
 
 
@@ -363,14 +336,13 @@ def _alike(values: np.ndarray) -> list[list[str]]:
 
 def _csv_link(ahead: Ahead) -> str:
     """The forecast and its intervals as a file that a link carries."""
-    outputs, index = ahead.table.values.shape[1], _index(ahead)
-    columns: dict[str, np.ndarray] = {}
+    outputs, (time, steps) = ahead.table.values.shape[1], _steps(ahead)
+    parts = _parts(ahead)
+    columns: dict[str, Any] = {}
     for output in range(outputs):
         prefix = f"{legible(column_name(ahead.table, output))} " if outputs > 1 else ""
-        columns |= {prefix + name: values[:, output] for name, values in _parts(ahead).items()}
-    name = _time(index)
-    frame = pd.DataFrame(columns)
-    frame.insert(0, "date" if name in frame.columns else name, _labels(index))
+        columns |= {prefix + name: values[:, output] for name, values in parts.items()}
+    frame = pd.DataFrame({"date" if time in columns else time: steps, **columns})
     text = frame.rename(columns=guarded).to_csv(index=False).encode()
     return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text).decode()}"
 
@@ -391,28 +363,20 @@ def _parts(ahead: Ahead) -> dict[str, np.ndarray]:
 def _head(name: str) -> str:
     """The head of a column: ends of intervals in words."""
     end, _, percent = name.partition("_")
-    words = {"lower": "low", "upper": "high"}.get(end, end)
-    return f"{words} {percent} %" if percent else words
+    words = {"lower": "low", "upper": "high"}
+    return f"{words[end]} {percent} %" if end in words else name
 
 
-def _index(ahead: Ahead) -> pd.Index:
-    """What the steps are called; rows without a name count on from the series."""
+def _steps(ahead: Ahead) -> tuple[str, list[str]]:
+    """What steps are called, and each as text: dates and numbers no finer than they need to be."""
     assert ahead.forecast is not None
     mean, rows = ahead.forecast.mean, len(ahead.table.values)
+    index = pd.RangeIndex(rows, rows + len(mean))  # of rows without a name, which are counted on
     if isinstance(mean, pd.Series | pd.DataFrame):
-        return mean.index
-    return pd.RangeIndex(rows, rows + len(mean), name="row")
-
-
-def _time(index: pd.Index) -> str:
-    return "row" if index.name is None else legible(str(index.name))
-
-
-def _labels(index: pd.Index) -> list[str]:
-    """Steps as text: dates no finer than they need to be, numbers without needless digits."""
-    if not isinstance(index, pd.DatetimeIndex):
-        return [f"{one:.16g}" if isinstance(one, float) else str(one) for one in index]
+        index = mean.index
+    name = "row" if index.name is None else legible(str(index.name))
+    dates = isinstance(index, pd.DatetimeIndex) and index.tz is None
     for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
-        if index.tz is None and (index == index.floor(unit)).all():
-            return list(index.strftime(form))
-    return [str(one) for one in index]
+        if dates and (index == index.floor(unit)).all():
+            return name, list(index.strftime(form))
+    return name, [f"{one:.16g}" if isinstance(one, float) else str(one) for one in index]

@@ -1,0 +1,580 @@
+"""The three tables of the paper, by the search that it describes, and the numbers printed there.
+
+M. Lukoševičius and A. Uselis, "Efficient Implementations of Echo State Network Cross-Validation",
+Cognitive Computation (2021), doi 10.1007/s12559-021-09849-2. All errors are NRMSE. The names of
+final models are ours ("average" of the single split of SV is the paper's "As is"); "_V", "V_" and
+"_V_" stand for gaps before, after and on both sides of the validation interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import shuffle
+
+from echofold import (
+    Accumulative,
+    ESNClassifier,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+    SingleSplit,
+    WalkForward,
+)
+from echofold import datasets as data
+from echofold.experiments import _tables as tables
+from echofold.metrics import nrmse
+
+
+def _chosen(model: Any) -> dict[str, float]:
+    """What a search chose, as columns of a row."""
+    return {name: getattr(model, name) for name in ("leak_rate", "spectral_radius", "ridge")}
+
+
+def _in_unit(values: Any, every: np.ndarray) -> np.ndarray:
+    """Values on the scale on which ``every`` value lies in [0, 1]."""
+    return (values - every.min()) / (every.max() - every.min())
+
+
+# --- four series ----------------------------------------------------------------------------------
+
+DATASETS = ("labor", "gasoline", "sunspots", "electricity")
+
+# Mean validation error over five draws, in the order of DATASETS.
+GENERATIVE_VALIDATION = {
+    "SV": (0.957, 0.875, 0.673, 0.358),
+    "SV _V": (1.016, 0.874, 0.639, 0.353),
+    "CV": (1.821, 0.987, 1.061, 0.585),
+    "CV V_": (2.008, 0.988, 1.063, 0.590),
+    "CV _V": (2.027, 1.000, 1.089, 0.568),
+    "CV _V_": (2.036, 0.997, 1.083, 0.574),
+    "AV": (2.166, 1.016, 0.731, 0.636),
+    "AV _V": (2.262, 1.036, 0.724, 0.640),
+    "FV": (2.218, 1.035, 0.733, 0.648),
+    "FV _V": (2.379, 1.023, 0.702, 0.636),
+}
+
+# Mean test error over five draws, in the order of DATASETS.
+GENERATIVE_TEST = {
+    ("SV", "average"): (1.504, 1523.949, 0.915, 2902.103),
+    ("SV", "retrain"): (1.284, 120.525, 0.877, 4.679),
+    ("SV _V", "average"): (2.181, 1620.997, 1.063, 0.736),
+    ("SV _V", "retrain"): (1.575, 496.723, 0.929, 0.613),
+    ("CV", "average"): (1.514, 0.901, 0.726, 0.607),
+    ("CV", "best"): (1.492, 0.905, 0.747, 0.601),
+    ("CV", "retrain"): (1.486, 0.901, 0.735, 0.604),
+    ("CV V_", "average"): (1.994, 0.902, 0.709, 0.593),
+    ("CV V_", "best"): (2.020, 0.891, 0.830, 0.596),
+    ("CV V_", "retrain"): (2.001, 0.899, 0.714, 0.587),
+    ("CV _V", "average"): (1.992, 0.914, 0.737, 0.585),
+    ("CV _V", "best"): (1.637, 0.905, 0.785, 0.601),
+    ("CV _V", "retrain"): (2.001, 0.912, 0.763, 0.584),
+    ("CV _V_", "average"): (1.967, 0.896, 0.792, 0.588),
+    ("CV _V_", "best"): (2.016, 0.899, 0.817, 0.589),
+    ("CV _V_", "retrain"): (2.001, 0.891, 0.788, 0.584),
+    ("AV", "average"): (1.272, 0.848, 0.854, 0.680),
+    ("AV", "best"): (1.197, 0.816, 0.924, 0.620),
+    ("AV", "retrain"): (1.873, 0.870, 0.765, 0.622),
+    ("AV _V", "average"): (0.693, 0.855, 0.830, 0.616),
+    ("AV _V", "best"): (0.643, 0.821, 0.799, 0.566),
+    ("AV _V", "retrain"): (2.001, 0.881, 0.701, 0.566),
+    ("FV", "average"): (1.591, 0.839, 0.742, 0.629),
+    ("FV", "best"): (1.542, 0.814, 0.867, 0.573),
+    ("FV", "retrain"): (1.695, 0.899, 0.712, 0.593),
+    ("FV _V", "average"): (1.639, 0.840, 0.805, 0.573),
+    ("FV _V", "best"): (1.626, 0.818, 0.950, 0.693),
+    ("FV _V", "retrain"): (1.752, 0.904, 0.738, 0.616),
+}
+
+WITHIN = 0.002  # difference up to which a published number counts as reproduced
+PRUNE_FROM = 200  # steps; over shorter intervals comparing bounds costs more than it saves
+_DIVERGES = (
+    "In draw {} the winner has next to no ridge and its run over the test interval diverges: the "
+    "mean is that one error, which multiplies the rounding of the readout."
+)
+_SOUND = (
+    " In other draws readouts at ridge 0 and a small radius, noise when they come from normal "
+    "equations, validate best once they are computed soundly."
+)
+REASONS = {  # with the published five draws
+    ("gasoline", "SV"): _DIVERGES.format("1 (retrained, in draw 2 too)") + _SOUND,
+    ("gasoline", "SV _V"): _DIVERGES.format("1") + _SOUND,
+    ("electricity", "SV"): _DIVERGES.format("4"),
+    ("sunspots", "SV _V"): "In draws 2 and 3 the winner has ridge 0 and nearly collinear states: "
+    "from normal equations its validation error, and with it who wins, depends on rounding.",
+    ("sunspots", "CV V_"): "In draw 1 two candidates validate within 0.0005 of each other. Normal "
+    "equations round the winner's error (ridge 1e-9) up by 0.001; then the other (leak 0.2, radius "
+    "0.8, ridge 1e-7) wins, and with it the means are the published ones.",
+}
+
+
+@dataclass(frozen=True)
+class Series:
+    """Lengths of one experiment, in pairs of input and target."""
+
+    washout: int
+    pairs: int
+    valid: int  # of every validation interval, of gaps and of the test
+    k: int
+    min_train: int
+
+    def parts(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Values to search on, and those to test on, of a series that is scaled to [0, 1]."""
+        values = getattr(data, f"load_{name}")().data.to_numpy()
+        y, end = _in_unit(values, values), self.washout + self.pairs + 1
+        return y[:end], y[end : end + self.valid]
+
+
+class Generative(tables.Experiment):
+    """The generative experiment: four series, ten schemes and gaps, three final models.
+
+    What the paper does not state was found by recomputing its table: series are scaled to [0, 1]
+    over all of their values, the bias of the readout is penalised, draw ``s`` takes its weights
+    from ``RandomState(s)``, and the grid is the one below.
+
+    One row of the published table is not what its name says: the windows of "FV _V" were
+    lengthened *backwards* by the gap and end where the validation interval begins. Both are
+    computed here, "FV _V" with a gap and "FV _V as published" with those windows.
+    """
+
+    name = "generative"
+    KEYS = ("dataset", "scheme", "draw", "final")
+    SERIES = {
+        "labor": Series(washout=9, pairs=340, valid=10, k=34, min_train=170),
+        "gasoline": Series(washout=81, pairs=1206, valid=67, k=18, min_train=575),
+        "sunspots": Series(washout=200, pairs=1800, valid=200, k=10, min_train=1000),
+        "electricity": Series(washout=213, pairs=3617, valid=201, k=18, min_train=1915),
+    }
+    SPACE = {
+        "leak_rate": [i / 10 for i in range(1, 10)],
+        "spectral_radius": [i / 10 for i in range(15)],
+        "ridge": [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0],
+    }
+    AS_PUBLISHED = "FV _V as published"
+    SCHEMES = (*GENERATIVE_VALIDATION, AS_PUBLISHED)
+    FINALS = ("average", "best", "retrain")
+    CELLS = {"scheme": SCHEMES, "final": FINALS, "dataset": SERIES}
+
+    def settings(self) -> dict[str, Any]:
+        """What rows depend on."""
+        return {"space": self.SPACE, "series": {k: asdict(s) for k, s in self.SERIES.items()}}
+
+    def schemes_of(self, s: Series) -> dict[str, Any]:
+        """Every scheme and gap for one series."""
+        v, steps = s.valid, {"valid": s.valid, "min_train": s.min_train}
+        longer = [
+            (np.arange(max(0, a - s.min_train - v), a), np.arange(a, b))
+            for a, b in (split.valid for split in WalkForward(s.k, **steps).splits(s.pairs))
+        ]
+        return {
+            "SV": SingleSplit(v),
+            "SV _V": SingleSplit(v, gap=v),
+            "CV": KFold(s.k, valid=v),
+            "CV V_": KFold(s.k, valid=v, gap=(0, v)),
+            "CV _V": KFold(s.k, valid=v, gap=(v, 0)),
+            "CV _V_": KFold(s.k, valid=v, gap=v),
+            "AV": Accumulative(s.k, **steps),
+            "AV _V": Accumulative(s.k, **steps, gap=v),
+            "FV": WalkForward(s.k, **steps),
+            "FV _V": WalkForward(s.k, **steps, gap=v),
+            self.AS_PUBLISHED: longer,
+        }
+
+    def search(self, name: str, schemes: list[str], draws: int, **options: Any) -> ESNSearchCV:
+        """Search one series by several schemes at once, every draw by itself."""
+        s = self.SERIES[name]
+        by_name = self.schemes_of(s)
+        model = ESNForecaster(50, washout=s.washout, scale=None, penalize_bias=True)
+        return ESNSearchCV(
+            model, self.SPACE, cv={one: by_name[one] for one in schemes}, n_draws=draws,
+            select="draw", final="average", random_state=1, prune=s.valid >= PRUNE_FROM, **options,
+        ).fit(s.parts(name)[0])  # fmt: skip
+
+    def final_errors(self, found: ESNSearchCV, name: str, scheme: str, draw: int) -> list[dict]:
+        """A row for every final model of the winner of one draw."""
+        test = self.SERIES[name].parts(name)[1]
+        results = found.results_[scheme].isel(draw=draw)
+        scores = results.nrmse.mean("split")
+        if "pruned" in results:  # lower bounds of candidates that could not win
+            scores = scores.where(~results.pruned)
+        rows = []
+        for final in ("average", "retrain") if scheme.startswith("SV") else self.FINALS:
+            model = found.finalize(final, scheme=scheme, draw=draw)
+            error = nrmse(test, model.forecast(len(test)))
+            row = {"dataset": name, "scheme": scheme, "draw": draw + 1, "final": final}
+            row |= {"validation": float(scores.min()), "test": error}
+            rows.append(row | _chosen(model))
+        return rows
+
+    def compute(self, rows: tables.Rows, draws: int, schemes: list[str], datasets=None) -> None:
+        """Search the series of which schemes are missing."""
+        for name in datasets or self.SERIES:
+            missing = rows.missing(schemes, range(1, draws + 1), dataset=name)
+            if not missing:
+                rows.say(f"generative, {name}: finished before")
+                continue
+            with tables.checkpoint(rows.path.parent, f"generative-{name}", missing, draws) as path:
+                with tables.expecting_collinear_states():
+                    options = {"checkpoint": path, "progress": rows.say.progress}
+                    found = self.search(name, missing, draws, **options)
+                rows.add(
+                    row
+                    for scheme, draw in product(missing, range(draws))
+                    for row in self.final_errors(found, name, scheme, draw)
+                )
+            rows.say(f"generative, {name}: finished", timed=True)
+
+    def line(self, cell: pd.DataFrame, scheme: str, final: str, dataset: str) -> dict[str, Any]:
+        """Means over draws beside the published ones; "FV _V" has none, see above."""
+        mean, at = cell[["validation", "test"]].mean(), DATASETS.index(dataset)
+        like, known = scheme.removesuffix(" as published"), scheme != "FV _V"
+        return {
+            "validation": mean.validation,
+            "validation_published": GENERATIVE_VALIDATION[like][at] if known else None,
+            "test": mean.test,
+            "test_published": GENERATIVE_TEST[like, final][at] if known else None,
+        }
+
+    def describe(self, table: pd.DataFrame, draws: int) -> str:
+        """The table as in the paper, how much of it was reproduced, and why the rest was not."""
+        names = [name for name in self.SERIES if name in set(table.dataset)]
+        cells = {(row.scheme, row.final, row.dataset): row for row in table.itertuples()}
+        lines, before = [], ""
+        for scheme, final in dict.fromkeys((scheme, final) for scheme, final, _ in cells):
+            first = scheme != before
+            line = [scheme if first else "", final]
+            for name in names:
+                row = cells.get((scheme, final, name))
+                if row is None:
+                    line += ["", ""]
+                    continue
+                valid = tables.beside(row.validation, row.validation_published, WITHIN)
+                line += [
+                    valid if first else "",
+                    tables.beside(row.test, row.test_published, WITHIN),
+                ]
+            lines.append(line)
+            before = scheme
+        header = [f"{name}, {which}" for name, which in product(names, ("valid", "test"))]
+        return tables.page(
+            "Generative experiment",
+            f"Mean NRMSE over {draws} draws, ours (published); * where they differ by more than "
+            f'{WITHIN}. For SV, "average" is the model as it was validated.',
+            tables.markdown(["validation", "final", *header], lines),
+            self._reproduced(table, draws),
+            f"The published row FV _V is the one called {self.AS_PUBLISHED!r} here: its windows "
+            "were lengthened backwards by the gap, and no gap lies before the validation interval.",
+        )
+
+    def _reproduced(self, table: pd.DataFrame, draws: int) -> str:
+        """How many published numbers were reproduced, and the list of those that were not."""
+        lines: list[str] = []
+        differing: dict[tuple[str, str], list[str]] = {}
+        for which, rows in (("test", table), ("validation", table[table.final == "average"])):
+            known = rows[rows[f"{which}_published"].notna()]
+            same = 0
+            for row in known.itertuples():
+                ours, printed = getattr(row, which), getattr(row, f"{which}_published")
+                if tables.agrees(ours, printed, WITHIN):
+                    same += 1
+                    continue
+                name = f"test, {row.final}" if which == "test" else which
+                at = differing.setdefault((row.dataset, row.scheme), [])
+                at.append(f"{name} {tables.beside(ours, printed)}")
+            lines.append(
+                f"Of {len(known)} published {which} errors {same} are reproduced within {WITHIN}."
+            )
+        if differing:
+            lines += ["", "Those that differ:", ""]
+        for key, cells in sorted(differing.items()):
+            reason = REASONS.get(key, "") if draws == 5 else ""
+            lines.append(f"- {', '.join(key)}: {'; '.join(cells)}. {reason}".rstrip())
+        return "\n".join(lines)
+
+
+# --- beats of an electrocardiogram ----------------------------------------------------------------
+
+OUTPUT_VALIDATION = {"SV": 0.256, "CV": 0.186, "AV": 0.200, "FV": 0.198}
+
+# Mean and standard deviation of the test error over five draws.
+OUTPUT_TEST = {
+    ("SV", "average"): (0.244, 0.033),
+    ("SV", "best"): (0.244, 0.033),
+    ("SV", "retrain"): (0.242, 0.033),
+    ("CV", "average"): (0.218, 0.004),
+    ("CV", "best"): (0.218, 0.005),
+    ("CV", "retrain"): (0.217, 0.005),
+    ("AV", "average"): (0.218, 0.008),
+    ("AV", "best"): (0.216, 0.008),
+    ("AV", "retrain"): (0.216, 0.006),
+    ("FV", "average"): (0.216, 0.005),
+    ("FV", "best"): (0.216, 0.004),
+    ("FV", "retrain"): (0.217, 0.004),
+}
+
+# Leak rate, spectral radius and ridge chosen in one of the paper's runs.
+OUTPUT_CHOSEN = {
+    "SV": (0.1, 1.45, 0.0),
+    "CV": (0.4, 0.85, 1e-9),
+    "AV": (0.7, 0.85, 1e-9),
+    "FV": (0.4, 0.85, 0.0),
+}
+
+
+class Output(tables.Experiment):
+    """The time series output experiment: marking the normal beats of an electrocardiogram.
+
+    What the paper does not state was found by recomputing its table: the target fades to 0 over 10
+    samples, the signal is scaled to [0, 1] over the whole record, the bias of the readout is not
+    penalised, and outputs are clipped to [0, 1] before they are scored.
+
+    The published AV and FV rows come from splits that train on the data *after* the validation
+    interval too. Both are computed here: "AV" and "FV" as they are defined, "AV as released" and
+    "FV as released" with those splits.
+    """
+
+    name = "output"
+    WASHOUT, ROWS, TEST = 5_000, 450_000, 190_000
+    FOLD, MIN_TRAIN = 45_000, 225_000
+    SPACE = {
+        "leak_rate": [0.1, 0.4, 0.7, 1.0],
+        "spectral_radius": [round(0.1 + 0.15 * i, 2) for i in range(10)],
+        "ridge": [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2, 1.0],
+    }
+    SCHEMES = ("SV", "CV", "AV", "FV", "AV as released", "FV as released")
+    FINALS = ("average", "retrain", "best")
+    CELLS = {"scheme": SCHEMES, "final": FINALS}
+
+    def settings(self) -> dict[str, Any]:
+        """What rows depend on."""
+        return {"space": self.SPACE, "rows": [self.WASHOUT, self.ROWS, self.TEST]}
+
+    def schemes_of(self) -> dict[str, Any]:
+        """Every scheme; the released ones as index pairs."""
+        steps: dict[str, Any] = {"valid": self.FOLD, "min_train": self.MIN_TRAIN}
+        found: dict[str, Any] = {
+            "SV": SingleSplit(self.FOLD),
+            "CV": KFold(10),
+            "AV": Accumulative(10, **steps),
+            "FV": WalkForward(10, **steps),
+        }
+        for name in ("AV", "FV"):  # trained on all rows after the validation interval, too
+            found[f"{name} as released"] = [
+                (np.r_[slice(*split.train[0]), split.valid[1] : self.ROWS], np.arange(*split.valid))
+                for split in found[name].splits(self.ROWS)
+            ]
+        return found
+
+    def search(self, schemes: list[str], draws: int, X, y, **options: Any) -> ESNSearchCV:
+        """Search by several schemes at once, every draw by itself."""
+        model = ESNRegressor(50, washout=self.WASHOUT, scale=None, output_range=(0, 1))
+        by_name, end = self.schemes_of(), self.WASHOUT + self.ROWS
+        return ESNSearchCV(
+            model, self.SPACE, cv={one: by_name[one] for one in schemes}, n_draws=draws,
+            select="draw", final="average", random_state=1,
+            algorithm="small_k",  # one set of moments serves all schemes
+            **options,
+        ).fit(X[:end], y[:end])  # fmt: skip
+
+    def final_errors(self, found: ESNSearchCV, scheme: str, draw: int, X, y) -> list[dict]:
+        """A row for every final model of the winner of one draw."""
+        end = self.WASHOUT + self.ROWS
+        test = slice(end, end + self.TEST)
+        validation = float(found.results_[scheme].nrmse.isel(draw=draw).mean("split").min())
+        rows = []
+        for final in self.FINALS[:2] if scheme == "SV" else self.FINALS:
+            model = found.finalize(final, scheme=scheme, draw=draw)
+            error = nrmse(y[test], model.predict(X[test], start="last"))
+            row = {"scheme": scheme, "draw": draw + 1, "final": final}
+            rows.append(row | {"validation": validation, "test": error} | _chosen(model))
+        return rows
+
+    def compute(self, rows: tables.Rows, draws: int, schemes: list[str]) -> None:
+        """Search by the schemes that are missing."""
+        missing = rows.missing(schemes, range(1, draws + 1))
+        if not missing:
+            rows.say("output: finished before")
+            return
+        ecg = data.load_ecg()
+        X, y = _in_unit(ecg.signal[:, :1], ecg.signal[:, 0]), data.beat_target(ecg, fade=10)
+        with tables.checkpoint(rows.path.parent, "output", missing, draws) as path:
+            with tables.expecting_collinear_states():
+                options = {"checkpoint": path, "progress": rows.say.progress}
+                found = self.search(missing, draws, X, y, **options)
+            rows.say("output: searched", timed=True)
+            # All at once: which schemes are missing also names the checkpoint.
+            rows.add(
+                row
+                for scheme, draw in product(missing, range(draws))
+                for row in self.final_errors(found, scheme, draw, X, y)
+            )
+        rows.say("output: finished", timed=True)
+
+    def line(self, cell: pd.DataFrame, scheme: str, final: str) -> dict[str, Any]:
+        """Means and deviations over draws beside the published ones."""
+        like = scheme.removesuffix(" as released")
+        mean, deviation = OUTPUT_TEST[like, final]
+        chosen = cell[["leak_rate", "spectral_radius", "ridge"]].value_counts()
+        return {
+            "validation": cell.validation.mean(), "validation_published": OUTPUT_VALIDATION[like],
+            "test": cell.test.mean(), "test_deviation": cell.test.std(ddof=0),
+            "test_published": mean, "test_published_deviation": deviation,
+            "chosen": ", ".join(f"{value:g}" for value in chosen.index[0]),
+            "chosen_times": int(chosen.iloc[0]),
+            "chosen_published": ", ".join(f"{value:g}" for value in OUTPUT_CHOSEN[like]),
+        }  # fmt: skip
+
+    def describe(self, table: pd.DataFrame, draws: int) -> str:
+        """The table as in the paper, and why it differs."""
+        lines, before = [], ""
+        for row in table.itertuples():
+            valid = tables.beside(row.validation, row.validation_published)
+            chosen = f"{row.chosen}, {row.chosen_times} of {draws} ({row.chosen_published})"
+            line = [row.scheme, row.final, valid, tables.plus_minus(row, "test"), chosen]
+            if row.scheme == before:
+                line[0] = line[2] = line[4] = ""
+            lines.append(line)
+            before = row.scheme
+        header = ["scheme", "final", "validation", "test", "leak, radius, ridge most often chosen"]
+        return tables.page(
+            "Time series output experiment",
+            f"Mean NRMSE (± standard deviation) over {draws} draws, ours (published). For SV, "
+            '"average" is the model as it was validated, and "best" is the same.',
+            tables.markdown(header, lines),
+            "States of this task are so nearly collinear that the normal equations behind the "
+            "published numbers return noise for a small ridge; solved soundly, the same grid on "
+            "the same data holds better models, with small radii and no ridge, and finds them.",
+            "The published AV and FV trained on the data after the validation interval too, as "
+            'the rows "as released" do here. "AV" and "FV" train on what comes before it alone: on '
+            "fewer rows, which costs the averaged and the best model, but not the retrained one.",
+        )
+
+
+# --- speakers of vowels ---------------------------------------------------------------------------
+
+# Mean and standard deviation over 500 draws.
+CLASSIFICATION_VALIDATION = {"SV": (0.471, 0.049), "CV": (0.490, 0.009), "CV IReg": (0.485, 0.009)}
+CLASSIFICATION_TEST = {
+    ("SV", "average"): (0.495, 0.024),
+    ("SV", "retrain"): (0.492, 0.024),
+    ("CV", "average"): (0.468, 0.008),
+    ("CV", "retrain"): (0.468, 0.008),
+    ("CV IReg", "average"): (0.466, 0.007),
+    ("CV IReg", "retrain"): (0.467, 0.007),
+}
+CLASSIFICATION_WRONG = {
+    ("SV", "average"): (5.608, 3.032),
+    ("SV", "retrain"): (5.447, 3.087),
+    ("CV", "average"): (3.388, 1.404),
+    ("CV", "retrain"): (3.404, 1.413),
+    ("CV IReg", "average"): (3.309, 1.304),
+    ("CV IReg", "retrain"): (3.200, 1.346),
+}
+
+
+class Classification(tables.Experiment):
+    """The classification experiment: telling nine speakers of Japanese vowels apart.
+
+    What the paper does not state was found by recomputing its table: all values of the training and
+    test utterances are scaled to [0, 1] together, draw ``s`` shuffles the training utterances by
+    the seed ``s`` as well as drawing its weights from it, and the bias of the readout is penalised.
+
+    "CV IReg" lets every split take its own best ridge; it needs no search of its own.
+    """
+
+    name = "classification"
+    DRAWS = 500
+    KEYS = ("draw", "scheme", "final")
+    SPACE = {
+        "leak_rate": [i / 10 for i in range(1, 10)],
+        "spectral_radius": [i / 10 for i in range(1, 15)],
+        "ridge": [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1.0],
+    }
+    SCHEMES = tuple(CLASSIFICATION_VALIDATION)
+    CELLS = {"scheme": SCHEMES, "final": ("average", "retrain")}
+
+    def settings(self) -> dict[str, Any]:
+        """What rows depend on."""
+        return {"space": self.SPACE}
+
+    def utterances(self) -> tuple[data.SequenceDataset, list[np.ndarray], list[np.ndarray]]:
+        """The data set, and its training and test utterances in [0, 1]."""
+        vowels = data.load_japanese_vowels()
+        every = np.concatenate([*vowels.train, *vowels.test])
+        train, test = (
+            [_in_unit(one, every) for one in part] for part in (vowels.train, vowels.test)
+        )
+        return vowels, train, test
+
+    def one_draw(self, seed: int, given, schemes: list[str]) -> list[dict[str, Any]]:
+        """A row for every scheme and final model of one draw, of its weights and its order."""
+        vowels, train, test = given
+        model = ESNClassifier(50, scale=None, penalize_bias=True, states="last")
+        found = ESNSearchCV(
+            model, self.SPACE, cv={"SV": SingleSplit(15), "CV": KFold(18)}, metric="nrmse",
+            final="average", random_state=seed, progress=False,
+        ).fit(*shuffle(train, vowels.train_labels, random_state=seed))  # fmt: skip
+        targets = (vowels.test_labels[:, None] == np.unique(vowels.train_labels)).astype(float)
+        rows = []
+        for scheme, final in product(schemes, self.CELLS["final"]):
+            cv, individual = scheme.removesuffix(" IReg"), scheme.endswith(" IReg")
+            scores = found.results_[cv].nrmse.isel(draw=0)
+            scores = scores.min("ridge") if individual else scores
+            model = found.finalize(final, scheme=cv, ridge_per="split" if individual else "all")
+            outputs = model.decision_function(test)
+            wrong = model.classes_[outputs.argmax(axis=1)] != vowels.test_labels
+            rows.append({
+                "draw": seed, "scheme": scheme, "final": final,
+                "validation": float(scores.mean("split").min()),
+                "test": nrmse(targets, outputs), "wrong": int(wrong.sum()), **_chosen(model),
+            })  # fmt: skip
+        return rows
+
+    def compute(self, rows: tables.Rows, draws: int, schemes: list[str]) -> None:
+        """Compute the draws that are missing."""
+        given = self.utterances()
+        for seed in range(1, draws + 1):
+            if missing := rows.missing(schemes, [seed]):
+                with tables.expecting_collinear_states():
+                    rows.add(self.one_draw(seed, given, missing))
+                wrong = " ".join(str(n) for n in rows.where(draw=seed).wrong)
+                rows.say(
+                    f"classification, draw {seed} of {draws}: {wrong} of 370 wrong", timed=True
+                )
+
+    def line(self, cell: pd.DataFrame, scheme: str, final: str) -> dict[str, float]:
+        """Means and deviations over draws beside the published ones."""
+        line: dict[str, float] = {}
+        for name, printed in (
+            ("validation", CLASSIFICATION_VALIDATION[scheme]),
+            ("test", CLASSIFICATION_TEST[scheme, final]),
+            ("wrong", CLASSIFICATION_WRONG[scheme, final]),
+        ):
+            line |= {
+                name: cell[name].mean(), f"{name}_deviation": cell[name].std(ddof=0),
+                f"{name}_published": printed[0], f"{name}_published_deviation": printed[1],
+            }  # fmt: skip
+        return line
+
+    def describe(self, table: pd.DataFrame, draws: int) -> str:
+        """The table as in the paper."""
+        names = ("validation", "test", "wrong")
+        lines = [
+            [row.scheme, row.final, *(tables.plus_minus(row, name) for name in names)]
+            for row in table.itertuples()
+        ]
+        header = ["scheme", "final", "validation NRMSE", "test NRMSE", "wrong of 370"]
+        return tables.page(
+            "Classification experiment",
+            f"Mean ± standard deviation over {draws} draws, ours (published, 500 draws). For SV, "
+            '"average" is the model as it was validated.',
+            tables.markdown(header, lines),
+        )
+
+
+generative, output, classification = Generative(), Output(), Classification()
