@@ -19,25 +19,21 @@ from echofold.cli.reading.spacing import Spacing, grid, nearest
 from echofold.cli.reading.table import Table
 
 MOSTLY = 0.9  # share of cells that must be of a form
-ISO_DAY, POINTS = r"\d{4}-\d\d-\d\d", r"\d{1,2}\.\d{1,2}\.\d{4}"
+DAYS = r"(\d{1,2}\.\d{1,2}\.\d{4}|\d{4}-\d\d-\d\d),?\s+(\d{1,2})\.(\d\d)"  # and a time, 10.30
+UNIX = r"(?:[a-z]{3},?\s+)?([a-z]{3}\s+\d{1,2})\s+(\d{1,2}:\d\d:\d\d)\s+"
+RANGES = "ranges in {} are read as their first dates."
 # A pattern, what is kept of it, and what is said.
 FORMS = [(re.compile(pattern, re.IGNORECASE), kept, said) for pattern, kept, said in (
     (r"(?:week (?:of|commencing|beginning|starting|from)|w/?c|wb)[:\s]\s*(.+)", r"\1", ""),
-    (rf"({ISO_DAY}\S*)\s?/\s?{ISO_DAY}\S*", r"\1", "ranges in {} are read as their first dates."),
+    (r"(\d{4}-\d\d-\d\d\S*)\s?/\s?\d{4}-\d\d-\d\d\S*", r"\1", RANGES),
+    (r"(.*?\d{4}\b.*?|\d{4}.*?)\s+(?:-|–|—|to|bis|until)\s+\D{0,12}\d.*", r"\1", RANGES),
+    (rf"{UNIX}(\d{{4}})", r"\1 \3 \2", ""),
     (
-        r"(.*?\d{4}\b.*?|\d{4}.*?)\s+(?:-|–|—|to|bis|until)\s+\D{0,12}\d.*", r"\1",
-        "ranges in {} are read as their first dates.",
+        rf"{UNIX}[a-z]{{3,4}}\s+(\d{{4}})", r"\1 \3 \2",
+        "times in {} are taken as they stand, without their zone.",
     ),
-    (
-        r"(?:[a-z]{3},?\s+)?([a-z]{3}\s+\d{1,2})\s+(\d{1,2}:\d\d:\d\d)\s+(\d{4})",
-        r"\1 \3 \2", "",
-    ),
-    (
-        r"(?:[a-z]{3},?\s+)?([a-z]{3}\s+\d{1,2})\s+(\d{1,2}:\d\d:\d\d)\s+[a-z]{3,4}\s+(\d{4})",
-        r"\1 \3 \2", "times in {} are taken as they stand, without their zone.",
-    ),
-    (rf"({POINTS}|{ISO_DAY}),?\s+(\d{{1,2}})\.(\d\d)", r"\1 \2:\3", ""),
-    (rf"({POINTS}|{ISO_DAY}),?\s+(\d{{1,2}})\.(\d\d)\.(\d\d)", r"\1 \2:\3:\4", ""),
+    (DAYS, r"\1 \2:\3", ""),
+    (rf"{DAYS}\.(\d\d)", r"\1 \2:\3:\4", ""),
     (r"(\d{4})\s?年\s?(\d{1,2})\s?月\s?(\d{1,2})\s?日(.*)", r"\1-\2-\3\4", ""),
     (r"(\d{4})\s?年\s?(\d{1,2})\s?月", r"\1-\2", ""),
     (r"fy\s?'?(\d{4})", r"\1", "fiscal years in {} are read as years."),
@@ -160,8 +156,7 @@ def _micros(match: re.Match[str]) -> int:
         return -1
     if minutes > 59 or seconds > 59 or hours > 24 or (hours == 24 and minutes + seconds):
         return -1
-    rest = int(f"{fraction or 0:0<6}"[:6]) if fraction else 0
-    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + rest
+    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + int(f"{fraction or 0:0<6}"[:6])
 
 
 def _without_words(pieces: list[str]) -> list[str]:
@@ -227,8 +222,7 @@ def parse(column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates, ahead = plausible(pd.DatetimeIndex(column)), None
         if dates.tz is not None:
-            universal = dates.tz_convert("UTC").tz_localize(None)
-            local = dates.tz_localize(None)
+            local, universal = dates.tz_localize(None), dates.tz_convert("UTC").tz_localize(None)
             ahead = np.where(dates.isna(), 0, (local - universal).total_seconds()) // 60
             dates = local
     elif form is not None:
@@ -266,19 +260,15 @@ def _formatted(
     dates = pd.DatetimeIndex(dates)
     if dates.tz is not None:
         dates, ahead = dates.tz_localize(None), np.zeros(len(dates), int)
-    return (_this_century(dates, name, note) if "%y" in form else dates), ahead
-
-
-def _this_century(dates: pd.DatetimeIndex, name: str, note: Note) -> pd.DatetimeIndex:
-    """Dates of two-digit years, which pandas takes for those of 1969 to 2068."""
-    there = dates.notna()
-    years = np.where(there, dates.year, -1).astype(int)
-    whole = centuries(np.where(there, years % 100, -1))
-    for shift in np.unique((whole - years)[there]):
-        moved = dates + pd.DateOffset(years=int(shift))
-        dates = dates.where(~there | (whole - years != shift), moved)
-    _say_century(dates, name, note)
-    return dates
+    if "%y" in form:  # which pandas takes for years of 1969 to 2068
+        there = dates.notna()
+        years = np.where(there, dates.year, -1).astype(int)
+        shifts = centuries(np.where(there, years % 100, -1)) - years
+        for shift in np.unique(shifts[there]):
+            moved = dates + pd.DateOffset(years=int(shift))
+            dates = dates.where(~there | (shifts != shift), moved)
+        _say_century(dates, name, note)
+    return dates, ahead
 
 
 def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
@@ -287,21 +277,16 @@ def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeI
     sample = calendar.sampled(cells)
     if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
         return nothing
-    if _iso(sample).isna().mean() <= most:
-        return _iso(cells)
-    if calendar.by_letter(sample)[0].isna().mean() <= most:
-        dates, short = calendar.by_letter(cells)
-        if short:
-            _say_century(dates, name, note)
-        return dates
-    apart = take_apart(sample)
-    count = int(np.bincount(apart.counts, minlength=4).argmax())
-    tried = [order for order in ORDERS[count] if in_order(apart, order)[0].isna().mean() <= most]
-    if not tried:
-        return nothing
-    apart = take_apart(cells)
-    readings = [Reading(order, *in_order(apart, order)) for order in tried]
-    best = _best(readings, cells, name, note)
+    for way in (_iso, calendar.by_letter):
+        if way(sample)[0].isna().mean() <= most:
+            best: Reading | None = Reading("", *way(cells))
+            break
+    else:
+        apart = take_apart(sample)
+        orders = ORDERS[int(np.bincount(apart.counts, minlength=4).argmax())]
+        tried = [one for one in orders if in_order(apart, one)[0].isna().mean() <= most]
+        apart = take_apart(cells if tried else [])
+        best = _best([Reading(one, *in_order(apart, one)) for one in tried], cells, name, note)
     if best is None:
         return nothing
     if best.short:
@@ -309,8 +294,8 @@ def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeI
     return best.dates
 
 
-def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
-    """Read cells as ISO 8601; NaT where they are not."""
+def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
+    """Dates of ISO 8601, NaT where cells are none; and that years have not two digits."""
     cells = [cell if ISO.match(cell) else "" for cell in cells]  # else any number is a year
     try:
         with warnings.catch_warnings():
@@ -318,16 +303,18 @@ def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
             dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
     except (ValueError, FutureWarning):  # a few have a zone
         dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
-    return plausible(dates.tz_localize(None))
+    return plausible(dates.tz_localize(None)), False
 
 
 def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> Reading | None:
     """The reading that is meant, said where others would do; None if it is too unlikely."""
-    points = np.mean(["." in cell for cell in cells[:100]]) > 0.5
-    first = "dmy" if points else "mdy"  # who writes points has the day first
+    if not readings:
+        return None
     weak = readings[0].order == "y" or (readings[0].short and len(readings[0].order) == 2)
     if len(readings) == 1 and not weak:
         return readings[0]
+    points = np.mean(["." in cell for cell in cells[:100]]) > 0.5
+    first = "dmy" if points else "mdy"  # who writes points has the day first
     judged = [(*_judged(one, one.order != first), one) for one in readings]
     fit, every, best = min(judged, key=lambda each: each[0])
     if weak and fit.uneven == 2:
@@ -352,11 +339,10 @@ def _judged(reading: Reading, rank: int) -> tuple[Fit, Spacing | None]:
     unread, back = len(reading.dates) - len(known), int((np.diff(known.asi8) < 0).sum())
     odd = reading.short and reading.order[0] == "y"
     dates = known.unique().sort_values()
-    if len(dates) < 3:  # two days, in many rows, are near each other
-        return Fit(unread, 2, odd, (dates.max() - dates.min()).days, back, 0, rank), None
-    moved, every = nearest(dates)
-    if every is None:
-        return Fit(unread, 2, odd, 0, back, 0, rank), None
+    moved, every = nearest(dates) if len(dates) > 2 else (dates, None)
+    if every is None:  # two days, in many rows, are near each other
+        gaps = (dates.max() - dates.min()).days if len(dates) < 3 else 0
+        return Fit(unread, 2, odd, gaps, back, 0, rank), None
     gaps, inside = len(grid(moved, every.freq)) - len(moved), int((known.day != 1).sum())
     return Fit(unread, int(moved is not dates), odd, gaps, back, inside, rank), every
 
@@ -379,7 +365,7 @@ def counted(
     ``likely`` says that the column has a name like a date, ``first`` that it is the first; at
     ``least`` this share of its cells must be there. What numbers are taken for is said.
     """
-    values, column = table.numbers(name)[0], table.frame[name]
+    values, column = table.numbers(name).values, table.frame[name]
     there = ~np.isnan(values)
     known = values[there]
     if len(known) < 2 or len(known) < least * len(values):
@@ -397,12 +383,6 @@ def counted(
                 )
             return dates
     return None
-
-
-def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
-    """Whole years, with few left out."""
-    if (likely or first) and between(values, *YEARS) and integral(values) and _steady(values):
-        yield made(values.astype(int)), "" if likely else "years"
 
 
 def _digits(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
@@ -460,37 +440,37 @@ def _monthly(year: np.ndarray, month: np.ndarray, meaning: str) -> Found:
         yield made(year, month), meaning
 
 
-def _fractions(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
-    """Years with fractions, as R counts months and quarters."""
+def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
+    """Whole years, with few left out, or with fractions, as R counts months and quarters."""
     if not between(values, *YEARS):
         return
+    if (likely or first) and integral(values) and _steady(values):
+        yield made(values.astype(int)), "" if likely else "years"
     for parts, middle, near in ((4, 0.0, 0.03), (12, 0.0, 0.07), (12, 0.5, 0.15)):
         counts = values * parts - middle
         whole = np.rint(counts).astype(int)
         if (np.abs(counts - whole) <= near).all() and _steady(whole.astype(float)):
-            dates = made(whole // parts, whole % parts * (12 // parts) + 1)
-            period = "quarters" if parts == 4 else "months"
-            yield dates, f"years with fractions for {period}"
+            words = f"years with fractions for {'quarters' if parts == 4 else 'months'}"
+            yield made(whole // parts, whole % parts * (12 // parts) + 1), words
 
 
 def _epoch(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
     """Seconds since 1970, or finer."""
-    largest = np.max(np.abs(values))
-    for name, ticks, most in EPOCHS:
-        if largest > most:
-            continue
-        seconds = values / ticks
-        # Whole minutes, or a name: else a number counts something.
-        clear = likely or not (values % (60 * ticks)).any()
-        likely = between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
-        if likely and clear and np.max(np.abs(seconds)) > EARLIEST:
-            dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
-            days = calendar.local_midnights(dates)
-            if days is not None and even(days):
-                yield days, f"{name} since 1970, at midnights of a zone"
-            elif even(dates):
-                yield dates, f"{name} since 1970"
+    epoch = next((one for one in EPOCHS if np.max(np.abs(values)) <= one[2]), None)
+    if epoch is None:
         return
+    name, ticks, _ = epoch
+    seconds = values / ticks
+    # Whole minutes, or a name: else a number counts something.
+    clear = likely or not (values % (60 * ticks)).any()
+    fine = between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
+    if fine and clear and np.max(np.abs(seconds)) > EARLIEST:
+        dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
+        days = calendar.local_midnights(dates)
+        if days is not None and even(days):
+            yield days, f"{name} since 1970, at midnights of a zone"
+        elif even(dates):
+            yield dates, f"{name} since 1970"
 
 
 def _serial(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
@@ -498,21 +478,20 @@ def _serial(values: np.ndarray, column: pd.Series, likely: bool, first: bool) ->
     if not (likely or first) or not between(values, *SERIALS):
         return
     micros = values * DAY
-    for unit, near in ((60, 5), (1, 1)):  # of a fraction with few decimals
-        snapped = np.rint(micros / (unit * 1e6)) * (unit * 1e6)
-        if np.max(np.abs(snapped - micros)) <= near * 1e6:
+    for unit, near in ((60e6, 5e6), (1e6, 1e6)):  # of a fraction with few decimals
+        snapped = np.rint(micros / unit) * unit
+        if np.max(np.abs(snapped - micros)) <= near:
             micros = snapped
             break
     dates = _stamps(EXCEL, np.rint(micros))
     every = even(dates)
     # Numbers with a constant step of one, or of none that a calendar has, count something else.
     # Without a name only the unequal lengths of months tell enough.
-    months = every is not None and every.freq[0] in "MQY"
-    if every is not None and every.seasons is not None and (likely or months):
+    if every and every.seasons is not None and (likely or every.freq[0] in "MQY"):
         yield dates, "days of Excel, since the end of 1899"
 
 
-WAYS = (_digits, _months, _years, _fractions, _epoch, _serial)
+WAYS = (_digits, _months, _years, _epoch, _serial)
 
 
 def even(dates: pd.DatetimeIndex) -> Spacing | None:

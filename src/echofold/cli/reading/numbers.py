@@ -72,13 +72,7 @@ def each_cell(column: pd.Series) -> Iterator[str]:
 
 
 def number(cell: str, decimal: str) -> float:
-    """The value of a cell, NaN if it is missing, infinite if it is something else or too large.
-
-    Examples
-    --------
-    >>> number("1 234.5", "."), number("1.234,5", ","), number("n/a", "."), number("closed", ".")
-    (1234.5, 1234.5, nan, inf)
-    """
+    """The value of a cell, NaN if it is missing, infinite if it is something else or too large."""
     if len(cell) <= LONGEST_MARK and cell.lower() in MISSING:
         return math.nan
     if NUMBER.fullmatch(cell) and not (decimal == "," and "." in cell):

@@ -169,7 +169,7 @@ def read_series(
     every = None
     _enough(MOST_ROWS * len(frame), len(frame), column, table.name)  # before looking for a spacing
     if dates is not None:
-        frame.index = pd.Index(dates, name=dates_in)
+        frame.index = dates.rename(dates_in)
         other = partial(another, table, [*known, column])
         frame, every = evenly(frame, table, duplicates, other, note)
     kept = without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
@@ -295,7 +295,7 @@ def _none(table: Table, others: list[str]) -> str:
             f"{table.name} has no column of numbers beside {listed(others)}; add the values to "
             "forecast."
         )
-    best = min(names, key=lambda name: len(table.numbers(name)[1]) or len(table.frame) + 1)
+    best = min(names, key=lambda name: len(table.numbers(name).wrong) or len(table.frame) + 1)
     wrong = table.numbers(best)[1]
     if not len(wrong):
         return f"{table.name} has no column of numbers: the cells of {listed(names)} are empty."
@@ -462,22 +462,21 @@ def _matching(
     named = index.name if index.name in table.frame.columns else None
     in_order = numbered and named is None
     say = (lambda _: None) if in_order else note
-    dates_in, found = find_dates(table, named, form, (), say)
-    if found is None:
+    dates_in, there = find_dates(table, named, form, (), say)
+    if there is None:
         say_unread(table, (), say)
     if in_order:
-        if found is not None:
+        if there is not None:
             note(
                 f"dates in {shown(dates_in)} of {table.name} are not used, because {source} has "
                 "none: rows are taken in their order."
             )
         return _in_order(table, series, len(dates), note), dates_in
-    if found is None:
+    if there is None:
         raise ValueError(
             f"{table.name} has no column of dates, but {source} has; add the dates of its rows, "
             f"best as {shown(index.name)}."
         )
-    there = pd.Index(found)
     if numbered == isinstance(there, pd.DatetimeIndex):
         kinds = ("dates", "numbers") if numbered else ("numbers", "dates")
         raise ValueError(

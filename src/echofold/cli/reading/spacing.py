@@ -29,7 +29,6 @@ FILLS = {  # what is done about missing values, and said of it
     "leave": "left out, neither learned from nor scored",
     "interpolate": "filled along straight lines",
     "forward": "filled with the value before",
-    "none": "refused",
 }
 # What stands in for a missing value says nothing about a series. With more than a fifth of these a
 # network would be driven by them; in a gap of a tenth validation intervals are as long as it.
