@@ -119,15 +119,7 @@ def named(names: Sequence[str], *wanted: str) -> str | None:
 
 
 def like_dates(name: str, whole: bool = False) -> bool:
-    """Whether a word of a name speaks of dates, or, if ``whole``, each.
-
-    Examples
-    --------
-    >>> like_dates("Order Date"), like_dates("saleDate"), like_dates("update")
-    (True, True, False)
-    >>> like_dates("response time", whole=True)
-    False
-    """
+    """Whether a word of a name, such as saleDate, speaks of dates, or, if ``whole``, each."""
     words = {plain(word) for word in WORD.findall(name)}
     return plain(name) in LIKE or bool(words & LIKE and (not whole or words <= LIKE))
 
@@ -268,10 +260,7 @@ def placed(local: pd.DatetimeIndex, ahead: np.ndarray, name: str, note: Note) ->
 
 
 def local_midnights(dates: pd.DatetimeIndex) -> pd.DatetimeIndex | None:
-    """The days whose midnights these are in a zone with summer time, or in one east of UTC.
-
-    None for dates of more times of day, and for days at a time that never changes.
-    """
+    """The days whose midnights these are, in a zone with summer time or east of UTC, or None."""
     known = dates.dropna()
     if len(known) < 3:
         return None

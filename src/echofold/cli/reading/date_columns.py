@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,7 @@ ENDING = re.compile(r"HE\s?(\d\d?)", re.IGNORECASE)  # the hour that ends then
 FINER = ("month", "quarter", "week", "day", "period")
 FEW = 0.95  # share of cells that may be something else where some are dates
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21|22)\d\d(?!\d)")
-Found = tuple[str, pd.Series] | None  # the name of a column of dates, and these
+Found = tuple[str, pd.DatetimeIndex] | None  # the name of a column of dates, and these
 
 
 def find_dates(
@@ -51,8 +50,7 @@ def find_dates(
         _refuse_headings(table, columns)
         return None, None
     _refuse_missing(found[1], table, found[0])
-    name, dates = _with_time(table, *found, columns, note) or found
-    return name, pd.Index(dates)
+    return _with_time(table, *found, columns, note) or found
 
 
 def another(table: Table, others: Sequence[str]) -> str | None:
@@ -75,16 +73,16 @@ def _asked_for(table: Table, date: str, form: str | None, note: Note) -> tuple[s
     if dates is None:
         dates = parse(cells, form, note, HALF)
         if dates.isna().any() and not np.isnan(values).any():
-            return date, pd.Index(values, name=date)
+            return date, pd.Index(values)
     _refuse_missing(dates, table, date)
-    return date, pd.Index(dates)
+    return date, dates
 
 
 def _in_text(
     table: Table, columns: list[str], form: str | None, note: Note, most: float = NO_DATE
 ) -> Found:
     """The most likely column of dates that are more than numbers; ``most`` cells may be none."""
-    candidates: dict[str, tuple[pd.Series, list[str]]] = {}
+    candidates: dict[str, tuple[pd.DatetimeIndex, list[str]]] = {}
     for name in columns:
         likely = form is not None and (name == table.frame.columns[0] or like_dates(name))
         if not likely and not len(table.numbers(name).wrong):
@@ -105,16 +103,14 @@ def _in_text(
     return name, dates
 
 
-def _doubtful(dates: pd.Series) -> tuple[float, bool]:
+def _doubtful(dates: pd.DatetimeIndex) -> tuple[float, bool]:
     """How far a column is from dates that are there once each, and are evenly spaced."""
-    known = pd.DatetimeIndex(dates.dropna())
+    known = dates.dropna()
     repeated = 1 - known.nunique() / max(len(known), 1)
     return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
 
 
-def _as_one(
-    table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note
-) -> tuple[str, pd.Series]:
+def _as_one(table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
     """One column of dates in the place of its parts."""
     note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
     name = " ".join(parts)
@@ -122,7 +118,7 @@ def _as_one(
         name += " date"
     whole = pd.Series(dates, index=table.frame.index, name=name)
     table.frame = pd.concat([whole, table.frame.drop(columns=parts)], axis=1)
-    return name, whole
+    return name, dates
 
 
 def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
@@ -158,12 +154,11 @@ def _unmerge(table: Table, names: list[str], note: Note) -> None:
     if there.all() or not there[0] or there.mean() > 0.5:
         return
     # Months or hours begin anew with each year or day.
-    numbers = [_number(cell) for cell in parts]
-    falls = np.array([True, *(after <= before for before, after in pairwise(numbers))])
-    if min(numbers) >= 0 and (falls == there).all():
+    numbers = np.array([_number(cell) for cell in parts])
+    falls = np.diff(numbers, prepend=numbers[0]) <= 0
+    if numbers.min() >= 0 and (falls == there).all():
         note(f"cells of {shown(coarse)} are taken for the empty ones below them too.")
-        last = np.maximum.accumulate(np.where(there, np.arange(len(cells)), 0))
-        table.frame = table.frame.assign(**{coarse: [cells[row] for row in last]})
+        table.frame = table.frame.assign(**{coarse: pd.Series(cells).where(there).ffill()})
         table.read.pop(coarse, None)
 
 
@@ -188,7 +183,7 @@ def _refuse_headings(table: Table, columns: list[str]) -> None:
             )
 
 
-def _refuse_missing(dates: pd.Series, table: Table, name: str) -> None:
+def _refuse_missing(dates: pd.DatetimeIndex, table: Table, name: str) -> None:
     """Raise where a row has no date."""
     missing = np.flatnonzero(dates.isna())
     if len(missing):
@@ -240,9 +235,10 @@ def _in_parts(table: Table, names: Sequence[str], note: Note) -> Found:
     return None if dates.isna().any() else _as_one(table, [one for one in used if one], dates, note)
 
 
-def _with_time(table: Table, day: str, dates: pd.Series, names: Sequence[str], note: Note) -> Found:
+def _with_time(
+    table: Table, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
+) -> Found:
     """Days that repeat together with the times of another column; None without one."""
-    days = pd.DatetimeIndex(dates)
     if days.is_unique or days.hasnans or (days != days.normalize()).any():
         return None
     names = [one for one in names if one != day]
@@ -289,10 +285,7 @@ def _whole_years(table: Table, name: str) -> np.ndarray | None:
 
 
 def _numbers(table: Table, name: str, part: str) -> np.ndarray:
-    """Numbers of months, calendar.weeks and so on, also by name; below 1 where a cell has none.
-
-    Periods such as M01, Q01, S01 or A01 are numbers of the month that they begin with.
-    """
+    """Numbers of months, weeks and so on, also by name, or of a period's month; below 1 if none."""
     found = []
     for cell in brief(table.frame[name]):
         text = plain(cell).strip().rstrip(".")
@@ -336,7 +329,7 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
         )
     what = "its numbers are not read as such"
     if name in text:
-        unread = parse(table.frame[name], None, lambda _: None, FEW).isna().to_numpy()
+        unread = parse(table.frame[name], None, lambda _: None, FEW).isna()
         what = f"{shown(cells[int(unread.argmax())])} is not read as one"
     note(
         f"{shown(name)} may hold dates, but {what}, and rows are taken as evenly spaced, from the "

@@ -67,6 +67,7 @@ MONTHLY = (
     (re.compile(r"(?P<month>0[1-9]|1[0-2])[.,](?P<year>\d{4})"), "a month and a year"),
     (re.compile(r"(?P<year>\d{4})[.,](?P<month>\d{1,2})"), "a year and a month"),
 )
+Readings = dict[str, tuple[pd.DatetimeIndex, bool]]  # dates by order; years of two digits or not
 Found = Iterator[tuple[pd.DatetimeIndex, str]]  # dates of numbers, and what these are read as
 
 
@@ -193,27 +194,9 @@ def in_order(apart: Apart, order: str) -> tuple[pd.DatetimeIndex, bool]:
     return made(np.where(fits, year, -1), month, day, apart.time), short
 
 
-class Reading(NamedTuple):
-    """Dates in one order of day, month and year, and whether their years have two digits."""
-
-    order: str
-    dates: pd.DatetimeIndex
-    short: bool
-
-
-class Fit(NamedTuple):
-    """How far a reading is from plausible, the worst first."""
-
-    unread: int
-    uneven: int  # 0 with a spacing, 1 with one after moving to the start of periods, 2 without
-    odd: bool  # a year of two digits comes first
-    gaps: int
-    back: int  # steps back in time
-    inside: int  # dates that are not the first of a month
-    rank: int
-
-
-def parse(column: pd.Series, form: str | None, note: Note, most: float = NO_DATE) -> pd.Series:
+def parse(
+    column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
+) -> pd.DatetimeIndex:
     """Dates of a column, NaT where a cell is none or its year is implausible.
 
     Without a form they are guessed, and all NaT if more than ``most`` of the cells are no dates.
@@ -234,7 +217,7 @@ def parse(column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
     dates = plausible(dates)
     if ahead is not None and dates.notna().any():
         dates = calendar.placed(dates, ahead, name, note)
-    return pd.Series(dates, index=column.index, name=column.name)
+    return dates
 
 
 def brief(column: pd.Series) -> list[str]:
@@ -279,19 +262,21 @@ def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeI
         return nothing
     for way in (_iso, calendar.by_letter):
         if way(sample)[0].isna().mean() <= most:
-            best: Reading | None = Reading("", *way(cells))
+            dates, short = way(cells)
             break
     else:
         apart = take_apart(sample)
         orders = ORDERS[int(np.bincount(apart.counts, minlength=4).argmax())]
         tried = [one for one in orders if in_order(apart, one)[0].isna().mean() <= most]
         apart = take_apart(cells if tried else [])
-        best = _best([Reading(one, *in_order(apart, one)) for one in tried], cells, name, note)
-    if best is None:
-        return nothing
-    if best.short:
-        _say_century(best.dates, name, note)
-    return best.dates
+        readings = {one: in_order(apart, one) for one in tried}
+        best = _best(readings, cells, name, note)
+        if best is None:
+            return nothing
+        dates, short = readings[best]
+    if short:
+        _say_century(dates, name, note)
+    return dates
 
 
 def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
@@ -306,38 +291,50 @@ def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
     return plausible(dates.tz_localize(None)), False
 
 
-def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> Reading | None:
-    """The reading that is meant, said where others would do; None if it is too unlikely."""
-    if not readings:
-        return None
-    weak = readings[0].order == "y" or (readings[0].short and len(readings[0].order) == 2)
-    if len(readings) == 1 and not weak:
-        return readings[0]
+class Fit(NamedTuple):
+    """How far a reading is from plausible, the worst first."""
+
+    unread: int
+    uneven: int  # 0 with a spacing, 1 with one after moving to the start of periods, 2 without
+    odd: bool  # a year of two digits comes first
+    gaps: int
+    back: int  # steps back in time
+    inside: int  # dates that are not the first of a month
+    rank: int
+
+
+def _best(readings: Readings, cells: list[str], name: str, note: Note) -> str | None:
+    """The order that is meant, said where others would do; None if it is too unlikely."""
+    order, (_, short) = next(iter(readings.items()), ("", (None, False)))
+    weak = order == "y" or (short and len(order) == 2)
+    if len(readings) < 2 and not weak:
+        return order or None
     points = np.mean(["." in cell for cell in cells[:100]]) > 0.5
     first = "dmy" if points else "mdy"  # who writes points has the day first
-    judged = [(*_judged(one, one.order != first), one) for one in readings]
-    fit, every, best = min(judged, key=lambda each: each[0])
+    fits = {one: _fit(one, *reading, one != first) for one, reading in readings.items()}
+    best = min(fits, key=lambda one: fits[one][0])
+    (fit, every), dates = fits[best], readings[best][0]
     if weak and fit.uneven == 2:
         return None  # 10/12 may be anything, 1850 too
-    for other, _, one in judged:
-        differ = np.flatnonzero((best.dates != one.dates) & best.dates.notna())
-        if one is not best and len(differ) and other.unread == fit.unread and not other.odd:
+    for one, (other, _) in fits.items():
+        differ = np.flatnonzero((dates != readings[one][0]) & dates.notna())
+        if len(differ) and other.unread == fit.unread and not other.odd:
             row, even = int(differ[-1]), other.uneven > fit.uneven
             why = f", because they are {every.words} then" if every and even else ""
             note(
-                f"dates in {shown(name)} are read {WORDS[best.order]}{why}: {shown(cells[row])} is "
-                f"{best.dates[row].day} {best.dates[row]:%B %Y}, and could be read "
-                f"{WORDS[one.order]} too; see --date-format."
+                f"dates in {shown(name)} are read {WORDS[best]}{why}: {shown(cells[row])} is "
+                f"{dates[row].day} {dates[row]:%B %Y}, and could be read {WORDS[one]} too; see "
+                "--date-format."
             )
             break
     return best
 
 
-def _judged(reading: Reading, rank: int) -> tuple[Fit, Spacing | None]:
-    """How plausible a reading is, and its spacing."""
-    known = reading.dates.dropna()
-    unread, back = len(reading.dates) - len(known), int((np.diff(known.asi8) < 0).sum())
-    odd = reading.short and reading.order[0] == "y"
+def _fit(order: str, read: pd.DatetimeIndex, short: bool, rank: int) -> tuple[Fit, Spacing | None]:
+    """How plausible dates are that were read in an order, and their spacing."""
+    known = read.dropna()
+    unread, back = len(read) - len(known), int((np.diff(known.asi8) < 0).sum())
+    odd = short and order[0] == "y"
     dates = known.unique().sort_values()
     moved, every = nearest(dates) if len(dates) > 2 else (dates, None)
     if every is None:  # two days, in many rows, are near each other
@@ -359,29 +356,29 @@ def _say_century(dates: pd.DatetimeIndex, name: str, note: Note) -> None:
 
 def counted(
     table: Table, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
-) -> pd.Series | None:
+) -> pd.DatetimeIndex | None:
     """Dates of a column of numbers, NaT where one is missing; None if they are something else.
 
     ``likely`` says that the column has a name like a date, ``first`` that it is the first; at
     ``least`` this share of its cells must be there. What numbers are taken for is said.
     """
-    values, column = table.numbers(name).values, table.frame[name]
+    values = table.numbers(name).values
     there = ~np.isnan(values)
-    known = values[there]
+    known, column = values[there], table.frame[name][there]
     if len(known) < 2 or len(known) < least * len(values):
         return None
     steps = np.diff(known)
     rises = _once(known) and (likely or (steps >= 0).all() or (steps <= 0).all())
     for way in WAYS if rises else WAYS[:2]:
-        for found, meaning in way(known, column[there], likely, first):
-            dates = pd.Series(found, column.index[there], name=name).reindex(column.index)
+        for found, meaning in way(known, column, likely, first):
             if meaning:
-                row = dates.first_valid_index()
+                row = int(found.notna().argmax())
                 note(
-                    f"numbers in {shown(name)} are read as {meaning}: {shown(column[row])} is "
-                    f"{dates[row].day} {dates[row]:%B %Y}; --date none takes rows as evenly spaced."
+                    f"numbers in {shown(name)} are read as {meaning}: {shown(column.iloc[row])} is "
+                    f"{found[row].day} {found[row]:%B %Y}; --date none takes rows as evenly spaced."
                 )
-            return dates
+            every = pd.Series(found, np.flatnonzero(there)).reindex(range(len(values)))
+            return pd.DatetimeIndex(every)
     return None
 
 

@@ -112,7 +112,7 @@ def straight(text: str, note: Note) -> str:
     return re.sub(rf"(?<![^;,\t|\r\n]){start}|{end}(?![^;,\t|\r\n])", '"', text)
 
 
-def layout(text: str, note: Note) -> tuple[str, str | None]:
+def table_in(text: str, note: Note) -> tuple[str, str | None]:
     """The text of a table with blank lines around it, and its separator; says what is left out."""
     separator = None
     if forced := SEP.match(text):
@@ -421,10 +421,7 @@ def without_extra_rows(frame: pd.DataFrame, note: Note) -> pd.DataFrame:
 
 
 def _totals(frame: pd.DataFrame) -> list[tuple[int, str]]:
-    """Where the last rows begin that are totals of those above, and with what; the last first.
-
-    A row with a date is none, nor one whose word begins earlier rows too, as names of series do.
-    """
+    """Place and text of the first cell of each last row that is a total of those above it."""
     tail, totals = frame.iloc[-MOST_TOTALS - 1 :, :100], list[tuple[int, str]]()
     for row in reversed(range(len(tail))):
         filled = [(i, str(cell)) for i, cell in enumerate(tail.iloc[row]) if str(cell).strip()]
@@ -435,5 +432,6 @@ def _totals(frame: pd.DataFrame) -> list[tuple[int, str]]:
             break
         totals.append(filled[0])
     above = frame.iloc[: len(frame) - len(totals)]
+    # Names of series begin earlier rows too.
     ids = any((above.iloc[:, place] == cell).any() for place, cell in totals)
     return [] if ids or len(totals) == len(tail) else totals

@@ -59,10 +59,7 @@ TWO_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3}){2,}")  # 1.234.567
 
 
 def each_cell(column: pd.Series) -> Iterator[str]:
-    """Cells as text without spaces around it, empty where missing.
-
-    One by one, for a list of short cells takes many times their bytes.
-    """
+    """Cells as text, empty where missing; one by one, for a list takes many times their bytes."""
     for start in range(0, len(column), CHUNK):
         part = column if len(column) <= CHUNK else column.iloc[start : start + CHUNK]
         for cell in part.tolist():
@@ -123,15 +120,7 @@ class Dressed(NamedTuple):
 
 
 def cut(cell: str) -> Dressed | None:
-    """A dressed number in its parts; None for any other text.
-
-    Examples
-    --------
-    >>> cut("($1,234)")
-    Dressed(bare='1,234', negative=True, around='$', marks='')
-    >>> cut("12.5 kg*").around, cut("9.4-").negative, cut("2023-01-02")
-    ('kg', True, None)
-    """
+    """A dressed number, such as ``($1,234)`` or ``12.5 kg*``, in its parts; None for other text."""
     found = DIGITS.search(cell) if len(cell) <= LONGEST else None
     if found is None:
         return None
@@ -312,11 +301,7 @@ def _bare(cell: str) -> str:
 
 
 def _grouped(cells: Iterator[str]) -> bool:
-    """Whether cells such as 1.054 are rather thousands, beside whole numbers of up to three digits.
-
-    They are if neighbours in the file are closer to each other so, on average of their ratios.
-    Whole numbers are no accident where they are many: less is asked of them then.
-    """
+    """Whether cells such as 1.054 are rather thousands: neighbours are nearer each other then."""
     ratios, whole, count, before = [], 0, 0, None
     for cell in cells:
         bare = _bare(cell).lstrip("+-")
@@ -327,6 +312,7 @@ def _grouped(cells: Iterator[str]) -> bool:
         if before is not None and before[1] != marked:
             ratios.append(math.log(before[0] / size if marked else size / before[0]))
         before, whole, count = (size, marked), whole + (not marked), count + 1
+    # Whole numbers are no accident where they are many: less is asked of them then.
     asked = math.log(NEARER) * (1 - whole / count / 2)
     return sum(ratios) > asked * len(ratios)
 

@@ -17,13 +17,7 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.text import Note, listed, one_line, shown, unguarded
-from echofold.cli.reading.layout import (
-    filled_lines,
-    is_header,
-    layout,
-    straight,
-    without_extra_rows,
-)
+from echofold.cli.reading import layout
 from echofold.cli.reading.numbers import Numbers, Sign, each_cell, numbers_of, signs_of
 
 OTHER_KINDS = {
@@ -195,7 +189,7 @@ def _split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
     def say(words: str) -> None:
         note(f"{name}: {words}")
 
-    text, separator = layout(straight(text, say), say)
+    text, separator = layout.table_in(layout.straight(text, say), say)
     if separator is not None and separator not in text:
         separator = None
     if not text.strip():
@@ -205,13 +199,13 @@ def _split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
         )
     if separator is None:
         # Objects first: NumPy would make all lines as wide as the longest.
-        lines = [line[0].strip().strip('"') for line in filled_lines(text)]
+        lines = [line[0].strip().strip('"') for line in layout.filled_lines(text)]
         frame = pd.DataFrame({0: np.array(lines, dtype=object)}, dtype="str")
     else:
         frame = _cells(text, separator, name, say)
     first = [str(cell).strip() for cell in frame.iloc[0]]
     below = [[str(cell).strip() for cell in row] for row in frame.iloc[1:6].to_numpy()]
-    if not is_header(first, below):
+    if not layout.is_header(first, below):
         names = [f"column{i}" for i in range(1, len(first) + 1)]
         note(f"{name} has no header; its columns are called {listed(names)}.")
     else:
@@ -223,19 +217,16 @@ def _split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
     # Columns without a name that hold nothing, as of separators at the end of every line.
     nameless = [one for one, cell in zip(names, first, strict=True) if not cell]
     empty = [one for one in nameless if not any(each_cell(frame[one]))]
-    frame = without_extra_rows(frame.drop(columns=empty), say)
+    frame = layout.without_extra_rows(frame.drop(columns=empty), say)
     if separator is None:
         frame = _with_blank_lines(frame, text, say)
     return frame.reset_index(drop=True), separator
 
 
 def _with_blank_lines(frame: pd.DataFrame, text: str, say: Note) -> pd.DataFrame:
-    """One column with an empty cell for each blank line of a text between those that it has.
-
-    Where lines are spaced, as many more blank ones are needed for a cell.
-    """
+    """One column with an empty cell for each blank line in it, or for each more than are usual."""
     blank, at = [], 0
-    for line in filled_lines(text):
+    for line in layout.filled_lines(text):
         blank.append(len(BREAK.findall(text, at, line.start())) - bool(at))
         at = line.end()
     between = np.where(np.diff(frame.index) == 1, np.array(blank)[frame.index[1:]], 0)
@@ -327,7 +318,7 @@ def _long_line(text: str, separator: str) -> str | None:
 
 def _check_width(text: str, separator: str, name: str) -> None:
     """Raise for a file that would take much more memory as a table than as text."""
-    lines = (QUOTED.sub("", line[0]) for line in islice(filled_lines(text), 2))
+    lines = (QUOTED.sub("", line[0]) for line in islice(layout.filled_lines(text), 2))
     wide = max(line.count(separator) for line in lines) + 1
     if wide > WIDEST:
         raise ValueError(
@@ -337,7 +328,7 @@ def _check_width(text: str, separator: str, name: str) -> None:
     most = max(EMPTY, len(text))  # an even table has a character for each cell
     count = text.count("\n") + text.count("\r")
     if wide * count > most:
-        count = sum(1 for _ in filled_lines(text))
+        count = sum(1 for _ in layout.filled_lines(text))
     if wide * count > most:
         raise ValueError(
             f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
