@@ -12,7 +12,7 @@ from echofold._data.text import Note, listed, shown
 from echofold.cli.reading import calendar
 from echofold.cli.reading.calendar import DAY, HOUR, MINUTE, MONTH, like_dates, made, named, plain
 from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse, time_of_day
-from echofold.cli.reading.numbers import between, integral
+from echofold.cli.reading.numbers import between, whole
 from echofold.cli.reading.table import Table
 
 COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
@@ -51,16 +51,6 @@ def find_dates(
         return None, None
     _refuse_missing(found[1], table, found[0])
     return _with_time(table, *found, columns, note) or found
-
-
-def another(table: Table, others: Sequence[str]) -> str | None:
-    """A column that may hold the dates, none of ``others``."""
-    for name in table.columns(others):
-        if len(table.numbers(name).wrong):
-            dates = parse(table.frame[name], None, lambda _: None)
-            if dates.notna().all() and dates.nunique() > 1:
-                return name
-    return None
 
 
 def _asked_for(table: Table, date: str, form: str | None, note: Note) -> tuple[str, pd.Index]:
@@ -110,17 +100,6 @@ def _doubtful(dates: pd.DatetimeIndex) -> tuple[float, bool]:
     return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
 
 
-def _as_one(table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
-    """One column of dates in the place of its parts."""
-    note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
-    name = " ".join(parts)
-    while name in table.frame.columns:
-        name += " date"
-    whole = pd.Series(dates, index=table.frame.index, name=name)
-    table.frame = pd.concat([whole, table.frame.drop(columns=parts)], axis=1)
-    return name, dates
-
-
 def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
     """The first column of numbers that mean dates, beside others."""
     for name in columns if len(table.frame.columns) > 1 else ():
@@ -130,6 +109,110 @@ def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
             if dates is not None:
                 return name, dates
     return None
+
+
+def _in_parts(table: Table, names: Sequence[str], note: Note) -> Found:
+    """Dates of the columns that make them together."""
+    year = named(names, "year")
+    columns = {part: named(names, part) for part in (*FINER, "hour", "minute")}
+    finer = next((part for part in FINER if columns[part]), None)
+    years = _whole_years(table, year) if year and finer else None
+    if year is None or finer is None or years is None:
+        return None
+    number = {part: _numbers(table, name, part) for part, name in columns.items() if name}
+    if (number[finer] < 1).any():
+        return None
+    used = [year, columns[finer]]
+    if finer == "week":
+        dates = calendar.weeks(years, number["week"])
+    elif finer == "quarter":
+        dates = made(years, number["quarter"] * 3 - 2)
+    elif finer == "day":
+        dates = made(years, time=(number["day"].clip(max=366) - 1) * DAY)
+    else:
+        dates = made(years, number[finer], number.get("day", 1))
+        used.append(columns["day"])
+    for finest, size, most in (("hour", HOUR, 24), ("minute", MINUTE, 59)):
+        there = number.get(finest, np.array([-1]))
+        if finer != "period" and not dates.is_unique and between(there, 0, most):
+            dates = calendar.usual(dates + pd.to_timedelta(there * size, unit="us"))
+            used.append(columns[finest])
+    return None if dates.isna().any() else _as_one(table, [one for one in used if one], dates, note)
+
+
+def _whole_years(table: Table, name: str) -> np.ndarray | None:
+    """Years of a column, also of two digits; None if a cell is none."""
+    values = table.numbers(name).values
+    if not whole(values):
+        return None
+    if between(values, 0, 99):
+        return calendar.centuries(values.astype(int))
+    return values.astype(int) if between(values, *calendar.YEARS) else None
+
+
+def _numbers(table: Table, name: str, part: str) -> np.ndarray:
+    """Numbers of months, weeks and so on, also by name, or of a period's month; below 1 if none."""
+    found = []
+    for cell in brief(table.frame[name]):
+        text = plain(cell).strip().rstrip(".")
+        if part == "period":
+            match = PERIOD.fullmatch(cell)
+            found.append(MONTHS[match[1]] * (int(match[2]) - 1) + 1 if match else -1)
+        elif match := NUMBERED.fullmatch(text):
+            found.append(int(match[1]))
+        else:
+            found.append(MONTH.get(text, -1) if part == "month" else -1)
+    return np.array(found)
+
+
+def _with_time(
+    table: Table, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
+) -> Found:
+    """Days that repeat together with the times of another column; None without one."""
+    if days.is_unique or days.hasnans or (days != days.normalize()).any():
+        return None
+    names = [one for one in names if one != day]
+    for name in (named(names, "time"), named(names, "hour")):
+        if name is None:
+            continue
+        told = np.array([_begin(cell) for cell in brief(table.frame[name])])
+        times = _clock(table, name) if (told < 0).any() else told
+        if times is not None:
+            both = calendar.usual(days + pd.to_timedelta(times, unit="us"))
+            return _as_one(table, [day, name], both, note)
+    return None
+
+
+def _begin(cell: str) -> int:
+    """Microseconds of the day when a time, a span or an hour such as HE01 begins."""
+    if ending := ENDING.fullmatch(cell):
+        return (int(ending[1]) - 1) * HOUR if 1 <= int(ending[1]) <= 25 else -1
+    return time_of_day(SPAN.sub("", cell))
+
+
+def _clock(table: Table, name: str) -> np.ndarray | None:
+    """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
+    values = table.numbers(name).values
+    if not (between(values, 0, 240_000) and whole(values)):
+        return None
+    numbers = values.astype(np.int64)
+    if numbers.max() <= 24:
+        return numbers * HOUR
+    if numbers.max() > 2400:
+        numbers = numbers // 100  # seconds are left out
+    fine = (numbers // 100 <= 24) & (numbers % 100 < 60) & (numbers.max() > 100)
+    return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
+
+
+def _as_one(table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
+    """One column of dates in the place of its parts."""
+    note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
+    name = " ".join(parts)
+    while name in table.frame.columns:
+        name += " date"
+    table.frame = table.frame.drop(columns=parts)
+    table.frame.insert(0, name, dates)
+    return name, dates
 
 
 def _unmerge(table: Table, names: list[str], note: Note) -> None:
@@ -169,20 +252,6 @@ def _number(cell: str) -> int:
     return int(digits[1]) if digits else MONTH.get(text, time_of_day(cell))
 
 
-def _refuse_headings(table: Table, columns: list[str]) -> None:
-    """Raise for years in rows of their own above their months."""
-    for name in columns[:3]:
-        sample = [plain(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
-        years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
-        months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
-        if years and months and len(years) + months >= 0.9 * len(sample):
-            raise ValueError(
-                f"column {shown(name)} of {table.name} holds the year {sample[years[0]]} in row "
-                f"{years[0] + 1}, above months without one: write the year into a column of its "
-                "own beside the months, and remove such rows."
-            )
-
-
 def _refuse_missing(dates: pd.DatetimeIndex, table: Table, name: str) -> None:
     """Raise where a row has no date."""
     missing = np.flatnonzero(dates.isna())
@@ -206,97 +275,18 @@ def _refuse_numbers(table: Table, columns: list[str]) -> None:
                 _refuse_missing(dates, table, name)
 
 
-def _in_parts(table: Table, names: Sequence[str], note: Note) -> Found:
-    """Dates of the columns that make them together."""
-    year = named(names, "year")
-    columns = {part: named(names, part) for part in (*FINER, "hour", "minute")}
-    finer = next((part for part in FINER if columns[part]), None)
-    years = _whole_years(table, year) if year and finer else None
-    if year is None or finer is None or years is None:
-        return None
-    number = {part: _numbers(table, name, part) for part, name in columns.items() if name}
-    if (number[finer] < 1).any():
-        return None
-    used = [year, columns[finer]]
-    if finer == "week":
-        dates = calendar.weeks(years, number["week"])
-    elif finer == "quarter":
-        dates = made(years, number["quarter"] * 3 - 2)
-    elif finer == "day":
-        dates = made(years, time=(number["day"].clip(max=366) - 1) * DAY)
-    else:
-        dates = made(years, number[finer], number.get("day", 1))
-        used.append(columns["day"])
-    for finest, size, most in (("hour", HOUR, 24), ("minute", MINUTE, 59)):
-        there = number.get(finest, np.array([-1]))
-        if finer != "period" and not dates.is_unique and between(there, 0, most):
-            dates = calendar.usual(dates + pd.to_timedelta(there * size, unit="us"))
-            used.append(columns[finest])
-    return None if dates.isna().any() else _as_one(table, [one for one in used if one], dates, note)
-
-
-def _with_time(
-    table: Table, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
-) -> Found:
-    """Days that repeat together with the times of another column; None without one."""
-    if days.is_unique or days.hasnans or (days != days.normalize()).any():
-        return None
-    names = [one for one in names if one != day]
-    for name in (named(names, "time"), named(names, "hour")):
-        if name is None:
-            continue
-        told = np.array([_begin(cell) for cell in brief(table.frame[name])])
-        times = _clock(table, name) if (told < 0).any() else told
-        if times is not None:
-            both = calendar.usual(days + pd.to_timedelta(times, unit="us"))
-            return _as_one(table, [day, name], both, note)
-    return None
-
-
-def _begin(cell: str) -> int:
-    """Microseconds of the day when a time, a span or an hour such as HE01 begins."""
-    if ending := ENDING.fullmatch(cell):
-        return (int(ending[1]) - 1) * HOUR if 1 <= int(ending[1]) <= 25 else -1
-    return time_of_day(SPAN.sub("", cell))
-
-
-def _clock(table: Table, name: str) -> np.ndarray | None:
-    """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
-    values = table.numbers(name).values
-    if not (between(values, 0, 240_000) and integral(values)):
-        return None
-    numbers = values.astype(np.int64)
-    if numbers.max() <= 24:
-        return numbers * HOUR
-    if numbers.max() > 2400:
-        numbers = numbers // 100  # seconds are left out
-    fine = (numbers // 100 <= 24) & (numbers % 100 < 60) & (numbers.max() > 100)
-    return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
-
-
-def _whole_years(table: Table, name: str) -> np.ndarray | None:
-    """Years of a column, also of two digits; None if a cell is none."""
-    values = table.numbers(name).values
-    if not integral(values):
-        return None
-    if between(values, 0, 99):
-        return calendar.centuries(values.astype(int))
-    return values.astype(int) if between(values, *calendar.YEARS) else None
-
-
-def _numbers(table: Table, name: str, part: str) -> np.ndarray:
-    """Numbers of months, weeks and so on, also by name, or of a period's month; below 1 if none."""
-    found = []
-    for cell in brief(table.frame[name]):
-        text = plain(cell).strip().rstrip(".")
-        if part == "period":
-            match = PERIOD.fullmatch(cell)
-            found.append(MONTHS[match[1]] * (int(match[2]) - 1) + 1 if match else -1)
-        elif match := NUMBERED.fullmatch(text):
-            found.append(int(match[1]))
-        else:
-            found.append(MONTH.get(text, -1) if part == "month" else -1)
-    return np.array(found)
+def _refuse_headings(table: Table, columns: list[str]) -> None:
+    """Raise for years in rows of their own above their months."""
+    for name in columns[:3]:
+        sample = [plain(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
+        years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
+        months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
+        if years and months and len(years) + months >= 0.9 * len(sample):
+            raise ValueError(
+                f"column {shown(name)} of {table.name} holds the year {sample[years[0]]} in row "
+                f"{years[0] + 1}, above months without one: write the year into a column of its "
+                "own beside the months, and remove such rows."
+            )
 
 
 def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
@@ -336,3 +326,13 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
         "oldest to the newest: name the column with --date and how its dates are written with "
         "--date-format."
     )
+
+
+def another(table: Table, others: Sequence[str]) -> str | None:
+    """A column that may hold the dates, none of ``others``."""
+    for name in table.columns(others):
+        if len(table.numbers(name).wrong):
+            dates = parse(table.frame[name], None, lambda _: None)
+            if dates.notna().all() and dates.nunique() > 1:
+                return name
+    return None

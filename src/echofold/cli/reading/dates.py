@@ -14,7 +14,7 @@ import pandas as pd
 from echofold._data.text import Note, one_line, shown
 from echofold.cli.reading import calendar
 from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, plain, plausible, usual
-from echofold.cli.reading.numbers import between, each_cell, integral
+from echofold.cli.reading.numbers import between, each_cell, whole
 from echofold.cli.reading.spacing import Spacing, grid, nearest
 from echofold.cli.reading.table import Table
 
@@ -71,6 +71,37 @@ Readings = dict[str, tuple[pd.DatetimeIndex, bool]]  # dates by order; years of 
 Found = Iterator[tuple[pd.DatetimeIndex, str]]  # dates of numbers, and what these are read as
 
 
+def parse(
+    column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
+) -> pd.DatetimeIndex:
+    """Dates of a column, NaT where a cell is none or its year is implausible.
+
+    Without a form they are guessed, and all NaT if more than ``most`` of the cells are no dates.
+    """
+    name = str(column.name)
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        dates, ahead = plausible(pd.DatetimeIndex(column)), None
+        if dates.tz is not None:
+            local, universal = dates.tz_localize(None), dates.tz_convert("UTC").tz_localize(None)
+            ahead = np.where(dates.isna(), 0, (local - universal).total_seconds()) // 60
+            dates = local
+    elif form is not None:
+        dates, ahead = _formatted(brief(column), form, name, note)
+    else:
+        cells = _rewritten(brief(column), name, note)
+        cells, ahead = calendar.without_zone(cells, name, note)
+        dates = _guess(cells, name, note, most)
+    dates = plausible(dates)
+    if ahead is not None and dates.notna().any():
+        dates = calendar.placed(dates, ahead, name, note)
+    return dates
+
+
+def brief(column: pd.Series) -> list[str]:
+    """Cells, empty where they are too long for a date: pandas makes all as wide as the longest."""
+    return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
+
+
 def _rewritten(cells: list[str], name: str, note: Note) -> list[str]:
     """Cells in a form that is read, as they are if they have none of these forms."""
     sample = calendar.sampled(cells)
@@ -89,6 +120,72 @@ def _follow(cells: list[str]) -> bool:
     """Whether cells are a year and the next, such as 1980/81; by chance one of twelve months is."""
     pairs = [match for cell in cells if (match := TWO_YEARS.fullmatch(cell))]
     return sum(f"{int(one[1]) + 1}".endswith(one[2]) for one in pairs) >= MOSTLY * len(cells)
+
+
+def _formatted(
+    cells: list[str], form: str, name: str, note: Note
+) -> tuple[pd.DatetimeIndex, np.ndarray | None]:
+    """Read cells as the user says they are written; minutes ahead of UTC as well."""
+    ahead = None
+    if form.endswith("%z"):
+        cells, ahead = calendar.without_zone(cells, name, note)
+        form = form if ahead is None else form[:-2].rstrip()
+    try:
+        dates = pd.to_datetime(cells, format=form, errors="coerce", utc="%z" in form.lower())
+    except Exception as error:  # any, by the way in which the format is wrong
+        raise ValueError(
+            f"--date-format {shown(form)} cannot be used: {one_line(error)}. Give one such as "
+            "'%d/%m/%Y %H:%M'."
+        ) from None
+    dates = pd.DatetimeIndex(dates)
+    if dates.tz is not None:
+        dates, ahead = dates.tz_localize(None), np.zeros(len(dates), int)
+    if "%y" in form:  # which pandas takes for years of 1969 to 2068
+        there = dates.notna()
+        years = np.where(there, dates.year, -1).astype(int)
+        shifts = centuries(np.where(there, years % 100, -1)) - years
+        for shift in np.unique(shifts[there]):
+            moved = dates + pd.DateOffset(years=int(shift))
+            dates = dates.where(~there | (shifts != shift), moved)
+        _say_century(dates, name, note)
+    return dates, ahead
+
+
+def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
+    """Read cells in the way that makes most of them dates, in the best order."""
+    nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
+    sample = calendar.sampled(cells)
+    if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
+        return nothing
+    for way in (_iso, calendar.by_letter):
+        if way(sample)[0].isna().mean() <= most:
+            dates, short = way(cells)
+            break
+    else:
+        apart = take_apart(sample)
+        orders = ORDERS[int(np.bincount(apart.counts, minlength=4).argmax())]
+        tried = [one for one in orders if in_order(apart, one)[0].isna().mean() <= most]
+        apart = take_apart(cells if tried else [])
+        readings = {one: in_order(apart, one) for one in tried}
+        best = _best(readings, cells, name, note)
+        if best is None:
+            return nothing
+        dates, short = readings[best]
+    if short:
+        _say_century(dates, name, note)
+    return dates
+
+
+def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
+    """Dates of ISO 8601, NaT where cells are none; and that years have not two digits."""
+    cells = [cell if ISO.match(cell) else "" for cell in cells]  # else any number is a year
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)  # of pandas 2, where 3 raises
+            dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
+    except (ValueError, FutureWarning):  # a few have a zone
+        dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
+    return plausible(dates.tz_localize(None)), False
 
 
 class Apart(NamedTuple):
@@ -194,103 +291,6 @@ def in_order(apart: Apart, order: str) -> tuple[pd.DatetimeIndex, bool]:
     return made(np.where(fits, year, -1), month, day, apart.time), short
 
 
-def parse(
-    column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
-) -> pd.DatetimeIndex:
-    """Dates of a column, NaT where a cell is none or its year is implausible.
-
-    Without a form they are guessed, and all NaT if more than ``most`` of the cells are no dates.
-    """
-    name = str(column.name)
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        dates, ahead = plausible(pd.DatetimeIndex(column)), None
-        if dates.tz is not None:
-            local, universal = dates.tz_localize(None), dates.tz_convert("UTC").tz_localize(None)
-            ahead = np.where(dates.isna(), 0, (local - universal).total_seconds()) // 60
-            dates = local
-    elif form is not None:
-        dates, ahead = _formatted(brief(column), form, name, note)
-    else:
-        cells = _rewritten(brief(column), name, note)
-        cells, ahead = calendar.without_zone(cells, name, note)
-        dates = _guess(cells, name, note, most)
-    dates = plausible(dates)
-    if ahead is not None and dates.notna().any():
-        dates = calendar.placed(dates, ahead, name, note)
-    return dates
-
-
-def brief(column: pd.Series) -> list[str]:
-    """Cells, empty where they are too long for a date: pandas makes all as wide as the longest."""
-    return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
-
-
-def _formatted(
-    cells: list[str], form: str, name: str, note: Note
-) -> tuple[pd.DatetimeIndex, np.ndarray | None]:
-    """Read cells as the user says they are written; minutes ahead of UTC as well."""
-    ahead = None
-    if form.endswith("%z"):
-        cells, ahead = calendar.without_zone(cells, name, note)
-        form = form if ahead is None else form[:-2].rstrip()
-    try:
-        dates = pd.to_datetime(cells, format=form, errors="coerce", utc="%z" in form.lower())
-    except Exception as error:  # any, by the way in which the format is wrong
-        raise ValueError(
-            f"--date-format {shown(form)} cannot be used: {one_line(error)}. Give one such as "
-            "'%d/%m/%Y %H:%M'."
-        ) from None
-    dates = pd.DatetimeIndex(dates)
-    if dates.tz is not None:
-        dates, ahead = dates.tz_localize(None), np.zeros(len(dates), int)
-    if "%y" in form:  # which pandas takes for years of 1969 to 2068
-        there = dates.notna()
-        years = np.where(there, dates.year, -1).astype(int)
-        shifts = centuries(np.where(there, years % 100, -1)) - years
-        for shift in np.unique(shifts[there]):
-            moved = dates + pd.DateOffset(years=int(shift))
-            dates = dates.where(~there | (shifts != shift), moved)
-        _say_century(dates, name, note)
-    return dates, ahead
-
-
-def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
-    """Read cells in the way that makes most of them dates, in the best order."""
-    nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
-    sample = calendar.sampled(cells)
-    if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
-        return nothing
-    for way in (_iso, calendar.by_letter):
-        if way(sample)[0].isna().mean() <= most:
-            dates, short = way(cells)
-            break
-    else:
-        apart = take_apart(sample)
-        orders = ORDERS[int(np.bincount(apart.counts, minlength=4).argmax())]
-        tried = [one for one in orders if in_order(apart, one)[0].isna().mean() <= most]
-        apart = take_apart(cells if tried else [])
-        readings = {one: in_order(apart, one) for one in tried}
-        best = _best(readings, cells, name, note)
-        if best is None:
-            return nothing
-        dates, short = readings[best]
-    if short:
-        _say_century(dates, name, note)
-    return dates
-
-
-def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
-    """Dates of ISO 8601, NaT where cells are none; and that years have not two digits."""
-    cells = [cell if ISO.match(cell) else "" for cell in cells]  # else any number is a year
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FutureWarning)  # of pandas 2, where 3 raises
-            dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
-    except (ValueError, FutureWarning):  # a few have a zone
-        dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
-    return plausible(dates.tz_localize(None)), False
-
-
 class Fit(NamedTuple):
     """How far a reading is from plausible, the worst first."""
 
@@ -384,7 +384,7 @@ def counted(
 
 def _digits(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
     """Days such as 20240131, also with hours, minutes and seconds."""
-    if not integral(values):
+    if not whole(values):
         return
     for form, low, high in (
         ("%Y%m%d", 15e6, 24e6), ("%Y%m%d%H", 19e8, 21e8), ("%Y%m%d%H%M", 19e10, 21e10),
@@ -399,7 +399,7 @@ def _digits(values: np.ndarray, column: pd.Series, likely: bool, first: bool) ->
 
 def _months(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
     """Months such as 194901, 1949.01 or 01.1949."""
-    if integral(values):
+    if whole(values):
         if between(values, YEARS[0] * 100, YEARS[1] * 100):
             numbers = values.astype(int)
             if calendar.role(str(column.name), "week"):
@@ -441,14 +441,14 @@ def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> 
     """Whole years, with few left out, or with fractions, as R counts months and quarters."""
     if not between(values, *YEARS):
         return
-    if (likely or first) and integral(values) and _steady(values):
+    if (likely or first) and whole(values) and _steady(values):
         yield made(values.astype(int)), "" if likely else "years"
     for parts, middle, near in ((4, 0.0, 0.03), (12, 0.0, 0.07), (12, 0.5, 0.15)):
         counts = values * parts - middle
-        whole = np.rint(counts).astype(int)
-        if (np.abs(counts - whole) <= near).all() and _steady(whole.astype(float)):
+        rounded = np.rint(counts).astype(int)
+        if (np.abs(counts - rounded) <= near).all() and _steady(rounded.astype(float)):
             words = f"years with fractions for {'quarters' if parts == 4 else 'months'}"
-            yield made(whole // parts, whole % parts * (12 // parts) + 1), words
+            yield made(rounded // parts, rounded % parts * (12 // parts) + 1), words
 
 
 def _epoch(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:

@@ -85,19 +85,13 @@ def number(cell: str, decimal: str) -> float:
 def is_value(cell: str) -> bool:
     """Whether a cell looks like a number or a date, and not like the name of a column."""
     cell = SPACES.sub("", cell[:100])
-    if any(form.fullmatch(cell) for form in (NUMBER, COMMA, THOUSANDS, POINTS)):
-        return True
-    return bool(re.match(r"\d{1,4}[-./]\d{1,2}([-./]\d{1,4})?\b", cell))
+    number = any(form.fullmatch(cell) for form in (NUMBER, COMMA, THOUSANDS, POINTS))
+    return number or bool(re.match(r"\d{1,4}[-./]\d{1,2}([-./]\d{1,4})?\b", cell))
 
 
 def whole(values: np.ndarray) -> bool:
     """Whether all values are there and are whole numbers of which floats hold every one."""
-    return between(values, -WHOLE, WHOLE) and integral(values)
-
-
-def integral(values: np.ndarray) -> bool:
-    """Whether no value has a fraction."""
-    return not (values % 1).any()
+    return between(values, -WHOLE, WHOLE) and not (values % 1).any()
 
 
 def between(values: np.ndarray, low: float, high: float) -> bool:
