@@ -61,8 +61,7 @@ TWO_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3}){2,}")  # 1.234.567
 def each_cell(column: pd.Series) -> Iterator[str]:
     """Cells as text, empty where missing; one by one, for a list takes many times their bytes."""
     for start in range(0, len(column), CHUNK):
-        part = column if len(column) <= CHUNK else column.iloc[start : start + CHUNK]
-        for cell in part.tolist():
+        for cell in column.iloc[start : start + CHUNK].tolist():
             if not isinstance(cell, str):  # of Parquet
                 cell = "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else str(cell)
             yield cell.strip().replace("\u2212", "-")

@@ -286,13 +286,13 @@ def _none(table: Table, others: list[str]) -> str:
             "forecast."
         )
     best = min(names, key=lambda name: len(table.numbers(name).wrong) or len(table.frame) + 1)
-    wrong = table.numbers(best)[1]
+    wrong = table.numbers(best).wrong
     if not len(wrong):
         return f"{table.name} has no column of numbers: the cells of {listed(names)} are empty."
+    cell = table.place(best, wrong[0], len(wrong))
     return table.clash(best) or (
-        f"{table.name} has no column of numbers: column {shown(best)} holds "
-        f"{_first(table, best, wrong)}, which is none (its columns are {listed(table.frame)}); "
-        "correct such cells, or leave them empty."
+        f"{table.name} has no column of numbers: column {shown(best)} holds {cell}, which is none "
+        f"(its columns are {listed(table.frame)}); correct such cells, or leave them empty."
     )
 
 
@@ -303,27 +303,21 @@ def _checked(table: Table, column: str) -> np.ndarray:
     if len(wrong):
         raise ValueError(
             table.clash(column)
-            or f"{holds} {_first(table, column, wrong)}, but numbers are needed; correct it, or "
-            "leave the cell empty."
+            or f"{holds} {table.place(column, wrong[0], len(wrong))}, but numbers are needed; "
+            "correct it, or leave the cell empty."
         )
     huge = np.flatnonzero(np.abs(values) > LARGEST)
     if len(huge):
-        raise ValueError(f"{holds} {_first(table, column, huge)}, {TOO_LARGE}")
+        raise ValueError(f"{holds} {table.place(column, huge[0], len(huge))}, {TOO_LARGE}")
     return values
-
-
-def _first(table: Table, column: str, rows: np.ndarray) -> str:
-    """The first of some cells with its row, and how many there are."""
-    more = f" (and {count(len(rows) - 1, 'more such cell')})" if len(rows) > 1 else ""
-    return table.place(column, rows[0]) + more
 
 
 def _enough(there: int, column: str, source: str, times: int = 1) -> None:
     """Raise for a series that has, or can have with ``times`` as many, too few values."""
     if times * there < LEAST:
         raise ValueError(
-            f"{source} has {there} value{'' if there == 1 else 's'} in {shown(column)}; at least "
-            f"{LEAST} are needed to train and validate a network."
+            f"{source} has {count(there, 'value')} in {shown(column)}; at least {LEAST} are needed "
+            "to train and validate a network."
         )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, listed, one_line, shown, unguarded
+from echofold._data.text import Note, count, listed, one_line, shown, unguarded
 from echofold.cli.reading import layout
 from echofold.cli.reading.numbers import Numbers, Sign, each_cell, numbers_of, signs_of
 
@@ -60,9 +60,10 @@ class Table:
             self.read[name] = numbers_of(self.frame[name], self.signs.get(name, Sign()))
         return self.read[name]
 
-    def place(self, name: str, row: int) -> str:
-        """One cell as the file has it, with its row."""
-        return f"{shown(self.frame[name].iloc[row])} in row {row + 1}"
+    def place(self, name: str, row: int, of: int = 1) -> str:
+        """One cell as the file has it, with its row, and how many there are besides it."""
+        more = f" (and {count(of - 1, 'more such cell')})" if of > 1 else ""
+        return f"{shown(self.frame[name].iloc[row])} in row {row + 1}{more}"
 
     def clash(self, name: str) -> str:
         """What to say of a column with two units; empty if it has none."""
@@ -267,18 +268,17 @@ def _cells(text: str, separator: str, name: str, say: Note) -> pd.DataFrame:
         return frame
     short = (one for one in _rows(text, separator) if len(one[1]) < width)
     line, row = next(short, (0, []))
-    count = bool(line) + sum(1 for _ in short)
-    if count > max(1, HABIT * len(frame)):
+    lines = bool(line) + sum(1 for _ in short)
+    if lines > max(1, HABIT * len(frame)):
         say(
-            f"{count} lines, the first line {line}, have fewer than {width} fields; the others are "
+            f"{lines} lines, the first line {line}, have fewer than {width} fields; the others are "
             "taken to be empty."
         )
-    elif count:
-        fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-        others = f", and so have {count - 1} other lines" if count > 1 else ""
+    elif lines:
+        others = f", and so have {lines - 1} other lines" if lines > 1 else ""
         raise ValueError(
-            f"{uneven} line {line} has {fields}, too few where {width} are expected{others}: "
-            f"{shown(separator.join(row[:50]))}; complete it, or remove it."
+            f"{uneven} line {line} has {count(len(row), 'field')}, too few where {width} are "
+            f"expected{others}: {shown(separator.join(row[:50]))}; complete it, or remove it."
         )
     return frame
 
@@ -318,19 +318,19 @@ def _long_line(text: str, separator: str) -> str | None:
 
 def _check_width(text: str, separator: str, name: str) -> None:
     """Raise for a file that would take much more memory as a table than as text."""
-    lines = (QUOTED.sub("", line[0]) for line in islice(layout.filled_lines(text), 2))
-    wide = max(line.count(separator) for line in lines) + 1
+    first = (QUOTED.sub("", line[0]) for line in islice(layout.filled_lines(text), 2))
+    wide = max(line.count(separator) for line in first) + 1
     if wide > WIDEST:
         raise ValueError(
             f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
             "dates and of the numbers to forecast."
         )
     most = max(EMPTY, len(text))  # an even table has a character for each cell
-    count = text.count("\n") + text.count("\r")
-    if wide * count > most:
-        count = sum(1 for _ in layout.filled_lines(text))
-    if wide * count > most:
+    lines = text.count("\n") + text.count("\r")
+    if wide * lines > most:
+        lines = sum(1 for _ in layout.filled_lines(text))
+    if wide * lines > most:
         raise ValueError(
             f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
-            f"its {count:,} lines have few. Keep the columns that are filled."
+            f"its {lines:,} lines have few. Keep the columns that are filled."
         )
