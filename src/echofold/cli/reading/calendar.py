@@ -29,18 +29,14 @@ MONTHS = (
     "grudzien",
 )
 MORE = {"janner": 1, "maerz": 3, "mrz": 3, "mrt": 3}  # that no name above begins with
-DAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday",
-    "lundi mardi mercredi jeudi vendredi samedi dimanche",
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag sonnabend",
-    "lunes martes miercoles jueves viernes sabado domingo",
-    "lunedi martedi mercoledi giovedi venerdi sabato domenica",
-    "segunda terca quarta quinta sexta sabado domingo feira",
-    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
-    "mandag tisdag onsdag torsdag fredag lordag sondag",
-)
+DAYS = """
+    monday tuesday wednesday thursday friday saturday sunday lundi mardi mercredi jeudi vendredi
+    samedi dimanche montag dienstag mittwoch donnerstag freitag samstag sonntag sonnabend lunes
+    martes miercoles jueves viernes sabado domingo lunedi martedi mercoledi giovedi venerdi sabato
+    domenica segunda terca quarta quinta sexta feira maandag dinsdag woensdag donderdag vrijdag
+    zaterdag zondag mandag tisdag onsdag torsdag fredag lordag sondag
+"""
 FILLERS = {"of", "the", "de", "del", "den", "der", "le", "st", "nd", "rd", "th", "er", "o", "at"}
-SHORTEST = 3  # letters of a month; 2 of a weekday
 ACCENTS = re.compile("[\u0300-\u036f]")
 ROLES = {
     "year": "year yr yyyy yy jahr annee an ano anio anno jaar rok",
@@ -56,11 +52,11 @@ ROLES = {
     "time": "time uhrzeit zeit heure hora ora tijd heures clock starttime timestart "
     "start begin from von beginn intervalstart",
 }
-OTHER = (
-    "datetime timestamp timestamps ts period periode periodo epoch unix unixtime yearmonth yyyymm "
-    "yyyymmdd ym yearweek yearquarter zeitpunkt zeitstempel tiempo temps tempo monthyear years "
-    "jahre annees fy fiscalyear"
-)
+OTHER = """
+    datetime timestamp timestamps ts period periode periodo epoch unix unixtime yearmonth yyyymm
+    yyyymmdd ym yearweek yearquarter zeitpunkt zeitstempel tiempo temps tempo monthyear years
+    jahre annees fy fiscalyear
+"""
 OF_ROLE = {role: set(names.split()) for role, names in ROLES.items()}
 WEAK = {"q", "data", "an", "he", "mo", "mon", "start", "begin", "from", "von", "beginn"}
 LIKE = set.union(*OF_ROLE.values(), set(OTHER.split())) - WEAK
@@ -69,17 +65,14 @@ YEARS = 1500, 2300
 Whole = np.ndarray | int
 DAY = 86_400_000_000  # microseconds
 UNIT = pd.date_range("2000", periods=1).unit  # what pandas gives to dates of its own
-LETTER = r"(q|t|qtr|quarter|quartal|trim|trimestre|kwartaal|m|w|kw|wk|week|s|sem|h)"
+LETTER = r"(?P<letter>q|t|qtr|quarter|quartal|trim|trimestre|kwartaal|m|w|kw|wk|week|s|sem|h)"
 BETWEEN = r"[-\s:/.]{0,2}"
+NUMBER, YEAR = r"(?P<number>\d{1,2})", r"(?P<year>\d{4}|\d\d)"
 FORMS = [
-    re.compile(rf"(?P<year>\d{{4}}){BETWEEN}(?P<letter>{LETTER}){BETWEEN}(?P<number>\d{{1,2}})"),
+    re.compile(rf"(?P<year>\d{{4}}){BETWEEN}{LETTER}{BETWEEN}{NUMBER}"),
     re.compile(r"(?P<year>\d{4})-?(?P<letter>w)(?P<number>\d\d)-?(?P<day>[1-7])"),
-    re.compile(
-        rf"(?P<letter>{LETTER}){BETWEEN}(?P<number>\d{{1,2}})[-\s:/.']{{1,2}}(?P<year>\d{{4}}|\d\d)"
-    ),
-    re.compile(
-        rf"(?P<number>\d{{1,2}})\.?\s?(?P<letter>{LETTER}){BETWEEN}'?(?P<year>\d{{4}}|\d\d)"
-    ),
+    re.compile(rf"{LETTER}{BETWEEN}{NUMBER}[-\s:/.']{{1,2}}{YEAR}"),
+    re.compile(rf"{NUMBER}\.?\s?{LETTER}{BETWEEN}'?{YEAR}"),
 ]
 KINDS = {"m": 1, "w": 7, "kw": 7, "wk": 7, "week": 7, "s": 7, "sem": 7, "h": 6}  # else 3 months
 MOST_PERIODS = {1: 12, 3: 4, 6: 2, 7: 53}
@@ -95,46 +88,28 @@ HOUR, MINUTE = 3_600_000_000, 60_000_000  # microseconds
 
 
 def plain(word: str) -> str:
-    """Letters in lower case without accents.
-
-    Examples
-    --------
-    >>> plain("Février"), plain("MÄRZ"), plain("août")
-    ('fevrier', 'marz', 'aout')
-    """
+    """Letters in lower case without accents."""
     if word.isascii():
         return word.lower()
     return ACCENTS.sub("", unicodedata.normalize("NFKD", word.lower()))
 
 
 def _beginnings() -> dict[str, int]:
-    """Months by their names and every beginning of these that means one month only."""
+    """Months by every beginning of their names, of three letters or more, that means one only."""
     found: dict[str, set[int]] = {}
     for names in MONTHS:
         for number, name in enumerate(names.split(), 1):
-            for length in range(SHORTEST, len(name) + 1):
+            for length in range(3, len(name) + 1):
                 found.setdefault(name[:length], set()).add(number)
-    clear = {name: min(numbers) for name, numbers in found.items() if len(numbers) == 1}
-    return {**clear, **MORE}
+    return {name: min(numbers) for name, numbers in found.items() if len(numbers) == 1}
 
 
-MONTH = _beginnings()
-WEEKDAY = {
-    name[:length]
-    for names in DAYS
-    for name in names.split()
-    for length in range(2, len(name) + 1)
-}  # fmt: skip
+MONTH = {**_beginnings(), **MORE}
+WEEKDAY = {name[:length] for name in DAYS.split() for length in range(2, len(name) + 1)}
 
 
 def role(name: str, wanted: str) -> bool:
-    """Whether a column is named for a part of dates.
-
-    Examples
-    --------
-    >>> role("Año", "year"), role("MONTH_NAME", "month"), role("sales", "day")
-    (True, True, False)
-    """
+    """Whether a column is named for a part of dates, such as MONTH_NAME."""
     return re.sub(r"[\W\d_]", "", plain(name)) in OF_ROLE[wanted]
 
 
@@ -144,28 +119,13 @@ def named(names: Sequence[str], *wanted: str) -> str | None:
 
 
 def like_dates(name: str, whole: bool = False) -> bool:
-    """Whether a word of a name speaks of dates, or, if ``whole``, each.
-
-    Examples
-    --------
-    >>> like_dates("Order Date"), like_dates("saleDate"), like_dates("update")
-    (True, True, False)
-    >>> like_dates("response time", whole=True)
-    False
-    """
-    words = {plain(word) for word in WORD.findall(name)} | {plain(name)}
-    found = words & LIKE
-    return bool(plain(name) in LIKE or (found and (not whole or words - {plain(name)} <= LIKE)))
+    """Whether a word of a name, such as saleDate, speaks of dates, or, if ``whole``, each."""
+    words = {plain(word) for word in WORD.findall(name)}
+    return plain(name) in LIKE or bool(words & LIKE and (not whole or words <= LIKE))
 
 
 def made(year: np.ndarray, month: Whole = 1, day: Whole = 1, time: Whole = 0) -> pd.DatetimeIndex:
-    """Dates of numbers, NaT where there is no such day; ``time`` is microseconds of a day.
-
-    Examples
-    --------
-    >>> made(np.array([2021, 2021]), 2, np.array([28, 30])).strftime("%d %b").tolist()
-    ['28 Feb', nan]
-    """
+    """Dates of numbers, NaT where there is no such day; ``time`` is microseconds of a day."""
     fine = (year >= YEARS[0]) & (year <= YEARS[1]) & (month >= 1) & (month <= 12)
     months = (np.where(fine, year, 1970) - 1970) * 12 + np.where(fine, month, 1) - 1
     firsts = months.astype("datetime64[M]")
@@ -194,11 +154,6 @@ def centuries(years: np.ndarray) -> np.ndarray:
 
     A file that runs on from row to row does so over the turn of a century, and ends next year at
     the latest. In any other order, a year after the next is of the last century.
-
-    Examples
-    --------
-    >>> centuries(np.array([95, 99, 0, 5])), centuries(np.array([49, 50, 60]))
-    (array([1995, 1999, 2000, 2005]), array([1949, 1950, 1960]))
     """
     there, latest = years >= 0, _today().year + 1
     known = years[there]
@@ -247,17 +202,13 @@ def by_letter(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
 def weeks(year: np.ndarray, number: np.ndarray) -> pd.DatetimeIndex:
     """Mondays of the weeks of ISO 8601, NaT where a year has no such week."""
     fine = (year >= YEARS[0]) & (year <= YEARS[1]) & (number >= 1) & (number <= 53)
-    year = np.where(fine, year, 2000)
-    first = _monday_of_first(year)
+    both = np.where(fine, year, 2000) - 1970 + np.array([[0], [1]])
+    # The Monday of the week with the 4th of January, of a year and the next; day 0 is a Thursday.
+    fourth = both.astype("datetime64[Y]").astype("datetime64[D]") + 3
+    first, after = fourth - ((fourth.astype(int) + 3) % 7).astype("timedelta64[D]")
     monday = first + 7 * (np.where(fine, number, 1) - 1).astype("timedelta64[D]")
-    monday[~fine | (monday >= _monday_of_first(year + 1))] = np.datetime64("NaT")
+    monday[~fine | (monday >= after)] = np.datetime64("NaT")
     return usual(pd.DatetimeIndex(monday.astype("datetime64[us]")))
-
-
-def _monday_of_first(year: np.ndarray) -> np.ndarray:
-    """The Monday of the week with the 4th of January."""
-    fourth = (year - 1970).astype("datetime64[Y]").astype("datetime64[D]") + 3
-    return fourth - ((fourth.astype(int) + 3) % 7).astype("timedelta64[D]")  # day 0: a Thursday
 
 
 def sampled(cells: Sequence[str]) -> list[str]:
@@ -309,10 +260,7 @@ def placed(local: pd.DatetimeIndex, ahead: np.ndarray, name: str, note: Note) ->
 
 
 def local_midnights(dates: pd.DatetimeIndex) -> pd.DatetimeIndex | None:
-    """The days whose midnights these are in a zone with summer time, or in one east of UTC.
-
-    None for dates of more times of day, and for days at a time that never changes.
-    """
+    """The days whose midnights these are, in a zone with summer time or east of UTC, or None."""
     known = dates.dropna()
     if len(known) < 3:
         return None

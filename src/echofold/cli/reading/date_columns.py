@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +12,7 @@ from echofold._data.text import Note, listed, shown
 from echofold.cli.reading import calendar
 from echofold.cli.reading.calendar import DAY, HOUR, MINUTE, MONTH, like_dates, made, named, plain
 from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse, time_of_day
-from echofold.cli.reading.numbers import between, integral
+from echofold.cli.reading.numbers import between, whole
 from echofold.cli.reading.table import Table
 
 COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
@@ -27,12 +25,12 @@ ENDING = re.compile(r"HE\s?(\d\d?)", re.IGNORECASE)  # the hour that ends then
 FINER = ("month", "quarter", "week", "day", "period")
 FEW = 0.95  # share of cells that may be something else where some are dates
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21|22)\d\d(?!\d)")
-Found = tuple[str, pd.Series] | None  # the name of a column of dates, and these
+Found = tuple[str, pd.DatetimeIndex] | None  # the name of a column of dates, and these
 
 
 def find_dates(
     table: Table, date: str | None, form: str | None, others: Sequence[str], note: Note
-) -> tuple[str | None, Any]:
+) -> tuple[str | None, pd.Index | None]:
     """The name of the column of dates, none of ``others``, and its values; None without one.
 
     Columns that make dates together are one column of the table afterwards.
@@ -45,33 +43,17 @@ def find_dates(
     _unmerge(table, columns, note)
     found = _in_text(table, columns, form, note)
     if found is None and form is None:
-        parts = from_parts(table, columns)
-        found = _as_one(table, *parts, note) if parts else _in_numbers(table, columns, note)
+        found = _in_parts(table, columns, note) or _in_numbers(table, columns, note)
+    found = found or _in_text(table, columns, form, note, HALF)
     if found is None:
-        found = _in_text(table, columns, form, note, HALF)
-    if found is None:
-        _refuse_half(table, columns)
+        _refuse_numbers(table, columns)
         _refuse_headings(table, columns)
         return None, None
-    name, dates = found
-    _refuse_missing(dates, table, name)
-    both = with_time(table, dates, [one for one in columns if one != name])
-    return _as_one(table, [name, both[0]], both[1], note) if both else found
+    _refuse_missing(found[1], table, found[0])
+    return _with_time(table, *found, columns, note) or found
 
 
-def another(table: Table, others: Sequence[str]) -> str | None:
-    """A column that may hold the dates, none of ``others``."""
-    for name in table.columns(others):
-        if len(table.numbers(name)[1]):
-            dates = parse(table.frame[name], None, lambda _: None)
-            if dates.notna().all() and dates.nunique() > 1:
-                return name
-    return None
-
-
-def _asked_for(
-    table: Table, date: str, form: str | None, note: Note
-) -> tuple[str, pd.Series | np.ndarray]:
+def _asked_for(table: Table, date: str, form: str | None, note: Note) -> tuple[str, pd.Index]:
     """Dates, or numbers of rows, of the column that was named."""
     cells = table.column(date, "--date")
     values, wrong = table.numbers(date)[:2]
@@ -80,8 +62,8 @@ def _asked_for(
         dates = counted(table, date, likely, likely, note)
     if dates is None:
         dates = parse(cells, form, note, HALF)
-        if not len(wrong) and dates.isna().any() and not np.isnan(values).any():
-            return date, values
+        if dates.isna().any() and not np.isnan(values).any():
+            return date, pd.Index(values)
     _refuse_missing(dates, table, date)
     return date, dates
 
@@ -90,10 +72,10 @@ def _in_text(
     table: Table, columns: list[str], form: str | None, note: Note, most: float = NO_DATE
 ) -> Found:
     """The most likely column of dates that are more than numbers; ``most`` cells may be none."""
-    candidates: dict[str, tuple[pd.Series, list[str]]] = {}
+    candidates: dict[str, tuple[pd.DatetimeIndex, list[str]]] = {}
     for name in columns:
         likely = form is not None and (name == table.frame.columns[0] or like_dates(name))
-        if not likely and not len(table.numbers(name)[1]):
+        if not likely and not len(table.numbers(name).wrong):
             continue
         notes: list[str] = []
         dates = parse(table.frame[name], form, notes.append, most)
@@ -101,9 +83,7 @@ def _in_text(
             candidates[name] = dates, notes
     if not candidates:
         return None
-    name, *more = candidates
-    if more:
-        name = min(candidates, key=lambda one: _doubtful(candidates[one][0]))
+    name = min(candidates, key=lambda one: _doubtful(candidates[one][0]))
     dates, notes = candidates[name]
     for one in notes:
         note(one)
@@ -113,30 +93,17 @@ def _in_text(
     return name, dates
 
 
-def _doubtful(dates: pd.Series) -> tuple[float, bool]:
+def _doubtful(dates: pd.DatetimeIndex) -> tuple[float, bool]:
     """How far a column is from dates that are there once each, and are evenly spaced."""
-    known = pd.DatetimeIndex(dates.dropna())
+    known = dates.dropna()
     repeated = 1 - known.nunique() / max(len(known), 1)
     return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
-
-
-def _as_one(
-    table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note
-) -> tuple[str, pd.Series]:
-    """One column of dates in the place of its parts."""
-    note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
-    name = " ".join(parts)
-    while name in table.frame.columns:
-        name += " date"
-    whole = pd.Series(dates, index=table.frame.index, name=name)
-    table.frame = pd.concat([whole, table.frame.drop(columns=parts)], axis=1)
-    return name, whole
 
 
 def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
     """The first column of numbers that mean dates, beside others."""
     for name in columns if len(table.frame.columns) > 1 else ():
-        if len(table.numbers(name)[1]) < NO_DATE * len(table.frame):
+        if len(table.numbers(name).wrong) < NO_DATE * len(table.frame):
             first = name == table.frame.columns[0] and name.lower() not in COUNTERS
             dates = counted(table, name, like_dates(name), first, note)
             if dates is not None:
@@ -144,92 +111,8 @@ def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
     return None
 
 
-def _unmerge(table: Table, names: list[str], note: Note) -> None:
-    """Fill years and days down to the rows below, and leave annual averages out of a table."""
-    year = named(names, "year")
-    coarse = year or named(names, "date")
-    finer = named(names, "month", "quarter", "period") if year else named(names, "time", "hour")
-    if year and finer and calendar.role(finer, "period"):
-        _drop_averages(table, finer, note)
-    elif coarse and finer:
-        _fill_down(table, coarse, finer, note)
-
-
-def _drop_averages(table: Table, name: str, note: Note) -> None:
-    """Leave out rows such as M13 after M01 to M12."""
-    cells = brief(table.frame[name])
-    annual = np.array([ANNUAL.fullmatch(cell) is not None for cell in cells])
-    if not annual.any() or annual.all() or not all(PERIOD.fullmatch(cell) for cell in cells):
-        return
-    first = cells[int(annual.argmax())]
-    rows = "1 row is" if annual.sum() == 1 else f"{annual.sum()} rows are"
-    note(f"{rows} left out as averages of a year ({shown(first)} in {shown(name)}).")
-    table.frame = table.frame[~annual].reset_index(drop=True)
-    table.read.clear()
-
-
-def _fill_down(table: Table, year: str, finer: str, note: Note) -> None:
-    """Write years or days into the rows below, where months or hours begin anew with each."""
-    cells = brief(table.frame[year])
-    there = np.array([cell != "" for cell in cells])
-    if there.all() or not there[0] or there.mean() > 0.5:
-        return
-    parts = [_number(cell) for cell in brief(table.frame[finer])]
-    falls = np.array([True, *(after <= before for before, after in pairwise(parts))])
-    if min(parts) < 0 or (falls != there).any():
-        return
-    note(f"cells of {shown(year)} are taken for the empty ones below them too.")
-    last = np.maximum.accumulate(np.where(there, np.arange(len(cells)), 0))
-    table.frame = table.frame.assign(**{year: [cells[row] for row in last]})
-    table.read.pop(year, None)
-
-
-def _number(cell: str) -> int:
-    """A month, a quarter or a time, by number or by name; below zero if it is none."""
-    text = plain(cell).rstrip(".")
-    digits = re.fullmatch(r"[a-z]?0?(\d{1,2})", text)
-    return int(digits[1]) if digits else MONTH.get(text, time_of_day(cell))
-
-
-def _refuse_headings(table: Table, columns: list[str]) -> None:
-    """Raise for years in rows of their own above their months."""
-    for name in columns[:3]:
-        sample = [plain(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
-        years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
-        months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
-        if years and months and len(years) + months >= 0.9 * len(sample):
-            raise ValueError(
-                f"column {shown(name)} of {table.name} holds the year {sample[years[0]]} in row "
-                f"{years[0] + 1}, above months without one: write the year into a column of its "
-                "own beside the months, and remove such rows."
-            )
-
-
-def _refuse_missing(dates: pd.Series, table: Table, name: str) -> None:
-    """Raise where a row has no date."""
-    missing = np.flatnonzero(dates.isna())
-    if len(missing):
-        like = "a date like the others" if len(missing) < len(dates) else "a date"
-        remove = "that row" if len(missing) == 1 else "such rows"
-        more = "" if len(missing) == 1 else f" ({len(missing):,} cells are not)"
-        raise ValueError(
-            f"column {shown(name)} of {table.name} holds {table.place(name, missing[0])}, which is "
-            f"not {like}{more}; remove {remove}, give --date-format, or take rows as evenly spaced "
-            "with --date none."
-        )
-
-
-def _refuse_half(table: Table, columns: list[str]) -> None:
-    """Raise for a column of numbers that are dates but for up to half of the cells."""
-    for name in columns:
-        if like_dates(name) and np.isnan(table.numbers(name)[0]).any():
-            dates = counted(table, name, True, False, lambda _: None, HALF)
-            if dates is not None:
-                _refuse_missing(dates, table, name)
-
-
-def from_parts(table: Table, names: Sequence[str]) -> tuple[list[str], pd.DatetimeIndex] | None:
-    """The columns that make dates together, and these; None if there are none."""
+def _in_parts(table: Table, names: Sequence[str], note: Note) -> Found:
+    """Dates of the columns that make them together."""
     year = named(names, "year")
     columns = {part: named(names, part) for part in (*FINER, "hour", "minute")}
     finer = next((part for part in FINER if columns[part]), None)
@@ -254,51 +137,13 @@ def from_parts(table: Table, names: Sequence[str]) -> tuple[list[str], pd.Dateti
         if finer != "period" and not dates.is_unique and between(there, 0, most):
             dates = calendar.usual(dates + pd.to_timedelta(there * size, unit="us"))
             used.append(columns[finest])
-    return None if dates.isna().any() else ([name for name in used if name], dates)
-
-
-def with_time(
-    table: Table, dates: pd.Series, names: Sequence[str]
-) -> tuple[str, pd.DatetimeIndex] | None:
-    """The column of times beside one of days that repeat, and both together; None without one."""
-    days = pd.DatetimeIndex(dates)
-    if days.is_unique or days.hasnans or (days != days.normalize()).any():
-        return None
-    for name in (named(names, "time"), named(names, "hour")):
-        if name is None:
-            continue
-        told = np.array([_begin(cell) for cell in brief(table.frame[name])])
-        times = _clock(table, name) if (told < 0).any() else told
-        if times is not None:
-            return name, calendar.usual(days + pd.to_timedelta(times, unit="us"))
-    return None
-
-
-def _begin(cell: str) -> int:
-    """Microseconds of the day when a time, a span or an hour such as HE01 begins."""
-    if ending := ENDING.fullmatch(cell):
-        return (int(ending[1]) - 1) * HOUR if 1 <= int(ending[1]) <= 25 else -1
-    return time_of_day(SPAN.sub("", cell))
-
-
-def _clock(table: Table, name: str) -> np.ndarray | None:
-    """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
-    values, wrong = table.numbers(name)[:2]
-    if len(wrong) or not (between(values, 0, 240_000) and integral(values)):
-        return None
-    numbers = values.astype(np.int64)
-    if numbers.max() <= 24:
-        return numbers * HOUR
-    if numbers.max() > 2400:
-        numbers = numbers // 100  # seconds are left out
-    fine = (numbers // 100 <= 24) & (numbers % 100 < 60) & (numbers.max() > 100)
-    return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
+    return None if dates.isna().any() else _as_one(table, [one for one in used if one], dates, note)
 
 
 def _whole_years(table: Table, name: str) -> np.ndarray | None:
     """Years of a column, also of two digits; None if a cell is none."""
-    values, wrong = table.numbers(name)[:2]
-    if len(wrong) or not integral(values):
+    values = table.numbers(name).values
+    if not whole(values):
         return None
     if between(values, 0, 99):
         return calendar.centuries(values.astype(int))
@@ -306,10 +151,7 @@ def _whole_years(table: Table, name: str) -> np.ndarray | None:
 
 
 def _numbers(table: Table, name: str, part: str) -> np.ndarray:
-    """Numbers of months, calendar.weeks and so on, also by name; below 1 where a cell has none.
-
-    Periods such as M01, Q01, S01 or A01 are numbers of the month that they begin with.
-    """
+    """Numbers of months, weeks and so on, also by name, or of a period's month; below 1 if none."""
     found = []
     for cell in brief(table.frame[name]):
         text = plain(cell).strip().rstrip(".")
@@ -323,10 +165,148 @@ def _numbers(table: Table, name: str, part: str) -> np.ndarray:
     return np.array(found)
 
 
+def _with_time(
+    table: Table, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
+) -> Found:
+    """Days that repeat together with the times of another column; None without one."""
+    if days.is_unique or days.hasnans or (days != days.normalize()).any():
+        return None
+    names = [one for one in names if one != day]
+    for name in (named(names, "time"), named(names, "hour")):
+        if name is None:
+            continue
+        told = np.array([_begin(cell) for cell in brief(table.frame[name])])
+        times = _clock(table, name) if (told < 0).any() else told
+        if times is not None:
+            both = calendar.usual(days + pd.to_timedelta(times, unit="us"))
+            return _as_one(table, [day, name], both, note)
+    return None
+
+
+def _begin(cell: str) -> int:
+    """Microseconds of the day when a time, a span or an hour such as HE01 begins."""
+    if ending := ENDING.fullmatch(cell):
+        return (int(ending[1]) - 1) * HOUR if 1 <= int(ending[1]) <= 25 else -1
+    return time_of_day(SPAN.sub("", cell))
+
+
+def _clock(table: Table, name: str) -> np.ndarray | None:
+    """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
+    values = table.numbers(name).values
+    if not (between(values, 0, 240_000) and whole(values)):
+        return None
+    numbers = values.astype(np.int64)
+    if numbers.max() <= 24:
+        return numbers * HOUR
+    if numbers.max() > 2400:
+        numbers = numbers // 100  # seconds are left out
+    fine = (numbers // 100 <= 24) & (numbers % 100 < 60) & (numbers.max() > 100)
+    return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
+
+
+def _as_one(table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
+    """One column of dates in the place of its parts."""
+    note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
+    name = " ".join(parts)
+    while name in table.frame.columns:
+        name += " date"
+    table.frame = table.frame.drop(columns=parts)
+    table.frame.insert(0, name, dates)
+    return name, dates
+
+
+def _unmerge(table: Table, names: list[str], note: Note) -> None:
+    """Fill years and days down to the rows below, and leave annual averages out of a table."""
+    year = named(names, "year")
+    coarse = year or named(names, "date")
+    finer = named(names, "month", "quarter", "period") if year else named(names, "time", "hour")
+    if coarse is None or finer is None:
+        return
+    parts = brief(table.frame[finer])
+    if year and calendar.role(finer, "period"):
+        annual = np.array([ANNUAL.fullmatch(cell) is not None for cell in parts])
+        if annual.any() and not annual.all() and all(map(PERIOD.fullmatch, parts)):
+            first = shown(parts[int(annual.argmax())])
+            rows = "1 row is" if annual.sum() == 1 else f"{annual.sum()} rows are"
+            note(f"{rows} left out as averages of a year ({first} in {shown(finer)}).")
+            table.frame = table.frame[~annual].reset_index(drop=True)
+            table.read.clear()
+        return
+    cells = brief(table.frame[coarse])
+    there = np.array([cell != "" for cell in cells])
+    if there.all() or not there[0] or there.mean() > 0.5:
+        return
+    # Months or hours begin anew with each year or day.
+    numbers = np.array([_number(cell) for cell in parts])
+    falls = np.diff(numbers, prepend=numbers[0]) <= 0
+    if numbers.min() >= 0 and (falls == there).all():
+        note(f"cells of {shown(coarse)} are taken for the empty ones below them too.")
+        table.frame = table.frame.assign(**{coarse: pd.Series(cells).where(there).ffill()})
+        table.read.pop(coarse, None)
+
+
+def _number(cell: str) -> int:
+    """A month, a quarter or a time, by number or by name; below zero if it is none."""
+    text = plain(cell).rstrip(".")
+    digits = re.fullmatch(r"[a-z]?0?(\d{1,2})", text)
+    return int(digits[1]) if digits else MONTH.get(text, time_of_day(cell))
+
+
+def _refuse_missing(dates: pd.DatetimeIndex, table: Table, name: str) -> None:
+    """Raise where a row has no date."""
+    missing = np.flatnonzero(dates.isna())
+    if len(missing):
+        like = "a date like the others" if len(missing) < len(dates) else "a date"
+        remove = "that row" if len(missing) == 1 else "such rows"
+        more = "" if len(missing) == 1 else f" ({len(missing):,} cells are not)"
+        raise ValueError(
+            f"column {shown(name)} of {table.name} holds {table.place(name, missing[0])}, which is "
+            f"not {like}{more}; remove {remove}, give --date-format, or take rows as evenly spaced "
+            "with --date none."
+        )
+
+
+def _refuse_numbers(table: Table, columns: list[str]) -> None:
+    """Raise for a column of numbers that are dates but for up to half of the cells."""
+    for name in columns:
+        if like_dates(name) and np.isnan(table.numbers(name).values).any():
+            dates = counted(table, name, True, False, lambda _: None, HALF)
+            if dates is not None:
+                _refuse_missing(dates, table, name)
+
+
+def _refuse_headings(table: Table, columns: list[str]) -> None:
+    """Raise for years in rows of their own above their months."""
+    for name in columns[:3]:
+        sample = [plain(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
+        years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
+        months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
+        if years and months and len(years) + months >= 0.9 * len(sample):
+            raise ValueError(
+                f"column {shown(name)} of {table.name} holds the year {sample[years[0]]} in row "
+                f"{years[0] + 1}, above months without one: write the year into a column of its "
+                "own beside the months, and remove such rows."
+            )
+
+
 def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
     """Say which column, none of ``others``, seems to hold dates that could not be read."""
-    name = _likely(table, table.columns(others))
-    if name is None:
+    columns = table.columns(others)
+    text = {name for name in columns if len(table.numbers(name).wrong) > NO_DATE * len(table.frame)}
+    # A column of numbers that is alone is forecast, whatever its name.
+    alone = len(columns) == len(table.frame.columns) == len(text) + 1
+    for name in columns:
+        if name in text:
+            sample = brief(table.frame[name].iloc[:100])
+            digits = np.mean([any(mark.isdigit() for mark in cell) for cell in sample])
+            first = name == table.frame.columns[0]
+            likely = like_dates(name) or (first and digits > 1 - NO_DATE)
+        else:
+            counts = len(np.unique(np.diff(table.numbers(name).values))) == 1
+            likely = like_dates(name, whole=True) and not counts and not alone
+        if likely:
+            break
+    else:
         return
     cells = brief(table.frame[name])
     years = [int(match[0]) for cell in cells if (match := YEAR.search(cell))]
@@ -337,11 +317,10 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
             "and the newest seem to come first: sort the rows from the oldest to the newest, or "
             "say how dates are written with --date-format."
         )
-    unread = parse(table.frame[name], None, lambda _: None, FEW).isna().to_numpy()
-    if len(table.numbers(name)[1]) > NO_DATE * len(cells):
+    what = "its numbers are not read as such"
+    if name in text:
+        unread = parse(table.frame[name], None, lambda _: None, FEW).isna()
         what = f"{shown(cells[int(unread.argmax())])} is not read as one"
-    else:
-        what = "its numbers are not read as such"
     note(
         f"{shown(name)} may hold dates, but {what}, and rows are taken as evenly spaced, from the "
         "oldest to the newest: name the column with --date and how its dates are written with "
@@ -349,20 +328,11 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
     )
 
 
-def _likely(table: Table, columns: list[str]) -> str | None:
-    """The first column that seems to hold dates, by its name or its place."""
-    text = {name for name in columns if len(table.numbers(name)[1]) > NO_DATE * len(table.frame)}
-    # A column of numbers that is alone is forecast, whatever its name.
-    alone = len(columns) == len(table.frame.columns) == len(text) + 1
-    for name in columns:
-        if name in text:
-            sample = brief(table.frame[name].iloc[:100])
-            digits = np.mean([any(mark.isdigit() for mark in cell) for cell in sample])
-            first = name == table.frame.columns[0]
-            likely = like_dates(name) or (first and digits > 1 - NO_DATE)
-        else:
-            counts = len(np.unique(np.diff(table.numbers(name)[0]))) == 1
-            likely = like_dates(name, whole=True) and not counts and not alone
-        if likely:
-            return name
+def another(table: Table, others: Sequence[str]) -> str | None:
+    """A column that may hold the dates, none of ``others``."""
+    for name in table.columns(others):
+        if len(table.numbers(name).wrong):
+            dates = parse(table.frame[name], None, lambda _: None)
+            if dates.notna().all() and dates.nunique() > 1:
+                return name
     return None

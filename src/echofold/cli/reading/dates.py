@@ -14,30 +14,26 @@ import pandas as pd
 from echofold._data.text import Note, one_line, shown
 from echofold.cli.reading import calendar
 from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, plain, plausible, usual
-from echofold.cli.reading.numbers import between, each_cell, integral
+from echofold.cli.reading.numbers import between, each_cell, whole
 from echofold.cli.reading.spacing import Spacing, grid, nearest
 from echofold.cli.reading.table import Table
 
 MOSTLY = 0.9  # share of cells that must be of a form
-ISO_DAY, POINTS = r"\d{4}-\d\d-\d\d", r"\d{1,2}\.\d{1,2}\.\d{4}"
+DAYS = r"(\d{1,2}\.\d{1,2}\.\d{4}|\d{4}-\d\d-\d\d),?\s+(\d{1,2})\.(\d\d)"  # and a time, 10.30
+UNIX = r"(?:[a-z]{3},?\s+)?([a-z]{3}\s+\d{1,2})\s+(\d{1,2}:\d\d:\d\d)\s+"
+RANGES = "ranges in {} are read as their first dates."
 # A pattern, what is kept of it, and what is said.
 FORMS = [(re.compile(pattern, re.IGNORECASE), kept, said) for pattern, kept, said in (
     (r"(?:week (?:of|commencing|beginning|starting|from)|w/?c|wb)[:\s]\s*(.+)", r"\1", ""),
-    (rf"({ISO_DAY}\S*)\s?/\s?{ISO_DAY}\S*", r"\1", "ranges in {} are read as their first dates."),
+    (r"(\d{4}-\d\d-\d\d\S*)\s?/\s?\d{4}-\d\d-\d\d\S*", r"\1", RANGES),
+    (r"(.*?\d{4}\b.*?|\d{4}.*?)\s+(?:-|–|—|to|bis|until)\s+\D{0,12}\d.*", r"\1", RANGES),
+    (rf"{UNIX}(\d{{4}})", r"\1 \3 \2", ""),
     (
-        r"(.*?\d{4}\b.*?|\d{4}.*?)\s+(?:-|–|—|to|bis|until)\s+\D{0,12}\d.*", r"\1",
-        "ranges in {} are read as their first dates.",
+        rf"{UNIX}[a-z]{{3,4}}\s+(\d{{4}})", r"\1 \3 \2",
+        "times in {} are taken as they stand, without their zone.",
     ),
-    (
-        r"(?:[a-z]{3},?\s+)?([a-z]{3}\s+\d{1,2})\s+(\d{1,2}:\d\d:\d\d)\s+(\d{4})",
-        r"\1 \3 \2", "",
-    ),
-    (
-        r"(?:[a-z]{3},?\s+)?([a-z]{3}\s+\d{1,2})\s+(\d{1,2}:\d\d:\d\d)\s+[a-z]{3,4}\s+(\d{4})",
-        r"\1 \3 \2", "times in {} are taken as they stand, without their zone.",
-    ),
-    (rf"({POINTS}|{ISO_DAY}),?\s+(\d{{1,2}})\.(\d\d)", r"\1 \2:\3", ""),
-    (rf"({POINTS}|{ISO_DAY}),?\s+(\d{{1,2}})\.(\d\d)\.(\d\d)", r"\1 \2:\3:\4", ""),
+    (DAYS, r"\1 \2:\3", ""),
+    (rf"{DAYS}\.(\d\d)", r"\1 \2:\3:\4", ""),
     (r"(\d{4})\s?年\s?(\d{1,2})\s?月\s?(\d{1,2})\s?日(.*)", r"\1-\2-\3\4", ""),
     (r"(\d{4})\s?年\s?(\d{1,2})\s?月", r"\1-\2", ""),
     (r"fy\s?'?(\d{4})", r"\1", "fiscal years in {} are read as years."),
@@ -71,7 +67,39 @@ MONTHLY = (
     (re.compile(r"(?P<month>0[1-9]|1[0-2])[.,](?P<year>\d{4})"), "a month and a year"),
     (re.compile(r"(?P<year>\d{4})[.,](?P<month>\d{1,2})"), "a year and a month"),
 )
+Readings = dict[str, tuple[pd.DatetimeIndex, bool]]  # dates by order; years of two digits or not
 Found = Iterator[tuple[pd.DatetimeIndex, str]]  # dates of numbers, and what these are read as
+
+
+def parse(
+    column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
+) -> pd.DatetimeIndex:
+    """Dates of a column, NaT where a cell is none or its year is implausible.
+
+    Without a form they are guessed, and all NaT if more than ``most`` of the cells are no dates.
+    """
+    name = str(column.name)
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        dates, ahead = plausible(pd.DatetimeIndex(column)), None
+        if dates.tz is not None:
+            local, universal = dates.tz_localize(None), dates.tz_convert("UTC").tz_localize(None)
+            ahead = np.where(dates.isna(), 0, (local - universal).total_seconds()) // 60
+            dates = local
+    elif form is not None:
+        dates, ahead = _formatted(brief(column), form, name, note)
+    else:
+        cells = _rewritten(brief(column), name, note)
+        cells, ahead = calendar.without_zone(cells, name, note)
+        dates = _guess(cells, name, note, most)
+    dates = plausible(dates)
+    if ahead is not None and dates.notna().any():
+        dates = calendar.placed(dates, ahead, name, note)
+    return dates
+
+
+def brief(column: pd.Series) -> list[str]:
+    """Cells, empty where they are too long for a date: pandas makes all as wide as the longest."""
+    return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
 
 
 def _rewritten(cells: list[str], name: str, note: Note) -> list[str]:
@@ -92,6 +120,72 @@ def _follow(cells: list[str]) -> bool:
     """Whether cells are a year and the next, such as 1980/81; by chance one of twelve months is."""
     pairs = [match for cell in cells if (match := TWO_YEARS.fullmatch(cell))]
     return sum(f"{int(one[1]) + 1}".endswith(one[2]) for one in pairs) >= MOSTLY * len(cells)
+
+
+def _formatted(
+    cells: list[str], form: str, name: str, note: Note
+) -> tuple[pd.DatetimeIndex, np.ndarray | None]:
+    """Read cells as the user says they are written; minutes ahead of UTC as well."""
+    ahead = None
+    if form.endswith("%z"):
+        cells, ahead = calendar.without_zone(cells, name, note)
+        form = form if ahead is None else form[:-2].rstrip()
+    try:
+        dates = pd.to_datetime(cells, format=form, errors="coerce", utc="%z" in form.lower())
+    except Exception as error:  # any, by the way in which the format is wrong
+        raise ValueError(
+            f"--date-format {shown(form)} cannot be used: {one_line(error)}. Give one such as "
+            "'%d/%m/%Y %H:%M'."
+        ) from None
+    dates = pd.DatetimeIndex(dates)
+    if dates.tz is not None:
+        dates, ahead = dates.tz_localize(None), np.zeros(len(dates), int)
+    if "%y" in form:  # which pandas takes for years of 1969 to 2068
+        there = dates.notna()
+        years = np.where(there, dates.year, -1).astype(int)
+        shifts = centuries(np.where(there, years % 100, -1)) - years
+        for shift in np.unique(shifts[there]):
+            moved = dates + pd.DateOffset(years=int(shift))
+            dates = dates.where(~there | (shifts != shift), moved)
+        _say_century(dates, name, note)
+    return dates, ahead
+
+
+def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
+    """Read cells in the way that makes most of them dates, in the best order."""
+    nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
+    sample = calendar.sampled(cells)
+    if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
+        return nothing
+    for way in (_iso, calendar.by_letter):
+        if way(sample)[0].isna().mean() <= most:
+            dates, short = way(cells)
+            break
+    else:
+        apart = take_apart(sample)
+        orders = ORDERS[int(np.bincount(apart.counts, minlength=4).argmax())]
+        tried = [one for one in orders if in_order(apart, one)[0].isna().mean() <= most]
+        apart = take_apart(cells if tried else [])
+        readings = {one: in_order(apart, one) for one in tried}
+        best = _best(readings, cells, name, note)
+        if best is None:
+            return nothing
+        dates, short = readings[best]
+    if short:
+        _say_century(dates, name, note)
+    return dates
+
+
+def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
+    """Dates of ISO 8601, NaT where cells are none; and that years have not two digits."""
+    cells = [cell if ISO.match(cell) else "" for cell in cells]  # else any number is a year
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)  # of pandas 2, where 3 raises
+            dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
+    except (ValueError, FutureWarning):  # a few have a zone
+        dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
+    return plausible(dates.tz_localize(None)), False
 
 
 class Apart(NamedTuple):
@@ -160,8 +254,7 @@ def _micros(match: re.Match[str]) -> int:
         return -1
     if minutes > 59 or seconds > 59 or hours > 24 or (hours == 24 and minutes + seconds):
         return -1
-    rest = int(f"{fraction or 0:0<6}"[:6]) if fraction else 0
-    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + rest
+    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + int(f"{fraction or 0:0<6}"[:6])
 
 
 def _without_words(pieces: list[str]) -> list[str]:
@@ -198,14 +291,6 @@ def in_order(apart: Apart, order: str) -> tuple[pd.DatetimeIndex, bool]:
     return made(np.where(fits, year, -1), month, day, apart.time), short
 
 
-class Reading(NamedTuple):
-    """Dates in one order of day, month and year, and whether their years have two digits."""
-
-    order: str
-    dates: pd.DatetimeIndex
-    short: bool
-
-
 class Fit(NamedTuple):
     """How far a reading is from plausible, the worst first."""
 
@@ -218,145 +303,43 @@ class Fit(NamedTuple):
     rank: int
 
 
-def parse(column: pd.Series, form: str | None, note: Note, most: float = NO_DATE) -> pd.Series:
-    """Dates of a column, NaT where a cell is none or its year is implausible.
-
-    Without a form they are guessed, and all NaT if more than ``most`` of the cells are no dates.
-    """
-    name = str(column.name)
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        dates, ahead = plausible(pd.DatetimeIndex(column)), None
-        if dates.tz is not None:
-            universal = dates.tz_convert("UTC").tz_localize(None)
-            local = dates.tz_localize(None)
-            ahead = np.where(dates.isna(), 0, (local - universal).total_seconds()) // 60
-            dates = local
-    elif form is not None:
-        dates, ahead = _formatted(brief(column), form, name, note)
-    else:
-        cells = _rewritten(brief(column), name, note)
-        cells, ahead = calendar.without_zone(cells, name, note)
-        dates = _guess(cells, name, note, most)
-    dates = plausible(dates)
-    if ahead is not None and dates.notna().any():
-        dates = calendar.placed(dates, ahead, name, note)
-    return pd.Series(dates, index=column.index, name=column.name)
-
-
-def brief(column: pd.Series) -> list[str]:
-    """Cells, empty where they are too long for a date: pandas makes all as wide as the longest."""
-    return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
-
-
-def _formatted(
-    cells: list[str], form: str, name: str, note: Note
-) -> tuple[pd.DatetimeIndex, np.ndarray | None]:
-    """Read cells as the user says they are written; minutes ahead of UTC as well."""
-    ahead = None
-    if form.endswith("%z"):
-        cells, ahead = calendar.without_zone(cells, name, note)
-        form = form if ahead is None else form[:-2].rstrip()
-    try:
-        dates = pd.to_datetime(cells, format=form, errors="coerce", utc="%z" in form.lower())
-    except Exception as error:  # any, by the way in which the format is wrong
-        raise ValueError(
-            f"--date-format {shown(form)} cannot be used: {one_line(error)}. Give one such as "
-            "'%d/%m/%Y %H:%M'."
-        ) from None
-    dates = pd.DatetimeIndex(dates)
-    if dates.tz is not None:
-        dates, ahead = dates.tz_localize(None), np.zeros(len(dates), int)
-    return (_this_century(dates, name, note) if "%y" in form else dates), ahead
-
-
-def _this_century(dates: pd.DatetimeIndex, name: str, note: Note) -> pd.DatetimeIndex:
-    """Dates of two-digit years, which pandas takes for those of 1969 to 2068."""
-    there = dates.notna()
-    years = np.where(there, dates.year, -1).astype(int)
-    whole = centuries(np.where(there, years % 100, -1))
-    for shift in np.unique((whole - years)[there]):
-        moved = dates + pd.DateOffset(years=int(shift))
-        dates = dates.where(~there | (whole - years != shift), moved)
-    _say_century(dates, name, note)
-    return dates
-
-
-def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
-    """Read cells in the way that makes most of them dates, in the best order."""
-    nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
-    sample = calendar.sampled(cells)
-    if np.mean([DIGIT.search(cell) is None for cell in sample]) > most:
-        return nothing
-    if _iso(sample).isna().mean() <= most:
-        return _iso(cells)
-    if calendar.by_letter(sample)[0].isna().mean() <= most:
-        dates, short = calendar.by_letter(cells)
-        if short:
-            _say_century(dates, name, note)
-        return dates
-    apart = take_apart(sample)
-    count = int(np.bincount(apart.counts, minlength=4).argmax())
-    tried = [order for order in ORDERS[count] if in_order(apart, order)[0].isna().mean() <= most]
-    if not tried:
-        return nothing
-    apart = take_apart(cells)
-    readings = [Reading(order, *in_order(apart, order)) for order in tried]
-    best = _best(readings, cells, name, note)
-    if best is None:
-        return nothing
-    if best.short:
-        _say_century(best.dates, name, note)
-    return best.dates
-
-
-def _iso(cells: Sequence[str]) -> pd.DatetimeIndex:
-    """Read cells as ISO 8601; NaT where they are not."""
-    cells = [cell if ISO.match(cell) else "" for cell in cells]  # else any number is a year
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FutureWarning)  # of pandas 2, where 3 raises
-            dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
-    except (ValueError, FutureWarning):  # a few have a zone
-        dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
-    return plausible(dates.tz_localize(None))
-
-
-def _best(readings: list[Reading], cells: list[str], name: str, note: Note) -> Reading | None:
-    """The reading that is meant, said where others would do; None if it is too unlikely."""
+def _best(readings: Readings, cells: list[str], name: str, note: Note) -> str | None:
+    """The order that is meant, said where others would do; None if it is too unlikely."""
+    order, (_, short) = next(iter(readings.items()), ("", (None, False)))
+    weak = order == "y" or (short and len(order) == 2)
+    if len(readings) < 2 and not weak:
+        return order or None
     points = np.mean(["." in cell for cell in cells[:100]]) > 0.5
     first = "dmy" if points else "mdy"  # who writes points has the day first
-    weak = readings[0].order == "y" or (readings[0].short and len(readings[0].order) == 2)
-    if len(readings) == 1 and not weak:
-        return readings[0]
-    judged = [(*_judged(one, one.order != first), one) for one in readings]
-    fit, every, best = min(judged, key=lambda each: each[0])
+    fits = {one: _fit(one, *reading, one != first) for one, reading in readings.items()}
+    best = min(fits, key=lambda one: fits[one][0])
+    (fit, every), dates = fits[best], readings[best][0]
     if weak and fit.uneven == 2:
         return None  # 10/12 may be anything, 1850 too
-    for other, _, one in judged:
-        differ = np.flatnonzero((best.dates != one.dates) & best.dates.notna())
-        if one is not best and len(differ) and other.unread == fit.unread and not other.odd:
+    for one, (other, _) in fits.items():
+        differ = np.flatnonzero((dates != readings[one][0]) & dates.notna())
+        if len(differ) and other.unread == fit.unread and not other.odd:
             row, even = int(differ[-1]), other.uneven > fit.uneven
             why = f", because they are {every.words} then" if every and even else ""
             note(
-                f"dates in {shown(name)} are read {WORDS[best.order]}{why}: {shown(cells[row])} is "
-                f"{best.dates[row].day} {best.dates[row]:%B %Y}, and could be read "
-                f"{WORDS[one.order]} too; see --date-format."
+                f"dates in {shown(name)} are read {WORDS[best]}{why}: {shown(cells[row])} is "
+                f"{dates[row].day} {dates[row]:%B %Y}, and could be read {WORDS[one]} too; see "
+                "--date-format."
             )
             break
     return best
 
 
-def _judged(reading: Reading, rank: int) -> tuple[Fit, Spacing | None]:
-    """How plausible a reading is, and its spacing."""
-    known = reading.dates.dropna()
-    unread, back = len(reading.dates) - len(known), int((np.diff(known.asi8) < 0).sum())
-    odd = reading.short and reading.order[0] == "y"
+def _fit(order: str, read: pd.DatetimeIndex, short: bool, rank: int) -> tuple[Fit, Spacing | None]:
+    """How plausible dates are that were read in an order, and their spacing."""
+    known = read.dropna()
+    unread, back = len(read) - len(known), int((np.diff(known.asi8) < 0).sum())
+    odd = short and order[0] == "y"
     dates = known.unique().sort_values()
-    if len(dates) < 3:  # two days, in many rows, are near each other
-        return Fit(unread, 2, odd, (dates.max() - dates.min()).days, back, 0, rank), None
-    moved, every = nearest(dates)
-    if every is None:
-        return Fit(unread, 2, odd, 0, back, 0, rank), None
+    moved, every = nearest(dates) if len(dates) > 2 else (dates, None)
+    if every is None:  # two days, in many rows, are near each other
+        gaps = (dates.max() - dates.min()).days if len(dates) < 3 else 0
+        return Fit(unread, 2, odd, gaps, back, 0, rank), None
     gaps, inside = len(grid(moved, every.freq)) - len(moved), int((known.day != 1).sum())
     return Fit(unread, int(moved is not dates), odd, gaps, back, inside, rank), every
 
@@ -373,41 +356,35 @@ def _say_century(dates: pd.DatetimeIndex, name: str, note: Note) -> None:
 
 def counted(
     table: Table, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
-) -> pd.Series | None:
+) -> pd.DatetimeIndex | None:
     """Dates of a column of numbers, NaT where one is missing; None if they are something else.
 
     ``likely`` says that the column has a name like a date, ``first`` that it is the first; at
     ``least`` this share of its cells must be there. What numbers are taken for is said.
     """
-    values, column = table.numbers(name)[0], table.frame[name]
+    values = table.numbers(name).values
     there = ~np.isnan(values)
-    known = values[there]
+    known, column = values[there], table.frame[name][there]
     if len(known) < 2 or len(known) < least * len(values):
         return None
     steps = np.diff(known)
     rises = _once(known) and (likely or (steps >= 0).all() or (steps <= 0).all())
     for way in WAYS if rises else WAYS[:2]:
-        for found, meaning in way(known, column[there], likely, first):
-            dates = pd.Series(found, column.index[there], name=name).reindex(column.index)
+        for found, meaning in way(known, column, likely, first):
             if meaning:
-                row = dates.first_valid_index()
+                row = int(found.notna().argmax())
                 note(
-                    f"numbers in {shown(name)} are read as {meaning}: {shown(column[row])} is "
-                    f"{dates[row].day} {dates[row]:%B %Y}; --date none takes rows as evenly spaced."
+                    f"numbers in {shown(name)} are read as {meaning}: {shown(column.iloc[row])} is "
+                    f"{found[row].day} {found[row]:%B %Y}; --date none takes rows as evenly spaced."
                 )
-            return dates
+            every = pd.Series(found, np.flatnonzero(there)).reindex(range(len(values)))
+            return pd.DatetimeIndex(every)
     return None
-
-
-def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
-    """Whole years, with few left out."""
-    if (likely or first) and between(values, *YEARS) and integral(values) and _steady(values):
-        yield made(values.astype(int)), "" if likely else "years"
 
 
 def _digits(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
     """Days such as 20240131, also with hours, minutes and seconds."""
-    if not integral(values):
+    if not whole(values):
         return
     for form, low, high in (
         ("%Y%m%d", 15e6, 24e6), ("%Y%m%d%H", 19e8, 21e8), ("%Y%m%d%H%M", 19e10, 21e10),
@@ -422,7 +399,7 @@ def _digits(values: np.ndarray, column: pd.Series, likely: bool, first: bool) ->
 
 def _months(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
     """Months such as 194901, 1949.01 or 01.1949."""
-    if integral(values):
+    if whole(values):
         if between(values, YEARS[0] * 100, YEARS[1] * 100):
             numbers = values.astype(int)
             if calendar.role(str(column.name), "week"):
@@ -460,37 +437,37 @@ def _monthly(year: np.ndarray, month: np.ndarray, meaning: str) -> Found:
         yield made(year, month), meaning
 
 
-def _fractions(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
-    """Years with fractions, as R counts months and quarters."""
+def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
+    """Whole years, with few left out, or with fractions, as R counts months and quarters."""
     if not between(values, *YEARS):
         return
+    if (likely or first) and whole(values) and _steady(values):
+        yield made(values.astype(int)), "" if likely else "years"
     for parts, middle, near in ((4, 0.0, 0.03), (12, 0.0, 0.07), (12, 0.5, 0.15)):
         counts = values * parts - middle
-        whole = np.rint(counts).astype(int)
-        if (np.abs(counts - whole) <= near).all() and _steady(whole.astype(float)):
-            dates = made(whole // parts, whole % parts * (12 // parts) + 1)
-            period = "quarters" if parts == 4 else "months"
-            yield dates, f"years with fractions for {period}"
+        rounded = np.rint(counts).astype(int)
+        if (np.abs(counts - rounded) <= near).all() and _steady(rounded.astype(float)):
+            words = f"years with fractions for {'quarters' if parts == 4 else 'months'}"
+            yield made(rounded // parts, rounded % parts * (12 // parts) + 1), words
 
 
 def _epoch(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
     """Seconds since 1970, or finer."""
-    largest = np.max(np.abs(values))
-    for name, ticks, most in EPOCHS:
-        if largest > most:
-            continue
-        seconds = values / ticks
-        # Whole minutes, or a name: else a number counts something.
-        clear = likely or not (values % (60 * ticks)).any()
-        likely = between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
-        if likely and clear and np.max(np.abs(seconds)) > EARLIEST:
-            dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
-            days = calendar.local_midnights(dates)
-            if days is not None and even(days):
-                yield days, f"{name} since 1970, at midnights of a zone"
-            elif even(dates):
-                yield dates, f"{name} since 1970"
+    epoch = next((one for one in EPOCHS if np.max(np.abs(values)) <= one[2]), None)
+    if epoch is None:
         return
+    name, ticks, _ = epoch
+    seconds = values / ticks
+    # Whole minutes, or a name: else a number counts something.
+    clear = likely or not (values % (60 * ticks)).any()
+    fine = between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
+    if fine and clear and np.max(np.abs(seconds)) > EARLIEST:
+        dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
+        days = calendar.local_midnights(dates)
+        if days is not None and even(days):
+            yield days, f"{name} since 1970, at midnights of a zone"
+        elif even(dates):
+            yield dates, f"{name} since 1970"
 
 
 def _serial(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
@@ -498,21 +475,20 @@ def _serial(values: np.ndarray, column: pd.Series, likely: bool, first: bool) ->
     if not (likely or first) or not between(values, *SERIALS):
         return
     micros = values * DAY
-    for unit, near in ((60, 5), (1, 1)):  # of a fraction with few decimals
-        snapped = np.rint(micros / (unit * 1e6)) * (unit * 1e6)
-        if np.max(np.abs(snapped - micros)) <= near * 1e6:
+    for unit, near in ((60e6, 5e6), (1e6, 1e6)):  # of a fraction with few decimals
+        snapped = np.rint(micros / unit) * unit
+        if np.max(np.abs(snapped - micros)) <= near:
             micros = snapped
             break
     dates = _stamps(EXCEL, np.rint(micros))
     every = even(dates)
     # Numbers with a constant step of one, or of none that a calendar has, count something else.
     # Without a name only the unequal lengths of months tell enough.
-    months = every is not None and every.freq[0] in "MQY"
-    if every is not None and every.seasons is not None and (likely or months):
+    if every and every.seasons is not None and (likely or every.freq[0] in "MQY"):
         yield dates, "days of Excel, since the end of 1899"
 
 
-WAYS = (_digits, _months, _years, _fractions, _epoch, _serial)
+WAYS = (_digits, _months, _years, _epoch, _serial)
 
 
 def even(dates: pd.DatetimeIndex) -> Spacing | None:

@@ -53,6 +53,7 @@ TOTAL = re.compile(
     r"|(min|max|minimum|maximum|std|stdev|st\.? ?dev|sd|median|count|n|var|variance)[.:]?",
     re.IGNORECASE,
 )
+REMARK = re.compile(r"[^\W\d_]|[*†‡©(\[#¹²³]")  # begins so
 QUARTILE = re.compile(r"\d{1,2}(\.\d)?\s?%")  # between a minimum and a maximum
 MOST_TOTALS = 12  # rows at the end, such as a sum, a mean and shares of them
 Edit = tuple[int, int, str]  # from where to where a text is replaced, and by what
@@ -98,14 +99,7 @@ def _cells_of(line: str, separator: str | None) -> list[str]:
 
 
 def straight(text: str, note: Note) -> str:
-    r"""Text with usual quotation marks, if those around the cells of its first line are others.
-
-    Examples
-    --------
-    >>> straight("'day';'x'\n'May';'5'", print)
-    ' and ' around cells are read as quotation marks.
-    '"day";"x"\n"May";"5"'
-    """
+    """Text with usual quotation marks, if those around the cells of its first line are others."""
     line = next(filled_lines(text[: SAMPLE[1]]), None)
     first = line[0].strip() if line else ""
     marks = OTHER_QUOTES.get(first[:1])
@@ -118,7 +112,7 @@ def straight(text: str, note: Note) -> str:
     return re.sub(rf"(?<![^;,\t|\r\n]){start}|{end}(?![^;,\t|\r\n])", '"', text)
 
 
-def layout(text: str, note: Note) -> tuple[str, str | None]:
+def table_in(text: str, note: Note) -> tuple[str, str | None]:
     """The text of a table with blank lines around it, and its separator; says what is left out."""
     separator = None
     if forced := SEP.match(text):
@@ -320,19 +314,13 @@ def _are_row_names(table: list[list[str]]) -> bool:
 
 
 def _are_units(line: Line, width: int) -> bool:
-    """Whether a line below a header holds units."""
-    if len(line.cells) > width or not line.filled:
-        return False
-    return any(
-        cell.lower() in UNITS or re.fullmatch(r"\(.{1,30}\)|\[.{1,30}\]", cell)
-        for cell in line.filled
-    ) and (not line.cells[0] or width == 1 or all(_is_unit(cell) for cell in line.filled))
-
-
-def _is_unit(cell: str) -> bool:
-    """Whether a cell beside a unit may be another."""
-    bare = cell.strip("()[]").lower()
-    return bare in UNITS or bare in MISSING or bool(re.fullmatch(r"\(.*\)|\[.*\]", cell))
+    """Whether a line below a header holds units; beside those in rows with a name, nothing else."""
+    bracketed = {cell for cell in line.filled if re.fullmatch(r"\(.*\)|\[.*\]", cell)}
+    bare = {cell.strip("()[]").lower() for cell in line.filled if cell not in bracketed}
+    sure = any(cell.lower() in UNITS for cell in line.filled)
+    sure = sure or any(3 <= len(cell) <= 32 for cell in bracketed)
+    alone = not line.cells[0] or width == 1 or bare <= UNITS | MISSING
+    return len(line.cells) <= width and sure and alone
 
 
 def _below(
@@ -346,22 +334,13 @@ def _below(
     begin = max(table[0].end, text.find("\n", begin))
     found: list[Line] = []
     for line in reversed(list(_lines_of(text, separator, begin))):
-        if not _is_note(line, width, shapes):
+        first = line.filled[0] if line.filled else ""
+        row = is_value(first) or dressed(first) or shape(first) in shapes or '"' in first
+        words = REMARK.match(first) and (width > 1 or re.search("[ :]", first))
+        if row or not words or (len(line.filled) > 1 and len(line.cells) == width):
             break
         found.insert(0, line)
     return _left_out(found, ", below the table", note)
-
-
-def _is_note(line: Line, width: int, shapes: set[str]) -> bool:
-    """Whether a line is no row of a table but words below it."""
-    first = line.filled[0] if line.filled else ""
-    if is_value(first) or dressed(first) or shape(first) in shapes or '"' in first:
-        return False
-    if not re.match(r"[^\W\d_]|[*†‡©(\[#¹²³]", first):
-        return False
-    if width == 1:
-        return bool(re.search(r"[ :]", first))
-    return len(line.filled) == 1 or len(line.cells) != width
 
 
 def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -375,7 +354,11 @@ def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         return False
     if any(_is_word(cell) and any(map(is_value, under)) for cell, under in columns):
         return True
-    if _counts_across(first) or _one_year(columns) or not below:
+    # A year above other numbers and beside words is a name.
+    others = [(cell, under) for cell, under in columns if not _is_word(cell)]
+    year = len(others) == 1 and YEAR.fullmatch(others[0][0])
+    one_year = year and not any(map(YEAR.fullmatch, others[0][1]))
+    if _counts_across(first) or one_year or not below:
         return True
     if any(_is_number(cell) and any(map(_is_number, under)) for cell, under in columns):
         return False
@@ -402,13 +385,6 @@ def times_across(names: Sequence[str]) -> list[str]:
 def shape(cell: str) -> str:
     """A cell with letters and digits alike, to tell a date from a remark."""
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", cell[:100]))
-
-
-def _one_year(columns: Sequence[tuple[str, list[str]]]) -> bool:
-    """Whether a year stands above other numbers and beside words, as a name."""
-    years = [under for cell, under in columns if YEAR.fullmatch(cell)]
-    words = sum(_is_word(cell) for cell, _ in columns)
-    return len(years) == 1 == len(columns) - words and not any(map(YEAR.fullmatch, years[0]))
 
 
 def _is_number(cell: str) -> bool:
@@ -445,10 +421,7 @@ def without_extra_rows(frame: pd.DataFrame, note: Note) -> pd.DataFrame:
 
 
 def _totals(frame: pd.DataFrame) -> list[tuple[int, str]]:
-    """Where the last rows begin that are totals of those above, and with what; the last first.
-
-    A row with a date is none, nor one whose word begins earlier rows too, as names of series do.
-    """
+    """Place and text of the first cell of each last row that is a total of those above it."""
     tail, totals = frame.iloc[-MOST_TOTALS - 1 :, :100], list[tuple[int, str]]()
     for row in reversed(range(len(tail))):
         filled = [(i, str(cell)) for i, cell in enumerate(tail.iloc[row]) if str(cell).strip()]
@@ -459,5 +432,6 @@ def _totals(frame: pd.DataFrame) -> list[tuple[int, str]]:
             break
         totals.append(filled[0])
     above = frame.iloc[: len(frame) - len(totals)]
+    # Names of series begin earlier rows too.
     ids = any((above.iloc[:, place] == cell).any() for place, cell in totals)
     return [] if ids or len(totals) == len(tail) else totals

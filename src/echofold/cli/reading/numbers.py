@@ -59,26 +59,16 @@ TWO_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3}){2,}")  # 1.234.567
 
 
 def each_cell(column: pd.Series) -> Iterator[str]:
-    """Cells as text without spaces around it, empty where missing.
-
-    One by one, for a list of short cells takes many times their bytes.
-    """
+    """Cells as text, empty where missing; one by one, for a list takes many times their bytes."""
     for start in range(0, len(column), CHUNK):
-        part = column if len(column) <= CHUNK else column.iloc[start : start + CHUNK]
-        for cell in part.tolist():
+        for cell in column.iloc[start : start + CHUNK].tolist():
             if not isinstance(cell, str):  # of Parquet
                 cell = "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else str(cell)
             yield cell.strip().replace("\u2212", "-")
 
 
 def number(cell: str, decimal: str) -> float:
-    """The value of a cell, NaN if it is missing, infinite if it is something else or too large.
-
-    Examples
-    --------
-    >>> number("1 234.5", "."), number("1.234,5", ","), number("n/a", "."), number("closed", ".")
-    (1234.5, 1234.5, nan, inf)
-    """
+    """The value of a cell, NaN if it is missing, infinite if it is something else or too large."""
     if len(cell) <= LONGEST_MARK and cell.lower() in MISSING:
         return math.nan
     if NUMBER.fullmatch(cell) and not (decimal == "," and "." in cell):
@@ -94,19 +84,13 @@ def number(cell: str, decimal: str) -> float:
 def is_value(cell: str) -> bool:
     """Whether a cell looks like a number or a date, and not like the name of a column."""
     cell = SPACES.sub("", cell[:100])
-    if any(form.fullmatch(cell) for form in (NUMBER, COMMA, THOUSANDS, POINTS)):
-        return True
-    return bool(re.match(r"\d{1,4}[-./]\d{1,2}([-./]\d{1,4})?\b", cell))
+    number = any(form.fullmatch(cell) for form in (NUMBER, COMMA, THOUSANDS, POINTS))
+    return number or bool(re.match(r"\d{1,4}[-./]\d{1,2}([-./]\d{1,4})?\b", cell))
 
 
 def whole(values: np.ndarray) -> bool:
     """Whether all values are there and are whole numbers of which floats hold every one."""
-    return between(values, -WHOLE, WHOLE) and integral(values)
-
-
-def integral(values: np.ndarray) -> bool:
-    """Whether no value has a fraction."""
-    return not (values % 1).any()
+    return between(values, -WHOLE, WHOLE) and not (values % 1).any()
 
 
 def between(values: np.ndarray, low: float, high: float) -> bool:
@@ -129,15 +113,7 @@ class Dressed(NamedTuple):
 
 
 def cut(cell: str) -> Dressed | None:
-    """A dressed number in its parts; None for any other text.
-
-    Examples
-    --------
-    >>> cut("($1,234)")
-    Dressed(bare='1,234', negative=True, around='$', marks='')
-    >>> cut("12.5 kg*").around, cut("9.4-").negative, cut("2023-01-02")
-    ('kg', True, None)
-    """
+    """A dressed number, such as ``($1,234)`` or ``12.5 kg*``, in its parts; None for other text."""
     found = DIGITS.search(cell) if len(cell) <= LONGEST else None
     if found is None:
         return None
@@ -318,11 +294,7 @@ def _bare(cell: str) -> str:
 
 
 def _grouped(cells: Iterator[str]) -> bool:
-    """Whether cells such as 1.054 are rather thousands, beside whole numbers of up to three digits.
-
-    They are if neighbours in the file are closer to each other so, on average of their ratios.
-    Whole numbers are no accident where they are many: less is asked of them then.
-    """
+    """Whether cells such as 1.054 are rather thousands: neighbours are nearer each other then."""
     ratios, whole, count, before = [], 0, 0, None
     for cell in cells:
         bare = _bare(cell).lstrip("+-")
@@ -333,6 +305,7 @@ def _grouped(cells: Iterator[str]) -> bool:
         if before is not None and before[1] != marked:
             ratios.append(math.log(before[0] / size if marked else size / before[0]))
         before, whole, count = (size, marked), whole + (not marked), count + 1
+    # Whole numbers are no accident where they are many: less is asked of them then.
     asked = math.log(NEARER) * (1 - whole / count / 2)
     return sum(ratios) > asked * len(ratios)
 

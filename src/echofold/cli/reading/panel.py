@@ -12,7 +12,7 @@ import pandas as pd
 from echofold._data.text import Note, listed, shown, unguarded
 from echofold.cli.reading.calendar import YEARS, like_dates
 from echofold.cli.reading.dates import parse
-from echofold.cli.reading.numbers import each_cell, whole
+from echofold.cli.reading.numbers import between, each_cell, whole
 from echofold.cli.reading.table import Table
 
 NAMES = {
@@ -51,27 +51,26 @@ def one_of(table: Table, name: str, value: str) -> Table:
 
 def parts_of(table: Table, name: str) -> dict[str, Table]:
     """Every series of a panel by its id, in the order of the file but those without one."""
-    codes, known = pd.factorize(_ids_of(table, name))
-    order = np.argsort(codes, kind="stable")
-    places = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-    frame = table.frame.drop(columns=name)
+    ids = _ids_of(table, name)
+    groups = table.frame.drop(columns=name).groupby(ids, sort=False)
     return {
-        str(one): Table(
-            f"{table.name}, {shown(one)}", frame.iloc[rows].reset_index(drop=True), table.signs
-        )
-        for one, rows in zip(known, places, strict=True)
+        str(one): Table(f"{table.name}, {shown(one)}", part.reset_index(drop=True), table.signs)
+        for one, part in groups
         if one
     }
 
 
-def refuse_panel(table: Table, dates: pd.Series | np.ndarray | None, others: Sequence[str]) -> None:
+def refuse_panel(table: Table, dates: pd.Index | None, others: Sequence[str]) -> None:
     """Raise if the rows of a table are of several series, with what to do about it.
 
     ``others`` are columns that are known to be something else.
     """
     named = any(str(name).lower() in NAMES for name in table.frame.columns)
     for times in _times(table, dates, others):
-        if not named and _one_after_the_other(times):
+        steps = np.diff(times.astype(float))
+        usual = float(np.median(steps)) if len(steps) else 0.0
+        forward = (steps * usual > 0).all() and (np.abs(steps) < JUMP * abs(usual)).all()
+        if forward and not named:  # or backward, and without a jump: one series
             continue
         columns = _candidates(table, others)
         several = [names for count in (2, 3) for names in combinations(columns[:6], count)]
@@ -80,15 +79,6 @@ def refuse_panel(table: Table, dates: pd.Series | np.ndarray | None, others: Seq
             codes, known = pd.factorize(np.array([" / ".join(ids) for ids in rows], dtype=object))
             if 2 <= len(known) <= len(codes) / LEAST_ROWS and _tells_apart(names, codes, times):
                 raise ValueError(_words(table.name, names, list(known)))
-
-
-def _one_after_the_other(times: np.ndarray) -> bool:
-    """Whether times only rise, or only fall, and never jump."""
-    steps = np.diff(times.astype(float))
-    if not len(steps):
-        return True
-    usual = float(np.median(steps))
-    return bool((steps * usual > 0).all() and (np.abs(steps) < JUMP * abs(usual)).all())
 
 
 def _words(source: str, names: Sequence[str], known: list[str]) -> str:
@@ -110,35 +100,26 @@ def _words(source: str, names: Sequence[str], known: list[str]) -> str:
     )
 
 
-def _times(
-    table: Table, dates: pd.Series | np.ndarray | None, others: Sequence[str]
-) -> list[np.ndarray]:
+def _times(table: Table, dates: pd.Index | None, others: Sequence[str]) -> list[np.ndarray]:
     """Times of the rows, as ticks: dates, or else columns of years, which repeat in panels."""
+    if isinstance(dates, pd.DatetimeIndex):
+        return [dates.asi8]
+    columns = table.columns(others)[:MOST_COLUMNS] if dates is None else []
+    found = [table.numbers(name).values for name in columns]
+    found = [values for values in found if len(values) > 1 and between(values, *YEARS)]
     if dates is not None:
-        values = pd.Index(dates)
-        if isinstance(values, pd.DatetimeIndex):
-            return [values.asi8]
-        return [] if not whole(values.to_numpy()) else [values.to_numpy().astype(np.int64)]
-    found = []
-    for name in table.columns(others)[:MOST_COLUMNS]:
-        values, wrong = table.numbers(name)[:2]
-        years = len(values) > 1 and values.min() >= YEARS[0] and values.max() <= YEARS[1]
-        if years and not len(wrong) and whole(values):
-            found.append(values.astype(np.int64))
-    return found
+        found = [dates.to_numpy()]
+    return [values.astype(np.int64) for values in found if whole(values)]
 
 
 def _candidates(table: Table, others: Sequence[str]) -> list[str]:
     """Columns that may hold ids: of names or of whole numbers; those called so first."""
-    text, count = [], []
-    for name in table.columns(others)[:MOST_COLUMNS]:
-        values, wrong = table.numbers(name)[:2]
-        if len(wrong) == len(values):
-            text.append(name)
-        elif not len(wrong) and whole(values):
-            count.append(name)
-    found = [name for name in [*text, *count] if name.lower() not in CALENDAR]
-    return sorted(found, key=lambda name: name.lower() not in NAMES)
+    columns = [
+        name for name in table.columns(others)[:MOST_COLUMNS] if name.lower() not in CALENDAR
+    ]
+    text = [name for name in columns if len(table.numbers(name).wrong) == len(table.frame)]
+    count = [name for name in columns if whole(table.numbers(name).values)]
+    return sorted([*text, *count], key=lambda name: name.lower() not in NAMES)
 
 
 def _tells_apart(names: Sequence[str], codes: np.ndarray, times: np.ndarray) -> bool:
@@ -157,32 +138,23 @@ def _tells_apart(names: Sequence[str], codes: np.ndarray, times: np.ndarray) -> 
         starts = steps[changes] * (1 if usual >= 0 else -1)
         return bool(((starts <= 0) | (starts >= JUMP * abs(usual))).all())
     _, ranks, counts = np.unique(times, return_inverse=True, return_counts=True)
-    doubled = float((counts[ranks] > 1).mean())
-    return doubled >= DOUBLED and _even(np.diff(ranks[order])[same], codes[order][1:][same])
+    # Most steps within a series, in dates of the whole file, are as usual for it.
+    steps = np.column_stack([codes[order][1:], np.diff(ranks[order])])[same]
+    pairs, often = np.unique(steps, axis=0, return_counts=True)
+    usual = int(pd.Series(often).groupby(pairs[:, 0]).max().sum())
+    return float((counts[ranks] > 1).mean()) >= DOUBLED and 0 < EVEN * len(steps) <= usual
 
 
-def _even(steps: np.ndarray, codes: np.ndarray) -> bool:
-    """Whether most steps within a series, in dates of the whole file, are as usual for it."""
-    if not len(steps):
-        return False
-    pairs, counts = np.unique(np.column_stack([codes, steps]), axis=0, return_counts=True)
-    most = pd.Series(counts).groupby(pairs[:, 0]).max().sum()
-    return bool(most >= EVEN * len(steps))
-
-
-def say_turns(
-    table: Table, dates: pd.Series | np.ndarray | None, others: Sequence[str], note: Note
-) -> None:
+def say_turns(table: Table, dates: pd.Index | None, others: Sequence[str], note: Note) -> None:
     """Say which column may tell several series apart, though no date is there twice."""
-    if dates is None or not pd.Index(dates).is_unique:
+    if dates is None or not dates.is_unique:
         return
-    order = np.argsort(pd.Index(dates).to_numpy(), kind="stable")
-    times = pd.Index(dates)[order]
+    order = np.argsort(dates.to_numpy(), kind="stable")
     for name in table.columns(others)[:MOST_COLUMNS]:
         values, wrong = table.numbers(name)[:2]
         text, steps = len(wrong) == len(values), np.diff(np.unique(values))
         # Numbers of a few things are 0 or 1, and go on by one.
-        if not text and (len(wrong) or values.min() not in (0, 1) or (steps != 1).any()):
+        if not text and (values.min() not in (0, 1) or (steps != 1).any()):
             continue
         codes, known = pd.factorize(_ids_of(table, name).to_numpy()[order])
         if not 2 <= len(known) <= len(codes) / LEAST_ROWS:
@@ -193,7 +165,7 @@ def say_turns(
             how = "in blocks one after the other"
         else:
             continue
-        if _of_calendar(name, codes, times):
+        if _of_calendar(name, codes, dates[order]):
             continue
         if text and parse(pd.Series(known, name=name), None, lambda _: None).notna().any():
             continue  # days on which a part of the file was written
@@ -210,14 +182,12 @@ def _of_calendar(name: str, codes: np.ndarray, times: pd.Index) -> bool:
         return True
     if not isinstance(times, pd.DatetimeIndex):
         return False
-    whole = [times.year, times.year * 12 + times.month, times.normalize().asi8]
     parts = [times.day_of_week, times.hour, times.month, times.minute, times.day]
-    for part in (*parts, *whole):
+    for part in (*parts, times.year, times.year * 12 + times.month, times.normalize().asi8):
         _, places = np.unique(part, return_inverse=True)
         pairs = np.unique(np.column_stack([places, codes]), axis=0)
         if len(pairs) == len(codes) or len(pairs) > places.max() + 1:
             continue  # each row has its own, or one part of a date has several values
-        changes = np.count_nonzero(pairs[:, 1] != np.roll(pairs[:, 1], 1))
-        if changes <= codes.max() + 1:
+        if np.count_nonzero(pairs[:, 1] != np.roll(pairs[:, 1], 1)) <= codes.max() + 1:
             return True
     return False

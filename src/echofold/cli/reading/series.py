@@ -12,20 +12,12 @@ import pandas as pd
 from echofold._data.dates import timeline
 from echofold._data.season import detected_season
 from echofold._data.text import Note, count, listed, shown
+from echofold.cli.reading import spacing
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
 from echofold.cli.reading.layout import times_across
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
-from echofold.cli.reading.spacing import (
-    FILLS,
-    MOST_ROWS,
-    PERIODS,
-    Spacing,
-    evenly,
-    filled_by,
-    without_holes,
-    written,
-)
+from echofold.cli.reading.spacing import Spacing, written
 from echofold.cli.reading.table import Table, read_table
 
 LEAST = 20  # values below which there is nothing to validate on
@@ -167,13 +159,13 @@ def read_series(
     made = [_encoded(table, name, np.arange(len(values))) for name in inputs]
     frame = pd.DataFrame(np.column_stack([values, rows, *made]), rows)
     every = None
-    _enough(MOST_ROWS * len(frame), len(frame), column, table.name)  # before looking for a spacing
+    _enough(len(frame), column, table.name, spacing.MOST_ROWS)  # before looking for a spacing
     if dates is not None:
-        frame.index = pd.Index(dates, name=dates_in)
+        frame.index = dates.rename(dates_in)
         other = partial(another, table, [*known, column])
-        frame, every = evenly(frame, table, duplicates, other, note)
-    kept = without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
-    _enough(kept.count(), kept.count(), column, table.name)
+        frame, every = spacing.evenly(frame, table, duplicates, other, note)
+    kept = spacing.without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
+    _enough(kept.count(), column, table.name)
     _check_spread(float(kept.max() - kept.min()), column, table.name)
     beside = None
     if made:
@@ -224,15 +216,13 @@ def read_inputs(
     index, known = series.values.index, len(series.values)
     ahead = timeline(index, "y").following(horizon) if horizon else index[:0]
     dates = index.append(ahead)
-    parts: list[pd.DataFrame] = []
-    if series.beside is not None:
-        parts.append(_own_inputs(series, series.beside, dates, fill, note))
+    parts = [_own_inputs(series, dates, fill, note)]
     if file is not None:
         table = read_table(file, decimal, note)
         if id is not None and only is not None and id in table.frame.columns:
             table = one_of(table, id, only)
         parts.append(_other_inputs(table, series, dates, date_format, note))
-    if not parts:
+    if all(part is None for part in parts):
         return None
     both = pd.concat(parts, axis=1)
     doubled = both.columns[both.columns.duplicated()]
@@ -259,7 +249,7 @@ def _chosen(table: Table, column: str | None, others: list[str]) -> str:
         table.column(column, "--column")
         return column
     columns = {}
-    for name in table.frame.columns.drop(others, errors="ignore"):
+    for name in table.columns(others):
         values, wrong = table.numbers(name)[:2]
         filled = values[~np.isnan(values)]
         if len(filled) > len(wrong):
@@ -289,20 +279,20 @@ def _counts(values: np.ndarray) -> bool:
 
 def _none(table: Table, others: list[str]) -> str:
     """What to say of a table without numbers: a cell that is none, of the best column."""
-    names = list(table.frame.columns.drop(others, errors="ignore"))
+    names = table.columns(others)
     if not names:
         return (
             f"{table.name} has no column of numbers beside {listed(others)}; add the values to "
             "forecast."
         )
-    best = min(names, key=lambda name: len(table.numbers(name)[1]) or len(table.frame) + 1)
-    wrong = table.numbers(best)[1]
+    best = min(names, key=lambda name: len(table.numbers(name).wrong) or len(table.frame) + 1)
+    wrong = table.numbers(best).wrong
     if not len(wrong):
         return f"{table.name} has no column of numbers: the cells of {listed(names)} are empty."
+    cell = table.place(best, wrong[0], len(wrong))
     return table.clash(best) or (
-        f"{table.name} has no column of numbers: column {shown(best)} holds "
-        f"{_first(table, best, wrong)}, which is none (its columns are {listed(table.frame)}); "
-        "correct such cells, or leave them empty."
+        f"{table.name} has no column of numbers: column {shown(best)} holds {cell}, which is none "
+        f"(its columns are {listed(table.frame)}); correct such cells, or leave them empty."
     )
 
 
@@ -313,27 +303,21 @@ def _checked(table: Table, column: str) -> np.ndarray:
     if len(wrong):
         raise ValueError(
             table.clash(column)
-            or f"{holds} {_first(table, column, wrong)}, but numbers are needed; correct it, or "
-            "leave the cell empty."
+            or f"{holds} {table.place(column, wrong[0], len(wrong))}, but numbers are needed; "
+            "correct it, or leave the cell empty."
         )
     huge = np.flatnonzero(np.abs(values) > LARGEST)
     if len(huge):
-        raise ValueError(f"{holds} {_first(table, column, huge)}, {TOO_LARGE}")
+        raise ValueError(f"{holds} {table.place(column, huge[0], len(huge))}, {TOO_LARGE}")
     return values
 
 
-def _first(table: Table, column: str, rows: np.ndarray) -> str:
-    """The first of some cells with its row, and how many there are."""
-    more = f" (and {count(len(rows) - 1, 'more such cell')})" if len(rows) > 1 else ""
-    return table.place(column, rows[0]) + more
-
-
-def _enough(most: int, there: int, column: str, source: str) -> None:
-    """Raise for a series that has, or can have at most, too few values."""
-    if most < LEAST:
+def _enough(there: int, column: str, source: str, times: int = 1) -> None:
+    """Raise for a series that has, or can have with ``times`` as many, too few values."""
+    if times * there < LEAST:
         raise ValueError(
-            f"{source} has {there} value{'' if there == 1 else 's'} in {shown(column)}; at least "
-            f"{LEAST} are needed to train and validate a network."
+            f"{source} has {count(there, 'value')} in {shown(column)}; at least {LEAST} are needed "
+            "to train and validate a network."
         )
 
 
@@ -354,10 +338,7 @@ def _fits(length: int, count: int) -> bool:
 
 
 def _encoded(table: Table, column: str, rows: np.ndarray) -> pd.DataFrame:
-    """The inputs that a column of a table makes, at the positions ``rows`` of it.
-
-    Values are NaN in empty cells, but for columns of names, where an empty cell is none of them.
-    """
+    """Inputs of a column at some ``rows``: NaN in empty cells, but zeros in a column of names."""
     values, wrong = table.numbers(column)[:2]
     values, wrong = values[rows], rows[np.isin(rows, wrong)]
     holds = f"input {shown(column)} of {table.name} holds"
@@ -399,11 +380,11 @@ def _refuse_empty(frame: pd.DataFrame, rows: np.ndarray, source: str) -> None:
             )
 
 
-def _own_inputs(
-    series: Series, beside: Beside, dates: pd.Index, fill: str, note: Note
-) -> pd.DataFrame:
+def _own_inputs(series: Series, dates: pd.Index, fill: str, note: Note) -> pd.DataFrame | None:
     """Inputs of the series' own file for all dates, without holes, or the error."""
-    source, known = series.source, len(series.values)
+    source, known, beside = series.source, len(series.values), series.beside
+    if beside is None:
+        return None
     there = int(dates.isin(beside.frame.index).sum())
     if there < len(dates):
         raise ValueError(
@@ -421,12 +402,12 @@ def _own_inputs(
     _refuse_empty(frame[~opened], rows[~opened], source)
     frame = frame.reset_index(drop=True)
     if opened.any():
-        how = FILLS["forward" if fill == "leave" else fill]  # by the network, which needs some
+        how = spacing.FILLS[fill.replace("leave", "forward")]  # by the network, which needs some
         flags = " (zeros and ones with the value before)" * (fill == "interpolate")
         note(f"inputs in the {count(int(opened.sum()), 'missing row')} are {how}{flags}.")
         for name in frame:
             own = "forward" if fill == "interpolate" and name in beside.flags else fill
-            frame[name] = filled_by(own, frame[name])
+            frame[name] = spacing.filled_by(own, frame[name])
     return frame
 
 
@@ -462,29 +443,28 @@ def _matching(
     named = index.name if index.name in table.frame.columns else None
     in_order = numbered and named is None
     say = (lambda _: None) if in_order else note
-    dates_in, found = find_dates(table, named, form, (), say)
-    if found is None:
+    dates_in, there = find_dates(table, named, form, (), say)
+    if there is None:
         say_unread(table, (), say)
     if in_order:
-        if found is not None:
+        if there is not None:
             note(
                 f"dates in {shown(dates_in)} of {table.name} are not used, because {source} has "
                 "none: rows are taken in their order."
             )
         return _in_order(table, series, len(dates), note), dates_in
-    if found is None:
+    if there is None:
         raise ValueError(
             f"{table.name} has no column of dates, but {source} has; add the dates of its rows, "
             f"best as {shown(index.name)}."
         )
-    there = pd.Index(found)
     if numbered == isinstance(there, pd.DatetimeIndex):
         kinds = ("dates", "numbers") if numbered else ("numbers", "dates")
         raise ValueError(
             f"column {shown(dates_in)} of {table.name} holds {kinds[0]}, but that of {source} "
             f"holds {kinds[1]}; give both the same."
         )
-    period = None if series.every is None else PERIODS.get(series.every.freq)
+    period = None if series.every is None else spacing.PERIODS.get(series.every.freq)
     if period is not None and not dates.isin(there).all():
         moved = pd.DatetimeIndex(there).to_period(period).to_timestamp()
         if moved.is_unique and dates.isin(moved).all():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,6 @@ FILLS = {  # what is done about missing values, and said of it
     "leave": "left out, neither learned from nor scored",
     "interpolate": "filled along straight lines",
     "forward": "filled with the value before",
-    "none": "refused",
 }
 # What stands in for a missing value says nothing about a series. With more than a fifth of these a
 # network would be driven by them; in a gap of a tenth validation intervals are as long as it.
@@ -43,6 +42,7 @@ LASTING = {"minute": 60, "hour": 3600} | {
 }
 BACK = (3, 4, 9, 10, 11)  # months in which clocks go back, south and north of the equator
 NIGHT = 3  # the last hour that they repeat
+Other = Callable[[], str | None]  # names another column that may hold dates
 
 
 class Spacing(NamedTuple):
@@ -95,10 +95,7 @@ def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
 
 
 def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
-    """Dates moved to the start of their hour, day, week, month, quarter or year, if that is even.
-
-    For dates such as the last trading day of each month.
-    """
+    """Dates at the start of their period, if that is even, as for last trading days of months."""
     step = _median_seconds(dates) / SECONDS
     limits = zip((0.1, 2, 10, 45, 135, 500), PERIODS.items(), strict=True)
     freq, period = next((one for most, one in limits if step < most), ("", ""))
@@ -186,11 +183,7 @@ def _days_between(dates: pd.DatetimeIndex) -> float:
 
 
 def _refuse_gaps(known: pd.DataFrame, source: str) -> None:
-    """Raise if sorted rows would be more than twice as many without gaps.
-
-    One mistyped year in a file of seconds would otherwise open a row for each second of many
-    years.
-    """
+    """Raise if rows would be more than twice as many without gaps, as with one mistyped year."""
     index, rows = known.index, known[1].to_numpy(dtype=int)
     steps = _steps_between(index)
     # Numbers stand on a grid of their smallest step; of dates that vary, half the steps decide.
@@ -212,10 +205,10 @@ def _refuse_gaps(known: pd.DataFrame, source: str) -> None:
     )
 
 
-def filled_by(fill: str, known: Any) -> Any:
-    """A series or a frame with its missing values as ``fill`` says."""
-    if fill == "interpolate":  # by row, not by date: months then count alike
-        return known.reset_index(drop=True).interpolate().set_axis(known.index)
+def filled_by(fill: str, known: pd.Series) -> pd.Series:
+    """A series with its missing values as ``fill`` says."""
+    if fill == "interpolate":
+        return known.interpolate()  # by row, not by date: months then count alike
     return known.ffill() if fill == "forward" else known
 
 
@@ -230,13 +223,12 @@ def written(index: pd.Index) -> list[str]:
 
 
 def evenly(
-    known: pd.DataFrame, table: Table, how: str | None, other: Callable[[], str | None], note: Note
+    known: pd.DataFrame, table: Table, how: str | None, other: Other, note: Note
 ) -> tuple[pd.DataFrame, Spacing | None]:
     """Rows in time order with one for each step, empty where the table has none, or the error.
 
     Column 0 of ``known`` holds values, 1 the numbers of rows in the table, others inputs. ``how``
-    says what is taken of several rows for one date; ``other`` names another column that may hold
-    dates.
+    says what is taken of several rows for one date.
     """
     source = table.name
     if not known.index.is_monotonic_increasing:
@@ -268,7 +260,7 @@ def evenly(
 
 
 def _one_for_each(
-    known: pd.DataFrame, table: Table, how: str | None, other: Callable[[], str | None], note: Note
+    known: pd.DataFrame, table: Table, how: str | None, other: Other, note: Note
 ) -> pd.DataFrame:
     """One of several rows for a date: as asked for, without copies, or where clocks go back."""
     source = table.name
@@ -376,10 +368,7 @@ def _numbered(known: pd.DataFrame, source: str) -> pd.DataFrame:
 def without_holes(
     known: pd.Series, fill: str, source: str, note: Note, ahead: bool = False
 ) -> pd.Series:
-    """Cut missing values off the ends, and ``fill`` those inside if so asked.
-
-    The last may be ``ahead`` of time. Raises if too many are missing, or too many in one place.
-    """
+    """Cut missing values off the ends, the last unless ``ahead`` of time; ``fill`` those inside."""
     there = np.flatnonzero(known.notna())
     if not len(there):
         raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")

@@ -16,14 +16,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, listed, one_line, shown, unguarded
-from echofold.cli.reading.layout import (
-    filled_lines,
-    is_header,
-    layout,
-    straight,
-    without_extra_rows,
-)
+from echofold._data.text import Note, count, listed, one_line, shown, unguarded
+from echofold.cli.reading import layout
 from echofold.cli.reading.numbers import Numbers, Sign, each_cell, numbers_of, signs_of
 
 OTHER_KINDS = {
@@ -66,9 +60,10 @@ class Table:
             self.read[name] = numbers_of(self.frame[name], self.signs.get(name, Sign()))
         return self.read[name]
 
-    def place(self, name: str, row: int) -> str:
-        """One cell as the file has it, with its row."""
-        return f"{shown(self.frame[name].iloc[row])} in row {row + 1}"
+    def place(self, name: str, row: int, of: int = 1) -> str:
+        """One cell as the file has it, with its row, and how many there are besides it."""
+        more = f" (and {count(of - 1, 'more such cell')})" if of > 1 else ""
+        return f"{shown(self.frame[name].iloc[row])} in row {row + 1}{more}"
 
     def clash(self, name: str) -> str:
         """What to say of a column with two units; empty if it has none."""
@@ -195,7 +190,7 @@ def _split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
     def say(words: str) -> None:
         note(f"{name}: {words}")
 
-    text, separator = layout(straight(text, say), say)
+    text, separator = layout.table_in(layout.straight(text, say), say)
     if separator is not None and separator not in text:
         separator = None
     if not text.strip():
@@ -205,13 +200,13 @@ def _split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
         )
     if separator is None:
         # Objects first: NumPy would make all lines as wide as the longest.
-        lines = [line[0].strip().strip('"') for line in filled_lines(text)]
+        lines = [line[0].strip().strip('"') for line in layout.filled_lines(text)]
         frame = pd.DataFrame({0: np.array(lines, dtype=object)}, dtype="str")
     else:
         frame = _cells(text, separator, name, say)
     first = [str(cell).strip() for cell in frame.iloc[0]]
     below = [[str(cell).strip() for cell in row] for row in frame.iloc[1:6].to_numpy()]
-    if not is_header(first, below):
+    if not layout.is_header(first, below):
         names = [f"column{i}" for i in range(1, len(first) + 1)]
         note(f"{name} has no header; its columns are called {listed(names)}.")
     else:
@@ -223,19 +218,16 @@ def _split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
     # Columns without a name that hold nothing, as of separators at the end of every line.
     nameless = [one for one, cell in zip(names, first, strict=True) if not cell]
     empty = [one for one in nameless if not any(each_cell(frame[one]))]
-    frame = without_extra_rows(frame.drop(columns=empty), say)
+    frame = layout.without_extra_rows(frame.drop(columns=empty), say)
     if separator is None:
         frame = _with_blank_lines(frame, text, say)
     return frame.reset_index(drop=True), separator
 
 
 def _with_blank_lines(frame: pd.DataFrame, text: str, say: Note) -> pd.DataFrame:
-    """One column with an empty cell for each blank line of a text between those that it has.
-
-    Where lines are spaced, as many more blank ones are needed for a cell.
-    """
+    """One column with an empty cell for each blank line in it, or for each more than are usual."""
     blank, at = [], 0
-    for line in filled_lines(text):
+    for line in layout.filled_lines(text):
         blank.append(len(BREAK.findall(text, at, line.start())) - bool(at))
         at = line.end()
     between = np.where(np.diff(frame.index) == 1, np.array(blank)[frame.index[1:]], 0)
@@ -276,18 +268,17 @@ def _cells(text: str, separator: str, name: str, say: Note) -> pd.DataFrame:
         return frame
     short = (one for one in _rows(text, separator) if len(one[1]) < width)
     line, row = next(short, (0, []))
-    count = bool(line) + sum(1 for _ in short)
-    if count > max(1, HABIT * len(frame)):
+    lines = bool(line) + sum(1 for _ in short)
+    if lines > max(1, HABIT * len(frame)):
         say(
-            f"{count} lines, the first line {line}, have fewer than {width} fields; the others are "
+            f"{lines} lines, the first line {line}, have fewer than {width} fields; the others are "
             "taken to be empty."
         )
-    elif count:
-        fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-        others = f", and so have {count - 1} other lines" if count > 1 else ""
+    elif lines:
+        others = f", and so have {lines - 1} other lines" if lines > 1 else ""
         raise ValueError(
-            f"{uneven} line {line} has {fields}, too few where {width} are expected{others}: "
-            f"{shown(separator.join(row[:50]))}; complete it, or remove it."
+            f"{uneven} line {line} has {count(len(row), 'field')}, too few where {width} are "
+            f"expected{others}: {shown(separator.join(row[:50]))}; complete it, or remove it."
         )
     return frame
 
@@ -327,19 +318,19 @@ def _long_line(text: str, separator: str) -> str | None:
 
 def _check_width(text: str, separator: str, name: str) -> None:
     """Raise for a file that would take much more memory as a table than as text."""
-    lines = (QUOTED.sub("", line[0]) for line in islice(filled_lines(text), 2))
-    wide = max(line.count(separator) for line in lines) + 1
+    first = (QUOTED.sub("", line[0]) for line in islice(layout.filled_lines(text), 2))
+    wide = max(line.count(separator) for line in first) + 1
     if wide > WIDEST:
         raise ValueError(
             f"{name} has {wide:,} columns, and at most {WIDEST:,} are read; keep those of the "
             "dates and of the numbers to forecast."
         )
     most = max(EMPTY, len(text))  # an even table has a character for each cell
-    count = text.count("\n") + text.count("\r")
-    if wide * count > most:
-        count = sum(1 for _ in filled_lines(text))
-    if wide * count > most:
+    lines = text.count("\n") + text.count("\r")
+    if wide * lines > most:
+        lines = sum(1 for _ in layout.filled_lines(text))
+    if wide * lines > most:
         raise ValueError(
             f"{name} is not an even table: its first lines have {wide:,} fields, and most of "
-            f"its {count:,} lines have few. Keep the columns that are filled."
+            f"its {lines:,} lines have few. Keep the columns that are filled."
         )
