@@ -73,9 +73,13 @@ def check(
         if value is None and one.optional:
             continue
         shape = [(sizes or {}).get(axis, axis) for axis in one.axes]
-        words, holds = RULES[one.what if one.finite else "any " + one.what]
-        expected = words.format(", ".join(map(str, shape)))
-        require(holds(value, shape), f"{inside}{name}", value, expected)
+        if one.what in VALUES:
+            words, holds = VALUES[one.what]
+            fine = holds(value)
+        else:
+            words, fits = SHAPED[one.what if one.finite else f"any {one.what}"]
+            fine = fits(value, shape)
+        require(fine, f"{inside}{name}", value, words.format(", ".join(map(str, shape))))
 
 
 def require(fine: bool, name: str, value: Any, expected: str) -> None:
@@ -129,11 +133,6 @@ def _is_count(value: Any) -> bool:
 def _is_number(value: Any) -> bool:
     """Whether it is a finite number, within what a float or a 64-bit integer holds."""
     return _is_integer(value, 2**64) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _is_text(form: str, value: Any) -> bool:
-    """Whether it is a text of this form, in ASCII."""
-    return isinstance(value, str) and re.fullmatch(form, value, re.ASCII) is not None
 
 
 def _is_label(value: Any) -> bool:
@@ -208,43 +207,66 @@ def _are_labels(value: Any, shape: Shape) -> bool:
     return whole and rising and _fits(value.shape, shape) and len(value) >= 2
 
 
-def _alone(test: Callable[..., bool], *given: Any) -> Callable[[Any, Shape], bool]:
-    """A test of a value whose shape does not matter."""
-    return lambda value, _: test(*given, value)
+def _text(form: str) -> Callable[[Any], bool]:
+    """Whether it is a text of this form, in ASCII."""
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(form, value, re.ASCII))
 
 
-def _of(kind: type) -> Callable[[Any, Shape], bool]:
-    """A test of the very type of a value."""
-    return lambda value, _: type(value) is kind
-
-
-RULES: dict[str, tuple[str, Callable[[Any, Shape], bool]]] = {
-    "number": ("a finite number", _alone(_is_number)),
-    "integer": ("an integer", _alone(_is_integer)),
-    "count": ("a positive integer", _alone(_is_count)),
-    "float": ("a float", _of(float)),
-    "truth": ("True or False", _of(bool)),
-    "word": ("a word", _of(str)),
-    "word or number": ("a word or a number", lambda v, _: isinstance(v, str) or _is_number(v)),
+VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "number": ("a finite number", _is_number),
+    "integer": ("an integer", _is_integer),
+    "count": ("a positive integer", _is_count),
+    "place": ("an integer of 64 bits", lambda value: _is_integer(value, 2**64)),
+    "step": ("an integer, not 0", lambda value: _is_integer(value, 2**64) and value != 0),
+    "float": ("a float", lambda value: type(value) is float),
+    "truth": ("True or False", lambda value: type(value) is bool),
+    "word": ("a word", lambda value: type(value) is str),
+    "word or number": ("a word or a number", lambda v: isinstance(v, str) or _is_number(v)),
+    "label": ("a name", _is_label),
+    "nothing": ("None", lambda value: value is None),
     "states": (
         "'last', 'mean' or a positive integer",
-        lambda v, _: _is_text("last|mean", v) or _is_count(v),
+        lambda value: _text("last|mean")(value) or _is_count(value),
     ),
-    "device": (  # whether it is there shows when it is used
-        "the name of a device, as 'cpu' or 'gpu:1'",
-        _alone(_is_text, r"[A-Za-z_]{1,20}(:\d{1,4})?"),
+    "plain": ("numbers or words", _is_plain),
+    "matrix": ("a matrix of numbers", _is_matrix),
+    "values": ("one axis of numbers", lambda value: _is_vector(value, "iuf", 1)),
+    "indices": ("one axis of integers of 32 or 64 bits", lambda value: _is_vector(value, "i", 4)),
+    "sizes": ("two sizes", lambda v: type(v) is tuple and len(v) == 2 and all(map(_is_count, v))),
+    "contents": (
+        "'numbers' or 'booleans' for each column",
+        lambda value: type(value) is tuple and all(map(_text("numbers|booleans"), value)),
     ),
-    "plain": ("numbers or words", _alone(_is_plain)),
-    "matrix": ("a matrix of numbers", _alone(_is_matrix)),
-    "reservoir": ("a kind of reservoir", lambda v, _: isinstance(v, Reservoir)),
-    "timeline": ("a Timeline", _of(Timeline)),
-    "representation": ("a representation", lambda v, _: True),  # read with the sizes
+    "reservoir": ("a kind of reservoir", lambda value: isinstance(value, Reservoir)),
+    "timeline": ("a Timeline", lambda value: isinstance(value, Timeline)),
+    "representation": ("a representation", lambda value: True),  # read with the sizes
+    # Whether a device is there shows when it is used.
+    "device": ("the name of a device, as 'cpu' or 'gpu:1'", _text(r"[A-Za-z_]{1,20}(:\d{1,4})?")),
+    "table": ("a kind of table", _text("numpy|pandas|polars")),
+    "resolution": ("'s', 'ms', 'us' or 'ns'", _text("s|ms|us|ns")),
+    "date": (
+        "a date as ISO 8601",
+        _text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?([+-]\d\d:\d\d)?"),
+    ),
+    "frequency": (
+        "the name of a frequency",
+        _text(r"\d{0,18}[A-Za-z]{1,6}(-[A-Za-z0-9]{1,4}){0,4}"),
+    ),
+    "zone": (  # no other name: pandas opens a file by it
+        "a zone's key, an offset, or the zone of this machine",
+        _text(
+            r"(?!dateutil)[A-Za-z][A-Za-z0-9_+-]{0,39}(/[A-Za-z0-9_+-]{1,40}){0,3}"
+            r"|UTC[+-]\d\d:\d\d(:\d\d)?|tzlocal\(\)"
+        ),
+    ),
+}
+SHAPED: dict[str, tuple[str, Callable[[Any, Shape], bool]]] = {
     "numbers": ("numbers", _are_numbers),
     "floats": ("float64 of shape ({}), finite numbers", _are_floats),
     "any floats": ("float64 of shape ({})", partial(_are_floats, finite=False)),
     "positive": (
         "float64 of shape ({}), positive numbers",
-        lambda v, shape: _are_floats(v, shape) and bool((v > 0).all()),
+        lambda value, shape: _are_floats(value, shape) and bool((value > 0).all()),
     ),
     "any range": (
         "float64 of shape (2, {}), low ends below high ends",
@@ -261,43 +283,10 @@ RULES: dict[str, tuple[str, Callable[[Any, Shape], bool]]] = {
     ),
     "scaler": (
         "a Scaler of {} columns",
-        lambda v, shape: type(v) is Scaler and _fits(v.unit.shape, shape),
+        lambda v, shape: isinstance(v, Scaler) and _fits(v.unit.shape, shape),
     ),
     "schema": (
         "a Schema of {} columns",
-        lambda v, shape: type(v) is Schema and _fits([len(v.holds)], shape),
-    ),
-    # Parts of objects.
-    "values": ("one axis of numbers", lambda v, _: _is_vector(v, "iuf", 1)),
-    "indices": ("one axis of integers of 32 or 64 bits", lambda v, _: _is_vector(v, "i", 4)),
-    "sizes": (
-        "two sizes",
-        lambda v, _: isinstance(v, tuple) and len(v) == 2 and all(map(_is_count, v)),
-    ),
-    "label": ("a name", _alone(_is_label)),
-    "table": ("a kind of table", _alone(_is_text, "numpy|pandas|polars")),
-    "contents": (
-        "'numbers' or 'booleans' for each column",
-        lambda v, _: type(v) is tuple and all(_is_text("numbers|booleans", one) for one in v),
-    ),
-    "nothing": ("None", lambda v, _: v is None),
-    "step": ("an integer, not 0", lambda v, _: _is_integer(v, 2**64) and v != 0),
-    "place": ("an integer of 64 bits", lambda v, _: _is_integer(v, 2**64)),
-    "date": (
-        "a date as ISO 8601",
-        _alone(_is_text, r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?([+-]\d\d:\d\d)?"),
-    ),
-    "frequency": (
-        "the name of a frequency",
-        _alone(_is_text, r"\d{0,18}[A-Za-z]{1,6}(-[A-Za-z0-9]{1,4}){0,4}"),
-    ),
-    "resolution": ("'s', 'ms', 'us' or 'ns'", _alone(_is_text, "s|ms|us|ns")),
-    "zone": (  # no other name: pandas opens a file by it
-        "a zone's key, an offset, or the zone of this machine",
-        _alone(
-            _is_text,
-            r"(?!dateutil)[A-Za-z][A-Za-z0-9_+-]{0,39}(/[A-Za-z0-9_+-]{1,40}){0,3}"
-            r"|UTC[+-]\d\d:\d\d(:\d\d)?|tzlocal\(\)",
-        ),
+        lambda v, shape: isinstance(v, Schema) and _fits([len(v.holds)], shape),
     ),
 }
