@@ -156,9 +156,9 @@ def described_function(value: Any, argument: str, drawn: bool = False) -> dict[s
     """What a function, or any other object, is made of: a hash, and the versions it hangs on.
 
     Raises a TypeError that names ``argument`` if it holds something that has no description. An
-    object of a library may be ``drawn`` from: it holds a generator of random numbers, as it stands.
+    object of a library, no function, may be ``drawn`` from: it may hold a generator as it stands.
     """
-    contents = Contents(drawn)
+    contents = Contents(drawn and not hasattr(value, "__name__"))
     try:
         code = hashed(contents.of(value))
     except (Opaque, RecursionError) as error:
