@@ -34,7 +34,7 @@ def read_archive(file: BinaryIO) -> dict[str, bytearray]:
     """All members of an archive; `ValueError` for any flaw."""
     try:
         file.seek(-22, os.SEEK_END)
-        end = file.read()
+        end = file.read(22)
         if end[:4] != b"PK\5\6" or end[-2:] != b"\0\0":
             raise ValueError("it has no end, or a comment")
         with zipfile.ZipFile(_Directory(file)) as archive:

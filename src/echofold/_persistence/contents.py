@@ -1,8 +1,8 @@
 """What a model file says: named values as JSON, arrays beside it as ``.npy`` members.
 
 Reading bounds what parsing may cost, and makes nothing but numbers, strings, tuples, views of the
-members and the few kinds of `_persistence.objects`. Whether they are what an estimator holds is for
-`_persistence.expected` to say.
+members, and objects of the few kinds below, whose parts are checked before. Whether they are what
+an estimator holds is for `_persistence.expected` to say.
 """
 
 from __future__ import annotations
@@ -11,20 +11,54 @@ import io
 import json
 import math
 import re
+from collections.abc import Callable
 from reprlib import repr as short
 from typing import Any
 
 import numpy as np
 
+from echofold._data.dates import Timeline
+from echofold._data.scaling import Scaler
+from echofold._data.tables import Schema
+from echofold._engine.kind import KINDS, Reservoir
 from echofold._machine.archives import array_in
-from echofold._persistence.objects import MADE, taken_apart
+from echofold._models.stored import Stored
+from echofold._persistence.expected import check, require
 
 LONGEST = 4_000_000  # bytes of JSON; with the next, a text parses in less than 40 MB
 MOST_VALUES = 150_000
 DEEPEST = 32
 LONGEST_NAME = 100
-MOST_DIGITS = 4_300  # of an integer, as Python's own limit
 FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+CLASS = "class"  # of a reservoir, beside its parameters, none of which Python lets be called so
+CSR = {
+    "data": Stored("values"),
+    **dict.fromkeys(("indices", "indptr"), Stored("indices")),
+    "shape": Stored("sizes"),
+}
+SCALER = {"center": Stored("floats", ("columns",)), "unit": Stored("positive", ("columns",))}
+SCHEMA = {
+    "kind": Stored("table"),
+    "names": Stored("label"),
+    "holds": Stored("contents"),
+    "flat": Stored("truth"),
+}
+TIMELINE = {"kind": Stored("word"), "rows": Stored("count"), "name": Stored("label")}
+TIMELINES = {
+    "dates": TIMELINE
+    | {"last": Stored("date"), "step": Stored("frequency")}
+    | {"unit": Stored("resolution"), "tz": Stored("zone", optional=True)},
+    "periods": TIMELINE | {"last": Stored("integer"), "step": Stored("frequency")},
+    "integers": TIMELINE | {"last": Stored("place"), "step": Stored("step")},
+    "rows": TIMELINE | dict.fromkeys(("last", "step"), Stored("nothing")),
+}
+MOST_STEPS = 100_000  # of a calendar offset, which pandas may take one by one
+# Periods in a year, at most; they are counted from 1970.
+A_YEAR = {"Y": 1, "A": 1, "Q": 4, "M": 12, "W": 53, "B": 262, "D": 366, "h": 8784, "H": 8784}
+A_YEAR |= {"min": 527_040, "T": 527_040, "s": 31_622_400, "S": 31_622_400}
+
+
+# --- writing --------------------------------------------------------------------------------------
 
 
 def encode(value: Any, name: str, members: dict[str, bytes]) -> Any:
@@ -40,7 +74,7 @@ def encode(value: Any, name: str, members: dict[str, bytes]) -> Any:
         return {type(value).__name__: held}
     if isinstance(value, np.ndarray):
         return _encode_array(value, name, members)
-    kind, parts = taken_apart(value, name)
+    kind, parts = parts_of(value, name)
     return {kind: encode_parts(parts, name, members)}
 
 
@@ -65,6 +99,54 @@ def _encode_array(array: np.ndarray, name: str, members: dict[str, bytes]) -> di
     return {"array": f"{name}.npy"}
 
 
+def parts_of(value: Any, name: str) -> tuple[str, dict[str, Any]]:
+    """The kind of an object and its parts; `TypeError` for one that no file holds."""
+    if hasattr(value, "tocsr"):
+        rows = value.tocsr()
+        return "csr", {part: getattr(rows, part) for part in CSR}
+    if isinstance(value, Timeline):
+        return "Timeline", _timeline_parts(value)
+    if isinstance(value, Schema | Scaler):
+        return type(value).__name__, vars(value)
+    if not isinstance(value, Reservoir):
+        raise TypeError(
+            f"{name} holds a {type(value).__name__}, which cannot be saved without pickle: "
+            "numbers, strings, arrays and sparse matrices can. Change it and fit again."
+        )
+    if value.objects:
+        raise TypeError(
+            f"{name} is a {type(value).__name__}, whose {', '.join(value.objects)} cannot be saved "
+            "without pickle. Write what it does into a subclass of echofold.reservoirs.Reservoir, "
+            "which files call by its name, and fit again."
+        )
+    return "Reservoir", {CLASS: value.called(), **value.get_params(deep=False)}
+
+
+def _timeline_parts(ends: Timeline) -> dict[str, Any]:
+    """A timeline as plain strings and numbers, from which the same one can be made."""
+    parts = vars(ends) | {"name": None}  # what its name is, is for the value itself to say
+    if ends.kind == "dates":
+        tz = ends.last.tz
+        parts |= {"last": ends.last.isoformat(), "step": ends.step.freqstr}
+        parts |= {"unit": ends.last.unit, "tz": None if tz is None else str(tz)}
+    elif ends.kind == "periods":
+        parts |= {"last": ends.last.ordinal, "step": ends.last.freqstr}
+    try:
+        same = vars(_timeline("", parts)) == vars(ends) | {"name": None}
+    except ValueError:
+        same = False
+    if not same:
+        raise ValueError(
+            f"the index of y, with frequency {ends.step!r} from {ends.last!s}, cannot be stored: "
+            "its frequency or time zone has no name that pandas reads back. Use a frequency and "
+            "time zone that have one, or fit without an index."
+        )
+    return parts | {"name": ends.name}
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
 def parse(text: bytes | bytearray) -> Any:
     """JSON, parsed after a look at its size and depth; `ValueError` for more than is sensible."""
     if len(text) > LONGEST:
@@ -83,17 +165,9 @@ def parse(text: bytes | bytearray) -> Any:
             raise ValueError(f"JSON that is nested more than {DEEPEST} deep")
     return json.loads(
         text.decode("ascii"),
-        parse_int=_integer,
         parse_constant=_no_constant,
         object_pairs_hook=_unique,
     )
-
-
-def _integer(digits: str) -> int:
-    """An integer; Python takes a time that grows with the square of its length."""
-    if len(digits) > MOST_DIGITS:
-        raise ValueError(f"an integer of {len(digits)} digits")
-    return int(digits)
 
 
 def _no_constant(word: str) -> None:
@@ -126,8 +200,8 @@ def decode(value: Any, name: str, members: dict[str, Any]) -> Any:
     if kind in ("list", "tuple") and isinstance(held, list):
         parts = [decode(part, f"{name}.{i}", members) for i, part in enumerate(held)]
         return parts if kind == "list" else tuple(parts)
-    if kind in MADE:
-        return MADE[kind](name, decode_parts(held, name, members))
+    if kind in MAKERS:
+        return MAKERS[kind](name, decode_parts(held, name, members))
     raise ValueError(
         f"{name} is {short(value)}, expected a value or one kind of value with what it holds"
     )
@@ -138,3 +212,120 @@ def decode_parts(parts: Any, name: str, members: dict[str, Any]) -> dict[str, An
     if not isinstance(parts, dict):
         raise ValueError(f"{name} is {short(parts)}, expected named values")
     return {k: decode(v, f"{name}.{k}", members) for k, v in parts.items()}
+
+
+# --- objects --------------------------------------------------------------------------------------
+
+
+def _checked(
+    name: str, kind: str, parts: dict[str, Any], table: dict[str, Stored], **sizes: int
+) -> list[Any]:
+    """The parts of an object in the order of their table, by which they are checked."""
+    check(f"{name}, a {kind} of {', '.join(table)}", parts, table, sizes, f"{name}.")
+    return [parts[part] for part in table]
+
+
+def _reservoir(name: str, parts: dict[str, Any]) -> Reservoir:
+    """A reservoir by its kind and parameters, which it checks itself when it is used."""
+    called = parts.get(CLASS)
+    known = "a kind of reservoir that is known here; import what defines it first"
+    require(isinstance(called, str) and called in KINDS, name, called, known)
+    kind = KINDS[str(called)]
+    without = "a kind of reservoir without functions, which no file holds"
+    require(not kind.objects, name, called, without)
+    params = kind._get_param_names()
+    table = dict.fromkeys((CLASS, *params), Stored("plain"))
+    return kind(**dict(zip(params, _checked(name, "Reservoir", parts, table)[1:], strict=True)))
+
+
+def _sparse(name: str, parts: dict[str, Any]) -> Any:
+    """A sparse matrix whose indices all point inside it; nothing that reads it checks them."""
+    from scipy.sparse import csr_array
+
+    data, indices, starts, shape = _checked(name, "csr", parts, CSR)
+    if len(indices) != len(data) or len(starts) != shape[0] + 1:
+        raise ValueError(
+            f"{name} has {len(data)} values, {len(indices)} indices and {len(starts)} pointers "
+            f"for shape {shape}"
+        )
+    if starts[0] != 0 or starts[-1] != len(data) or (starts[1:] < starts[:-1]).any():
+        raise ValueError(f"{name}.indptr does not rise from 0 to {len(data)}")
+    if len(indices) and (indices.min() < 0 or indices.max() >= shape[1]):
+        raise ValueError(f"{name}.indices points outside of {shape[1]} columns")
+    return csr_array((data, indices, starts), shape=shape)
+
+
+def _scaler(name: str, parts: dict[str, Any]) -> Scaler:
+    """How columns are scaled."""
+    _, unit = _checked(name, "Scaler", parts, SCALER)
+    return Scaler(*_checked(name, "Scaler", parts, SCALER, columns=len(unit)))
+
+
+def _schema(name: str, parts: dict[str, Any]) -> Schema:
+    """What is remembered of a table."""
+    kind, names, holds, flat = _checked(name, "Schema", parts, SCHEMA)
+    require(not flat or len(holds) == 1, f"{name}.holds", holds, "one column if flat")
+    fine = kind == "numpy" or len(holds) <= 1
+    if names is not None:
+        fine = isinstance(names, tuple) and len(names) == len(holds) == len(set(names))
+        fine = fine and _are_names(names, kind, flat)
+    require(fine, f"{name}.names", names, f"names that {kind} takes, one for each column")
+    return Schema(kind, names, holds, flat)
+
+
+def _are_names(names: tuple, kind: str, flat: bool) -> bool:
+    """Whether the kind of table takes these names of columns."""
+    if kind == "polars" and all(isinstance(one, str) for one in names):
+        "".join(names).encode()  # `UnicodeEncodeError`, a `ValueError`, for half a character
+        return True
+    if kind != "pandas" or flat:
+        return kind == "pandas"
+    import pandas as pd
+
+    try:
+        return len(pd.Index(names)) == len(names)
+    except Exception:  # pandas raises whatever the conversion it tries first raises
+        return False
+
+
+def _timeline(name: str, parts: dict[str, Any]) -> Timeline:
+    """Where an index ends."""
+    kind = parts.get("kind")
+    known = isinstance(kind, str) and kind in TIMELINES
+    require(known, f"{name}.kind", kind, "a kind of index")
+    table = TIMELINES[str(kind)]
+    _, rows, called, last, step, *zone = _checked(name, "Timeline", parts, table)
+    if kind in ("dates", "periods"):
+        last, step = _calendar(name, last, step, *zone)
+    return Timeline(str(kind), last, step, rows, called)
+
+
+def _calendar(name: str, last: Any, step: str, unit: str = "", tz: str | None = None) -> Any:
+    """The last date, or the last period if it has no ``unit``, and the offset to the next."""
+    import pandas as pd
+
+    a_year = A_YEAR.get(re.sub(r"\d|-.*", "", step), 2**63)
+    known = bool(unit) or abs(last) < min(10_000 * a_year, 2**63)
+    require(known, f"{name}.last", last, "a period of the calendar")
+    try:
+        if unit:
+            date, offset = pd.Timestamp(last).as_unit(unit), pd.tseries.frequencies.to_offset(step)
+            date = date if tz is None else date.tz_convert(tz)
+        else:
+            date = pd.Period(ordinal=last, freq=step)
+            offset = date.freq
+    except Exception as error:  # pandas raises whatever its parsers and the zone's file raise
+        raise ValueError(f"pandas does not read {last} by {step}: {error}") from error
+    most = 2**63 if isinstance(offset, pd.offsets.Tick) else MOST_STEPS
+    require(1 <= offset.n <= most, f"{name}.step", step, f"1 to {most} units")
+    require(not unit or 1 <= date.year <= 9999, f"{name}.last", last, "a year of the calendar")
+    return date, offset
+
+
+MAKERS: dict[str, Callable[[str, dict[str, Any]], Any]] = {
+    "csr": _sparse,
+    "Timeline": _timeline,
+    "Schema": _schema,
+    "Scaler": _scaler,
+    "Reservoir": _reservoir,
+}

@@ -1,13 +1,15 @@
-"""What a model file must hold: a table for parameters and one for each estimator, walked alike.
+"""What a model file must hold: tables of named values, what each is, and one walk over them.
 
-A file can be made by anyone, with checksums that fit. Nothing of it reaches compiled code before it
-was checked here.
+A file can be made by anyone, with checksums that fit. Nothing of it is made into an object, or
+reaches compiled code, before it was checked here; whatever is wrong is a `ValueError`.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from reprlib import repr as short
 from typing import Any
@@ -20,20 +22,8 @@ from echofold._data.tables import Schema
 from echofold._engine.kind import Reservoir, looks_of
 from echofold._models.base import ESN
 from echofold._models.stored import Stored
-from echofold._persistence.objects import (
-    are_floats,
-    fits,
-    is_count,
-    is_integer,
-    is_matrix,
-    is_number,
-    is_one_of,
-    is_plain,
-    require,
-)
 
-Shape = Sequence[int | str]  # a word stands for any size
-DEVICE = re.compile(r"[A-Za-z_]{1,20}(:\d{1,4})?")
+Shape = Sequence[int | str]  # a word stands for any size from 1 on
 PADDED = 2**29  # entries of a sparse W after its rows are made equally long: 6 GB
 
 PARAMETERS: dict[str, Stored] = {
@@ -63,11 +53,16 @@ ENSEMBLE = {"residuals": RESIDUALS, "log_residuals": RESIDUALS, "runs": Stored("
 
 
 def check(
-    what: str, found: Mapping[str, Any], table: Mapping[str, Stored], sizes: Mapping[str, int]
+    what: str,
+    found: Mapping[str, Any],
+    table: Mapping[str, Stored],
+    sizes: Mapping[str, int] | None = None,
+    inside: str = "",
 ) -> None:
     """Raise unless values have the names of a table, and each is what the table says.
 
     ``sizes`` of the network stand for the names of axes; those that are not among them may be any.
+    ``inside`` goes before the names of values.
     """
     unexpected = sorted(found.keys() - table.keys())
     missing = sorted(name for name, one in table.items() if one.always and name not in found)
@@ -77,16 +72,33 @@ def check(
         one = table[name]
         if value is None and one.optional:
             continue
-        shape = [sizes.get(axis, axis) for axis in one.axes]
-        words, holds = RULES[one.what if one.finite else "any " + one.what]
-        require(holds(value, shape), name, value, words.format(", ".join(map(str, shape))))
+        shape = [(sizes or {}).get(axis, axis) for axis in one.axes]
+        if one.what in VALUES:
+            words, holds = VALUES[one.what]
+            fine = holds(value)
+        else:
+            words, fits = SHAPED[one.what if one.finite else f"any {one.what}"]
+            fine = fits(value, shape)
+        require(fine, f"{inside}{name}", value, words.format(", ".join(map(str, shape))))
+
+
+def require(fine: bool, name: str, value: Any, expected: str) -> None:
+    """Raise unless a value is fine, saying what was got and what was expected."""
+    if fine:
+        return
+    got = short(value)
+    if isinstance(value, np.ndarray):
+        got = f"an array of {value.dtype} and shape {value.shape}"
+    elif hasattr(value, "tocsr") or isinstance(value, Scaler | Schema | Timeline | Reservoir):
+        got = f"a {type(value).__name__}"
+    raise ValueError(f"{name} is {got}, expected {expected}")
 
 
 def check_fitted(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> None:
     """Raise unless the fitted values are those of this estimator and fit together."""
     weights = {name: Stored("weights", axes) for name, axes in kind.stored.items()}
     table = {**weights, **NETWORK, **estimator._stored}
-    check("fitted values", fitted, table, {})  # before their sizes are looked at
+    check("fitted values", fitted, table)  # before their sizes are looked at
     sizes = _sizes(estimator, kind, fitted)
     check("fitted values", fitted, table, sizes)
     kind.check_stored({name: fitted[name] for name in weights}, sizes["inputs"])
@@ -105,7 +117,60 @@ def _sizes(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> dic
     return sizes | {"columns": fitted.get("n_features_in_", 0)}
 
 
-# --- what the tables say of a value: in words, and as a test of it --------------------------------
+# --- what a value is: tests of it, and the same in words ------------------------------------------
+
+
+def _is_integer(value: Any, below: float = math.inf) -> bool:
+    """Whether it is an integer (no boolean), smaller than ``below`` either way."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < below
+
+
+def _is_count(value: Any) -> bool:
+    """Whether it is a positive integer of 63 bits."""
+    return _is_integer(value, 2**63) and value >= 1
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a finite number, within what a float or a 64-bit integer holds."""
+    return _is_integer(value, 2**64) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_label(value: Any) -> bool:
+    """Whether it may name a column or an index: a scalar, or a tuple of such."""
+    if isinstance(value, tuple):
+        return all(map(_is_label, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _is_matrix(value: Any) -> bool:
+    """Whether it is a matrix of numbers, dense or sparse."""
+    dense = isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.size > 0
+    return dense or hasattr(value, "tocsr")
+
+
+def _is_plain(value: Any, deepest: int = 2) -> bool:
+    """Whether it may be given as a parameter of a reservoir."""
+    if isinstance(value, list | tuple):
+        return deepest > 0 and all(_is_plain(part, deepest - 1) for part in value)
+    return value is None or isinstance(value, bool | str) or _is_number(value) or _is_matrix(value)
+
+
+def _is_vector(value: Any, kinds: str, bytes_: int) -> bool:
+    """Whether it is one axis of numbers of these kinds, as this machine holds them."""
+    plain = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.isnative
+    return plain and value.dtype.kind in kinds and value.dtype.itemsize >= bytes_
+
+
+def _fits(found: Sequence[int], shape: Shape) -> bool:
+    """Whether sizes are those of a shape."""
+    same = len(found) == len(shape) and all(size >= 1 for size in found)
+    return same and all(isinstance(n, str) or n == m for n, m in zip(shape, found, strict=True))
+
+
+def _are_floats(value: Any, shape: Shape, finite: bool = True) -> bool:
+    """Whether it is an array of 64-bit floats."""
+    plain = isinstance(value, np.ndarray) and value.dtype == np.float64
+    return plain and _fits(value.shape, shape) and (not finite or bool(np.isfinite(value).all()))
 
 
 def _are_numbers(value: Any, shape: Shape) -> bool:
@@ -114,15 +179,15 @@ def _are_numbers(value: Any, shape: Shape) -> bool:
         return value.dtype.kind in "iuf" and value.ndim <= len(shape)
     if isinstance(value, list | tuple):
         return len(shape) > 0 and all(_are_numbers(part, shape[1:]) for part in value)
-    return isinstance(value, float) or is_number(value)
+    return isinstance(value, float) or _is_number(value)
 
 
 def _are_weights(value: Any, shape: Shape) -> bool:
     """Whether it is a number or an array; sparse only where that is how a reservoir runs it."""
     if not shape:
-        return is_number(value)
+        return _is_number(value)
     if not hasattr(value, "tocsr"):
-        return are_floats(value, shape)
+        return _are_floats(value, shape)
     units, most = value.shape[0], int(np.diff(value.indptr).max())
     if 10 * most > units and value.nnz or most * units > max(PADDED, 100 * value.nnz):
         raise ValueError(
@@ -130,7 +195,7 @@ def _are_weights(value: Any, shape: Shape) -> bool:
             "units it would not be run, or saved, as a sparse matrix"
         )
     held = value.data.dtype == np.float64 and bool(np.isfinite(value.data).all())
-    return held and fits(value.shape, shape)
+    return held and _fits(value.shape, shape)
 
 
 def _are_labels(value: Any, shape: Shape) -> bool:
@@ -139,54 +204,89 @@ def _are_labels(value: Any, shape: Shape) -> bool:
         return False
     whole = value.dtype.kind != "f" or bool(np.isfinite(value).all())
     rising = value.ndim == 1 and all(before < after for before, after in pairwise(value))
-    return whole and rising and fits(value.shape, shape) and len(value) >= 2
+    return whole and rising and _fits(value.shape, shape) and len(value) >= 2
 
 
-def _is_range(value: Any, shape: Shape) -> bool:
-    """Whether it is low and high ends, which may be infinite."""
-    return are_floats(value, [2, *shape], finite=False) and bool((value[0] < value[1]).all())
+def _text(form: str) -> Callable[[Any], bool]:
+    """Whether it is a text of this form, in ASCII."""
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(form, value, re.ASCII))
 
 
-RULES: dict[str, tuple[str, Callable[[Any, Shape], bool]]] = {
-    "number": ("a finite number", lambda v, _: is_number(v)),
-    "integer": ("an integer", lambda v, _: is_integer(v)),
-    "count": ("a positive integer", lambda v, _: is_count(v)),
-    "float": ("a float", lambda v, _: type(v) is float),
-    "truth": ("True or False", lambda v, _: type(v) is bool),
-    "word": ("a word", lambda v, _: type(v) is str),
-    "word or number": ("a word or a number", lambda v, _: isinstance(v, str) or is_number(v)),
+VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "number": ("a finite number", _is_number),
+    "integer": ("an integer", _is_integer),
+    "count": ("a positive integer", _is_count),
+    "place": ("an integer of 64 bits", lambda value: _is_integer(value, 2**64)),
+    "step": ("an integer, not 0", lambda value: _is_integer(value, 2**64) and value != 0),
+    "float": ("a float", lambda value: type(value) is float),
+    "truth": ("True or False", lambda value: type(value) is bool),
+    "word": ("a word", lambda value: type(value) is str),
+    "word or number": ("a word or a number", lambda v: isinstance(v, str) or _is_number(v)),
+    "label": ("a name", _is_label),
+    "nothing": ("None", lambda value: value is None),
     "states": (
         "'last', 'mean' or a positive integer",
-        lambda v, _: is_one_of(v, "last", "mean") or is_count(v),
+        lambda value: _text("last|mean")(value) or _is_count(value),
     ),
-    "device": (  # whether it is there shows when it is used
-        "the name of a device, as 'cpu' or 'gpu:1'",
-        lambda v, _: isinstance(v, str) and DEVICE.fullmatch(v) is not None,
+    "plain": ("numbers or words", _is_plain),
+    "matrix": ("a matrix of numbers", _is_matrix),
+    "values": ("one axis of numbers", lambda value: _is_vector(value, "iuf", 1)),
+    "indices": ("one axis of integers of 32 or 64 bits", lambda value: _is_vector(value, "i", 4)),
+    "sizes": ("two sizes", lambda v: type(v) is tuple and len(v) == 2 and all(map(_is_count, v))),
+    "contents": (
+        "'numbers' or 'booleans' for each column",
+        lambda value: type(value) is tuple and all(map(_text("numbers|booleans"), value)),
     ),
-    "plain": ("numbers or words", lambda v, _: is_plain(v)),
-    "matrix": ("a matrix of numbers", lambda v, _: is_matrix(v)),
-    "reservoir": ("a kind of reservoir", lambda v, _: isinstance(v, Reservoir)),
-    "timeline": ("a Timeline", lambda v, _: isinstance(v, Timeline)),
-    "representation": ("a representation", lambda v, _: True),  # read with the sizes
+    "reservoir": ("a kind of reservoir", lambda value: isinstance(value, Reservoir)),
+    "timeline": ("a Timeline", lambda value: isinstance(value, Timeline)),
+    "representation": ("a representation", lambda value: True),  # read with the sizes
+    # Whether a device is there shows when it is used.
+    "device": ("the name of a device, as 'cpu' or 'gpu:1'", _text(r"[A-Za-z_]{1,20}(:\d{1,4})?")),
+    "table": ("a kind of table", _text("numpy|pandas|polars")),
+    "resolution": ("'s', 'ms', 'us' or 'ns'", _text("s|ms|us|ns")),
+    "date": (
+        "a date as ISO 8601",
+        _text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?([+-]\d\d:\d\d)?"),
+    ),
+    "frequency": (
+        "the name of a frequency",
+        _text(r"\d{0,18}[A-Za-z]{1,6}(-[A-Za-z0-9]{1,4}){0,4}"),
+    ),
+    "zone": (  # no other name: pandas opens a file by it
+        "a zone's key, an offset, or the zone of this machine",
+        _text(
+            r"(?!dateutil)[A-Za-z][A-Za-z0-9_+-]{0,39}(/[A-Za-z0-9_+-]{1,40}){0,3}"
+            r"|UTC[+-]\d\d:\d\d(:\d\d)?|tzlocal\(\)"
+        ),
+    ),
+}
+SHAPED: dict[str, tuple[str, Callable[[Any, Shape], bool]]] = {
     "numbers": ("numbers", _are_numbers),
-    "floats": ("float64 of shape ({}), finite numbers", are_floats),
-    "any floats": ("float64 of shape ({})", lambda v, shape: are_floats(v, shape, finite=False)),
+    "floats": ("float64 of shape ({}), finite numbers", _are_floats),
+    "any floats": ("float64 of shape ({})", partial(_are_floats, finite=False)),
+    "positive": (
+        "float64 of shape ({}), positive numbers",
+        lambda value, shape: _are_floats(value, shape) and bool((value > 0).all()),
+    ),
+    "any range": (
+        "float64 of shape (2, {}), low ends below high ends",
+        lambda v, shape: _are_floats(v, [2, *shape], False) and bool((v[0] < v[1]).all()),
+    ),
     "weights": ("float64 of shape ({}), finite numbers", _are_weights),
-    "scaler": (
-        "a Scaler of {} columns",
-        lambda v, shape: isinstance(v, Scaler) and fits(v.unit.shape, shape),
-    ),
-    "schema": (
-        "a Schema of {} columns",
-        lambda v, shape: isinstance(v, Schema) and fits([len(v.holds)], shape),
-    ),
-    "names": (
-        "one name for each of {} columns (n_features_in_)",
-        lambda v, shape: isinstance(v, np.ndarray) and v.dtype == object and fits(v.shape, shape),
-    ),
     "labels": (
         "two or more labels, one for each of {} outputs: finite labels, sorted labels, each once",
         _are_labels,
     ),
-    "any range": ("float64 of shape (2, {}), low ends below high ends", _is_range),
+    "names": (
+        "one name for each of {} columns (n_features_in_)",
+        lambda v, shape: isinstance(v, np.ndarray) and v.dtype == object and _fits(v.shape, shape),
+    ),
+    "scaler": (
+        "a Scaler of {} columns",
+        lambda v, shape: isinstance(v, Scaler) and _fits(v.unit.shape, shape),
+    ),
+    "schema": (
+        "a Schema of {} columns",
+        lambda v, shape: isinstance(v, Schema) and _fits([len(v.holds)], shape),
+    ),
 }

@@ -26,7 +26,6 @@ from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
 from echofold._persistence.contents import decode, decode_parts, encode_parts, parse
 from echofold._persistence.expected import ENSEMBLE, PARAMETERS, check, check_fitted
-from echofold._persistence.objects import is_one_of
 from echofold.reservoirs import reservoir_of
 
 FORMAT = 1
@@ -202,7 +201,9 @@ def _restore(about: Any, members: dict[str, Any]) -> Any:
         raise ValueError(
             f"{ABOUT} must hold format, class, {', '.join(sorted(held))}, got {short(about)}"
         )
-    if type(about["format"]) is not int or not together and not is_one_of(name, *ESTIMATORS):
+    if type(about["format"]) is not int or not (
+        together or isinstance(name, str) and name in ESTIMATORS
+    ):
         raise ValueError(f"class {short(name)} of format {short(about['format'])}")
     restored = _restore_ensemble if together else _restore_one
     estimator = restored(str(name), about, members)
@@ -237,7 +238,7 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> E
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
     cls = _class(name)
-    check("parameters", params, {name: PARAMETERS[name] for name in cls._get_param_names()}, {})
+    check("parameters", params, {name: PARAMETERS[name] for name in cls._get_param_names()})
     cls._check_values(params)
     kind = reservoir_of(params)
     check_fitted(cls, kind, fitted)

@@ -203,21 +203,16 @@ def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> l
     """What every block of these candidates must be."""
     known: dict[int, Any] = {}  # what is large and shared is described once
 
-    def once(value: Any, describe) -> Any:
+    def once(value: Any, describe, *more: str) -> Any:
         if id(value) not in known:
-            known[id(value)] = describe(value)
+            known[id(value)] = describe(value, *more)
         return known[id(value)]
-
-    def words(name: str, value: Any) -> Any:
-        argument = f"space[{name!r}]"
-        if hasattr(value, "shape") and np.ndim(value):
-            return once(value, lambda array: described(array, argument))
-        return described(value, argument)
 
     expectations = []
     for block in blocks:
+        chosen = [candidates[i] for i in block.candidates]
         content = [
-            [{k: words(k, v) for k, v in candidates[i].items()} for i in block.candidates],
+            [{k: once(v, described, f"space[{k!r}]") for k, v in one.items()} for one in chosen],
             block.draws, block.seeds, once(block.problem, data_of),
             {name: once(splits, splits_of) for name, splits in block.schemes.items()},
         ]  # fmt: skip

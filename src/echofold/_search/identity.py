@@ -18,18 +18,11 @@ import re
 import site
 import sys
 import sysconfig
+import types
 from importlib import metadata
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from types import (
-    CodeType,
-    FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    MethodType,
-    ModuleType,
-)
 from typing import Any
 
 import numpy as np
@@ -39,12 +32,10 @@ from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir
 from echofold._folds.splits import RowSplits
 from echofold._validation.settings import Settings
-from echofold.metrics._metric import TOGETHER, Scaled
+from echofold.metrics._metric import TOGETHER
 
 # Parameters of a search that change neither its candidates nor their scores.
-WITHOUT_EFFECT = (
-    "final", "memory", "n_jobs", "executor", "checkpoint", "progress", "verify",
-)  # fmt: skip
+WITHOUT_EFFECT = ("final", "memory", "n_jobs", "executor", "checkpoint", "progress", "verify")
 DESCRIBED_APART = ("estimator", "space", "cv", "metric", "random_state", "sampler")
 
 
@@ -59,11 +50,8 @@ def identity_of(
     """The identity of a search on these data; a seed of None stands for any."""
     from echofold import __version__
 
-    own = search.estimator.get_params(deep=False)
-    left = WITHOUT_EFFECT + DESCRIBED_APART
-    rest = {
-        name: value for name, value in search.get_params(deep=False).items() if name not in left
-    }
+    own, rest = (one.get_params(deep=False) for one in (search.estimator, search))
+    rest = {k: v for k, v in rest.items() if k not in WITHOUT_EFFECT + DESCRIBED_APART}
     if search.ridge_per == "output":  # which changes the winner alone
         rest["ridge_per"] = "all"
     if search.sampler is not None:  # blocks know their candidates, so its name is enough
@@ -84,18 +72,14 @@ def identity_of(
         "functions": {
             metric.name: described_function(metric.function, "metric")
             for metric in settings.metrics
-            if metric.needs in TOGETHER or _is_seasonal(metric.function)
+            if metric.needs in TOGETHER  # or has a season, which its name does not tell
+            or getattr(metric.function, "season", 1) != 1
         },
         **rest,
         "prune": bool(search.prune),
         "data": data_of(problem),
         "seed": seed,
     }
-
-
-def _is_seasonal(metric: Any) -> bool:
-    """Whether a metric has a season, which its name does not tell."""
-    return isinstance(metric, Scaled) and metric.season != 1
 
 
 def data_of(problem: Problem) -> str:
@@ -144,7 +128,7 @@ def described(value: Any, argument: str = "value") -> Any:
     if isinstance(value, dict):
         return {str(name): described(one, argument) for name, one in value.items()}
     if hasattr(value, "shape") and np.ndim(value):
-        return Contents().of(value)
+        return Contents().array(value)
     if isinstance(value, Reservoir):
         kind, params = type(value), value.get_params(deep=False)
         own = kind.__module__.startswith("echofold.")
@@ -172,9 +156,9 @@ def described_function(value: Any, argument: str, drawn: bool = False) -> dict[s
     """What a function, or any other object, is made of: a hash, and the versions it hangs on.
 
     Raises a TypeError that names ``argument`` if it holds something that has no description. An
-    object of a library may be ``drawn`` from: it holds a generator of random numbers, as it stands.
+    object of a library, no function, may be ``drawn`` from: it may hold a generator as it stands.
     """
-    contents = Contents(drawn)
+    contents = Contents(drawn and not hasattr(value, "__name__"))
     try:
         code = hashed(contents.of(value))
     except (Opaque, RecursionError) as error:
@@ -196,17 +180,17 @@ GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 PYTHON = {"python": ".".join(map(str, sys.version_info[:2]))}
 # What tells one object from another of its kind; of code, all but where it stands.
 ATTRIBUTES: dict[Any, tuple[str, ...]] = {
-    CodeType: (
+    types.CodeType: (
         "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_code",
         "co_exceptiontable", "co_names", "co_varnames", "co_consts",
     ),
-    MethodType: ("__func__", "__self__"),
+    types.MethodType: ("__func__", "__self__"),
     property: ("fget", "fset", "fdel"),
     staticmethod: ("__func__",),
     classmethod: ("__func__",),
     functools.cached_property: ("func",),
-    MemberDescriptorType: ("__name__",),
-    GetSetDescriptorType: ("__name__",),
+    types.MemberDescriptorType: ("__name__",),
+    types.GetSetDescriptorType: ("__name__",),
 }  # fmt: skip
 
 
@@ -237,12 +221,13 @@ class Contents:
             return ["dict", *([self.of(k), self.of(v)] for k, v in value.items())]
         if isinstance(value, RANDOM) and not self.drawn:
             raise Opaque(f"it holds a {kind.__name__}, whose numbers change as they are drawn")
-        if kind is ModuleType:
+        if kind is types.ModuleType:
             if self._installed(value.__name__):
                 return ["module", value.__name__]
             raise Opaque(f"it hands on the module {value.__name__!r} as a whole")
-        if hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type):
-            return self._array(value)
+        jax = kind.__module__.partition(".")[0] in ("jax", "jaxlib") and hasattr(value, "__array__")
+        if kind is np.ndarray or jax or (hasattr(value, "tocsr") and not isinstance(value, type)):
+            return self.array(value)
         if id(value) in self._open:
             return ["again", self._open.index(id(value))]
         if id(value) not in self._done:
@@ -252,7 +237,7 @@ class Contents:
             self._open.pop()
         return self._done[id(value)]
 
-    def _array(self, value: Any) -> Any:
+    def array(self, value: Any) -> Any:
         """Describe an array of any library, dense or sparse."""
         if hasattr(value, "tocsr"):
             W = value.tocsr()
@@ -267,11 +252,11 @@ class Contents:
         kind = type(value)
         if name := self._library_name(value):
             return ["library", *name]
-        if kind in ATTRIBUTES:
-            if kind is CodeType:
-                self.versions |= PYTHON  # which compiled it
-            return [kind.__name__, *(self.of(getattr(value, name)) for name in ATTRIBUTES[kind])]
-        if kind is FunctionType:
+        for made, names in ATTRIBUTES.items():
+            if isinstance(value, made):
+                self.versions |= PYTHON if made is types.CodeType else {}  # which compiled it
+                return [made.__name__, *(self.of(getattr(value, name)) for name in names)]
+        if kind is types.FunctionType:
             return self._function(value)
         if isinstance(value, type):
             # Python's own entries say where a class stands, or repeat what it does.
@@ -287,7 +272,7 @@ class Contents:
             return ["wrapped", self.of(kind), self.of(value.__wrapped__)]
         return self._instance(value)
 
-    def _function(self, function: FunctionType) -> Any:
+    def _function(self, function: types.FunctionType) -> Any:
         cells = []
         for cell in function.__closure__ or ():
             try:
@@ -299,7 +284,7 @@ class Contents:
         referred = self._referred(function.__code__, function.__globals__)
         return ["function", *map(self.of, parts), cells, referred]
 
-    def _referred(self, code: CodeType, scope: dict[str, Any]) -> dict[str, Any]:
+    def _referred(self, code: types.CodeType, scope: dict[str, Any]) -> dict[str, Any]:
         """The global values that code refers to, by name."""
         references: dict[str, Any] = {}
         steps = list(dis.get_instructions(code))
@@ -311,7 +296,7 @@ class Contents:
             elif step.opname in GLOBAL and name in scope:
                 value, after = scope[name], at + 1
                 # ``module.name`` is followed into modules that are not of an installed library.
-                while type(value) is ModuleType and not self._installed(value.__name__):
+                while type(value) is types.ModuleType and not self._installed(value.__name__):
                     if steps[after].opname not in ("LOAD_ATTR", "LOAD_METHOD"):
                         break
                     name = f"{name}.{steps[after].argval}"
@@ -320,7 +305,7 @@ class Contents:
             elif step.opname in GLOBAL and name in DYNAMIC:
                 raise Opaque(f"it calls {name}, which may refer to anything")
         for constant in code.co_consts:
-            if isinstance(constant, CodeType):
+            if isinstance(constant, types.CodeType):
                 references |= self._referred(constant, scope)
         return references
 
@@ -342,7 +327,7 @@ class Contents:
         return ["instance", self.of(kind), self.of(parts)]
 
     def _library_name(self, value: Any) -> tuple[str, str] | None:
-        """Module and name under which an installed library has this very object."""
+        """types.ModuleType and name under which an installed library has this very object."""
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         for home in (getattr(value, "__module__", None), "numpy", "scipy.special"):
             try:

@@ -28,16 +28,15 @@ def frame(dataset, candidates: list[dict[str, Any]]):
             columns[metric] = values.mean(axis=(0, 2)).ravel()
             columns[f"{metric}_std"] = values.mean(axis=0).std(axis=1).ravel()
     columns["condition"] = np.repeat(dataset.condition.values.max(axis=0), ridges)
+    higher = dataset.attrs.get("better") == "higher"
     if "pruned" in dataset:
-        higher = dataset.attrs.get("better") == "higher"
         bound = "upper_bound" if higher else "lower_bound"
         columns[bound] = dataset.pruned.values.any(axis=0).ravel()
     table = pd.DataFrame(columns)
     key = table[name].replace([np.inf, -np.inf], np.nan)
     if "pruned" in dataset:
         key = key.where(~table[bound])
-    ascending = dataset.attrs.get("better") != "higher"
-    order = key.sort_values(kind="stable", na_position="last", ascending=ascending).index
+    order = key.sort_values(kind="stable", na_position="last", ascending=not higher).index
     return table.loc[order].reset_index(drop=True)
 
 
