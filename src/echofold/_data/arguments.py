@@ -125,15 +125,7 @@ ALSO_CALLED = {
 
 
 def did_you_mean(name: Any, known: Iterable[str]) -> str:
-    """What may be meant by a name that is not among those ``known``; nothing without a guess.
-
-    Examples
-    --------
-    >>> did_you_mean("leaking_rate", ["units", "leak_rate", "ridge"])
-    " Did you mean 'leak_rate'?"
-    >>> did_you_mean("spectral_raduis", ["units", "spectral_radius"])
-    " Did you mean 'spectral_radius'?"
-    """
+    """What may be meant by a name that is not among those ``known``; nothing without a guess."""
     name, names = str(name), list(known)
     plain = name.replace("_", "").lower()
     found = [one for one in names if plain in ALSO_CALLED.get(one, "").split()]
