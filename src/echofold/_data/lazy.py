@@ -312,13 +312,8 @@ class ParquetColumns:
     path : str or path
         The file. It must stay as it is while it is used.
     columns : str or list of str
-        One name for a series ``(T,)``, a list of names for a table ``(T, columns)``. The columns
+        One name for a ``shape`` of ``(T,)``, a list of names for ``(T, columns)``. The columns
         must hold numbers or booleans; a null is a missing value (NaN).
-
-    Attributes
-    ----------
-    shape : tuple
-        ``(T,)`` or ``(T, columns)``.
 
     Examples
     --------

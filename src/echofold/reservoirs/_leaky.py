@@ -74,7 +74,11 @@ def scalings(kinds: Sequence[Any], inputs: int, bias: Sequence[float]) -> np.nda
 
 
 def leaky_step(activation: str | Callable, weights: Draw, columns: Mapping[str, Any], x, u, O=None):  # noqa: E741
-    """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``; with ``O``, ``O x`` is leaked."""
+    """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``; with ``O``, ``O x`` is leaked.
+
+    Leak rate, radius and scalings act on columns, so a step of all candidates is one matrix product
+    and one fused elementwise pass.
+    """
     W_in, scaling, driven = weights.W_in, columns["scaling"], columns["bias"]
     if u.shape[0] <= FEW_INPUTS:
         for i in range(u.shape[0]):
@@ -242,9 +246,6 @@ class Leaky(Weighted, Reservoir):
     Equation 1::
 
         x(n) = (1 − a) x(n−1) + a tanh(W_in [1; u(n)] + W x(n−1))
-
-    Leak rate, radius and scalings act on columns, so every step of all candidates is one matrix
-    product and one fused elementwise pass.
 
     Parameters
     ----------
