@@ -96,7 +96,7 @@ class EdgeOfStability(Weighted, Reservoir):
 
     def step(self, weights: _Turned, columns, x, u):
         """One update of states by inputs."""
-        return leaky_step(self.activation, weights.draw, columns, x, u, weights.O)
+        return leaky_step(self.activation, weights.draw, columns, x, u, kept=weights.O @ x)
 
     def trained(self, weights: _Turned, columns) -> dict[str, Any]:
         """The weights of one candidate, all scalings applied; ``W`` in SciPy's form if sparse."""

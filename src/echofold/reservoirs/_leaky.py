@@ -73,8 +73,8 @@ def scalings(kinds: Sequence[Any], inputs: int, bias: Sequence[float]) -> np.nda
     return scaling
 
 
-def leaky_step(activation: str | Callable, weights: Draw, columns: Mapping[str, Any], x, u, O=None):  # noqa: E741
-    """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``; with ``O``, ``O x`` is leaked.
+def leaky_step(activation: str | Callable, weights: Draw, columns, x, u, kept=None):
+    """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``, with what is ``kept`` for the first x.
 
     Leak rate, radius and scalings act on columns, so a step of all candidates is one matrix product
     and one fused elementwise pass.
@@ -86,7 +86,7 @@ def leaky_step(activation: str | Callable, weights: Draw, columns: Mapping[str, 
     else:
         driven = driven + W_in[:, 1:] @ (scaling * u)
     f = ACTIVATIONS[activation] if isinstance(activation, str) else activation
-    kept = x if O is None else O @ x
+    kept = x if kept is None else kept
     return kept + columns["leak"] * (f(driven + columns["gain"] * _product(weights.W, x)) - kept)
 
 
