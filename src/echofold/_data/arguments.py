@@ -24,22 +24,22 @@ def is_network(given: Any) -> bool:
     return hasattr(given, "_task") and hasattr(given, "_read") and not isinstance(given, type)
 
 
-def check_network(given: Any, argument: str = "estimator") -> None:
+def check_network(given: Any) -> None:
     """Raise unless this is an estimator of the library."""
     if is_network(given):
         return
     if isinstance(given, type):
         raise TypeError(
-            f"{argument}={given.__name__} is a class; give an {NETWORKS} made of it, as "
+            f"estimator={given.__name__} is a class; give an {NETWORKS} made of it, as "
             f"{given.__name__}(), with its parameters in the parentheses."
         )
     if is_network(getattr(given, "estimator", None)):
         raise TypeError(
-            f"{argument} is an {type(given).__name__}, expected an {NETWORKS}: give the estimator "
+            f"estimator is an {type(given).__name__}, expected an {NETWORKS}: give the estimator "
             "that it searches, or use evaluate(search, ...) to judge the search as a whole."
         )
     raise TypeError(
-        f"{argument}={describe(given)}: expected an {NETWORKS}. For estimators of other libraries "
+        f"estimator={describe(given)}: expected an {NETWORKS}. For estimators of other libraries "
         "use scikit-learn's GridSearchCV and cross_validate; readouts of states from elsewhere are "
         "validated by echofold.cross_validate_readout."
     )
@@ -125,15 +125,7 @@ ALSO_CALLED = {
 
 
 def did_you_mean(name: Any, known: Iterable[str]) -> str:
-    """What may be meant by a name that is not among those ``known``; nothing without a guess.
-
-    Examples
-    --------
-    >>> did_you_mean("leaking_rate", ["units", "leak_rate", "ridge"])
-    " Did you mean 'leak_rate'?"
-    >>> did_you_mean("spectral_raduis", ["units", "spectral_radius"])
-    " Did you mean 'spectral_radius'?"
-    """
+    """What may be meant by a name that is not among those ``known``; nothing without a guess."""
     name, names = str(name), list(known)
     plain = name.replace("_", "").lower()
     found = [one for one in names if plain in ALSO_CALLED.get(one, "").split()]

@@ -144,15 +144,7 @@ class Grid(NamedTuple):
 
 
 def words_of_dates(index: Any, argument: str) -> tuple[str, ...]:
-    """What users should know about the dates of a series, if they cannot be continued.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> days = pd.date_range("2024-01-01", periods=6, freq="D").delete(2)
-    >>> words_of_dates(days, "y")[0].partition(".")[0]
-    "1 of 6 dates of y is missing, the first 2024-01-03 00:00:00 (frequency 'D')"
-    """
+    """What users should know about the dates of a series, if they cannot be continued."""
     import pandas as pd
 
     if not isinstance(index, pd.DatetimeIndex | pd.PeriodIndex) or len(index) < 3:

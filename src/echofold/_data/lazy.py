@@ -30,15 +30,7 @@ KEPT = 1  # row groups in memory: the next block of rows may begin inside of it
 
 
 class Lazy:
-    """Rows ``(rows, columns)`` of 64-bit floats; ``read(start, stop)`` gives some of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Lazy.of(np.arange(10.0)[:, None])
-    >>> rows[2:5].shape, np.asarray(rows[2:5])[:, 0], rows[[7, 3]][:, 0]
-    ((3, 1), array([2., 3., 4.]), array([7., 3.]))
-    """
+    """Rows ``(rows, columns)`` of 64-bit floats; ``read(start, stop)`` gives some of them."""
 
     ndim = 2
     dtype = np.dtype(float)
@@ -170,11 +162,8 @@ def bytes_of(data: Any) -> int:
 
 
 def loaded(data: Any, argument: str) -> Any:
-    """Stored data that are small as an array, and anything else as it is; raise for long ones.
-
-    A memory map is an array already, whose pages come and go.
-    """
-    if not is_stored(data) or isinstance(data, np.ndarray):
+    """Stored data that are small as an array, and anything else as it is; raise for long ones."""
+    if not is_stored(data) or isinstance(data, np.ndarray):  # pages of a map come and go
         return data
     if bytes_of(data) > SMALL:
         raise ValueError(
@@ -328,13 +317,8 @@ class ParquetColumns:
     path : str or path
         The file. It must stay as it is while it is used.
     columns : str or list of str
-        One name for a series ``(T,)``, a list of names for a table ``(T, columns)``. The columns
+        One name for a ``shape`` of ``(T,)``, a list of names for ``(T, columns)``. The columns
         must hold numbers or booleans; a null is a missing value (NaN).
-
-    Attributes
-    ----------
-    shape : tuple
-        ``(T,)`` or ``(T, columns)``.
 
     Examples
     --------

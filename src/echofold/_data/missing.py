@@ -33,13 +33,6 @@ def filled(values: np.ndarray, every: int | None = None) -> np.ndarray:
 
     That is the last known one among those ``every`` so many rows before, else the last known one,
     else the first. Every column must have one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([np.nan, 1.0, 2.0, np.nan, np.nan, np.nan])[:, None]
-    >>> filled(y)[:, 0], filled(y, every=2)[:, 0]
-    (array([1., 1., 2., 2., 2., 2.]), array([1., 1., 2., 1., 2., 1.]))
     """
     known = ~np.isnan(values)
     if known.all():
@@ -62,10 +55,7 @@ def _last_known(known: np.ndarray, every: int) -> np.ndarray:
 
 
 def present_rows(values: np.ndarray, argument: str) -> np.ndarray | None:
-    """Rows ``(rows,)`` that have a value in every column; None if all have.
-
-    Raises where there are none.
-    """
+    """Rows ``(rows,)`` that have a value in every column; None if all have, an error if none."""
     present = ~np.isnan(values).any(axis=1)
     if present.all():
         return None
@@ -113,10 +103,9 @@ def words_of(
 
 def _ranges(stretches: tuple[Interval, ...], index: Any) -> str:
     """Stretches of rows in words: the first ones and the last, with dates where there are any."""
-    few = len(stretches) <= SHOWN
-    shown = [_range(stretch, index) for stretch in stretches[: SHOWN if few else SHOWN - 1]]
-    if not few:
-        shown += ["…", _range(stretches[-1], index)]
+    shown = [_range(stretch, index) for stretch in stretches[:SHOWN]]
+    if len(stretches) > SHOWN:
+        shown[-1:] = ["…", _range(stretches[-1], index)]
     single = len(stretches) == 1 and stretches[0][1] - stretches[0][0] == 1
     return f"row{'' if single else 's'} {', '.join(shown)}"
 

@@ -38,22 +38,10 @@ class Repeats(NamedTuple):
 
 
 def detected_season(values) -> int | None:
-    """Steps after which values repeat their pattern, None unless the evidence is strong.
+    """Steps after which values ``(T,)`` repeat their pattern, None unless the evidence is strong.
 
-    Parameters
-    ----------
-    values : array of shape (T,)
-        Evenly spaced; straight lines are drawn through what is missing (NaN). Three whole periods
-        are the least. Of two seasons, as days and weeks of hours, the shorter is found.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> t = np.arange(120)
-    >>> detected_season(t / 20 + np.sin(2 * np.pi * t / 12))
-    12
-    >>> detected_season(np.random.RandomState(0).normal(size=120)) is None
-    True
+    Straight lines are drawn through what is missing (NaN). Three whole periods are the least. Of
+    two seasons, as days and weeks of hours, the shorter is found.
     """
     y = np.asarray(values, dtype=float)[-LATEST:]
     known = np.flatnonzero(~np.isnan(y))

@@ -86,11 +86,6 @@ def read(data: Any, argument: str, missing: bool = False) -> Table:
 
     With ``missing``, NaN is allowed too. Stored data, as a Zarr array, are read if they are small;
     long ones are refused.
-
-    Examples
-    --------
-    >>> read([1, 2, 3], "y").values.shape
-    (3, 1)
     """
     kind = kind_of(data)
     if kind == "numpy":
@@ -367,15 +362,7 @@ def is_table(data: Any) -> bool:
 
 
 def words_of_axes(data: Any, argument: str) -> tuple[str, ...]:
-    """What users should know about an array whose axes look as if they were swapped.
-
-    Examples
-    --------
-    >>> words_of_axes(np.zeros((40, 6, 100)), "sequences")[0].partition(";")[0]
-    'sequences has shape (40, 6, 100) and is read as 40 sequences of 6 steps with 100 inputs'
-    >>> words_of_axes(np.zeros((40, 100, 6)), "sequences")
-    ()
-    """
+    """What users should know about an array whose axes look as if they were swapped."""
     shape: tuple[int, ...] = getattr(data, "shape", ())
     if len(shape) != 3 or shape[2] < SWAPPED * shape[1]:
         return ()
@@ -391,12 +378,6 @@ def read_sequences(data: Any, argument: str) -> tuple[list[np.ndarray], Schema]:
     """Read arrays ``(time, inputs)`` or ``(time,)`` of unequal length, or one array with 3 axes.
 
     Returns arrays ``(time, inputs)``, and the schema they share.
-
-    Examples
-    --------
-    >>> sequences, _ = read_sequences([[1, 2, 3], [4, 5]], "sequences")
-    >>> [s.shape for s in sequences]
-    [(3, 1), (2, 1)]
     """
     if not isinstance(data, list | tuple):
         data = np.asarray(data)

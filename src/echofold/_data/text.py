@@ -1,7 +1,4 @@
-"""Names from the user's data and numbers, as people read them in figures and sentences.
-
-Names are made fit to be drawn, written and shown in a terminal.
-"""
+"""Names from the user's data, and numbers, as people read them in figures and sentences."""
 
 from __future__ import annotations
 
@@ -13,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
+Note = Callable[[str], None]  # says one sentence to the user
+QUOTED = 60  # characters of a cell or a name in a sentence
+LONG = 40  # characters of a label; more would leave no room for what it stands beside
+# Control characters, halves of characters and what is none: fonts, UTF-8, XML or terminals fail.
+UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for one begins so
+
 
 def figure(value: float | None) -> str:
-    """A figure for a column of a table: four digits that count, a dash for none.
-
-    Examples
-    --------
-    >>> figure(0.5), figure(1355.4), figure(None), figure(float("inf"))
-    ('0.5000', '1,355', '–', '∞')
-    """
+    """A figure for a column of a table: four digits that count, a dash for none."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -40,13 +38,7 @@ def count(number: int, noun: str) -> str:
 
 
 def short(value: Any, digits: int = 3) -> str:
-    """A value as a label: few digits, and no leading zeros in an exponent.
-
-    Examples
-    --------
-    >>> short(1e-08), short(0.30000000000000004), short("last")
-    ('1e-8', '0.3', 'last')
-    """
+    """A value as a label: few digits, and no leading zeros in an exponent, as in 1e-8."""
     if not _is_number(value):
         return str(value)
     text = f"{value:.{digits}g}"
@@ -57,13 +49,7 @@ def short(value: Any, digits: int = 3) -> str:
 
 
 def in_words(value: Any) -> str:
-    """A value in a sentence: four digits, and words where there is no number.
-
-    Examples
-    --------
-    >>> in_words(0.123456), in_words(1355), in_words(float("inf")), in_words("last")
-    ('0.1235', '1355', 'not finite', 'last')
-    """
+    """A value in a sentence: four digits, and words where there is no number."""
     if not _is_number(value):
         return str(value)
     if not np.isfinite(value):
@@ -78,24 +64,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float | int | np.number) and not isinstance(value, bool | np.bool_)
 
 
-Note = Callable[[str], None]  # says one sentence to the user
-QUOTED = 60  # characters of a cell or a name in a sentence
-LONG = 40  # characters of a label; more would leave no room for what it stands beside
-# Control characters, halves of characters and what is none: fonts, UTF-8, XML or terminals fail.
-UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for one begins so
-
-
 def guarded(text: str) -> str:
     """Text for a cell of a CSV file, with an apostrophe where it would be taken for a formula.
 
     One that is there already gets another, so that `unguarded` gives every text back.
-
-    Examples
-    --------
-    >>> guarded("=1+1"), guarded("'n"), guarded("x-1"), unguarded("'=1+1"), unguarded("'n")
-    ("'=1+1", "''n", 'x-1', '=1+1', "'n")
     """
     return f"'{text}" if text.startswith((*FORMULA, "'")) else text
 
@@ -106,36 +78,18 @@ def unguarded(text: str) -> str:
 
 
 def legible(text: str) -> str:
-    r"""Text with a replacement character for everything that cannot be written or drawn.
-
-    Examples
-    --------
-    >>> legible("half \ud800, bell \x07")
-    'half �, bell �'
-    """
+    """Text with a replacement character for everything that cannot be written or drawn."""
     return UNFIT.sub("\ufffd", text)
 
 
 def label(name: Any) -> str:
-    r"""A name on one line, and not too long.
-
-    Examples
-    --------
-    >>> label("units\n sold"), len(label("n" * 1000))
-    ('units sold', 40)
-    """
+    """A name on one line, and not too long."""
     text = " ".join(legible(str(name)[: 10 * LONG]).split())
     return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
 
 
 def shown(value: Any) -> str:
-    r"""A cell or a name in quotes, on one line, and cut if it is long.
-
-    Examples
-    --------
-    >>> print(shown("two\nlines"))
-    'two\nlines'
-    """
+    """A cell or a name in quotes, on one line, and cut if it is long."""
     text = str(value)
     return repr(text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…")
 

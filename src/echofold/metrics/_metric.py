@@ -91,9 +91,8 @@ class Metric:
     def finish(self, total: Any, rows: Any, outputs: int, denominator: Any) -> np.ndarray:
         """Turn sums of errors into scores; arrays broadcast, an infinite sum scores infinity.
 
-        ``total`` is the sum of squared or absolute errors, the number of wrong labels or of lost
-        steps, ``rows`` the number of validation rows, ``denominator`` what `denominators` returns
-        for a metric per "variation", or the mean change of the series.
+        ``rows`` is the number of validation rows, ``denominator`` what `denominators` returns for
+        a metric per "variation", or the mean change of the series.
         """
         if self.needs == "predictions":
             raise TypeError(

@@ -181,10 +181,10 @@ def _shapes(found: Any) -> str:
 class Foreign(Reservoir):
     """A reservoir of another library, or any object that can step.
 
-    Every step leaves the compiled program, sets the state of the object for one network after the
-    other, lets it step, and reads its new state. With 100 units this takes some 40 times as long
-    as a kind of echofold, but it is the other library's reservoir in every scheme, closed loop and
-    ridge path, to the last bits that matter.
+    Every step leaves the compiled program, and lets the object step for one network after the
+    other. With 100 units this takes some 40 times as long as a kind of echofold, but it is the
+    other library's reservoir in every scheme, closed loop and ridge path, to the last bits that
+    matter.
 
     Parameters
     ----------
@@ -201,9 +201,8 @@ class Foreign(Reservoir):
     -----
     A copy of the object is stepped, always from a state of zeros: the object itself stays as it
     is, and ``random_state`` does not change its weights. Draws are therefore all alike; to compare
-    several, give a search a list: ``{"reservoir": [Foreign(one) for one in nodes]}``.
-
-    A network with such a reservoir cannot be saved.
+    several, give a search a list: ``{"reservoir": [Foreign(one) for one in nodes]}``. A network
+    with such a reservoir cannot be saved.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import numpy as np
 from echofold._engine.kind import Reservoir
 from echofold._engine.weights import Draw, orthogonal
 from echofold._machine.available import remembered
-from echofold.reservoirs._leaky import Weighted, leaky_step, restored_weights, trained_weights
+from echofold.reservoirs._leaky import Weighted, leaky_step
 
 
 class _Turned(NamedTuple):
@@ -95,24 +95,21 @@ class EdgeOfStability(Weighted, Reservoir):
 
     def step(self, weights: _Turned, columns, x, u):
         """One update of states by inputs."""
-        return leaky_step(self.activation, weights.draw, columns, x, u, weights.O)
+        return leaky_step(self.activation, weights.draw, columns, x, u, kept=weights.O @ x)
 
     def trained(self, weights: _Turned, columns) -> dict[str, Any]:
         """The weights of one candidate, all scalings applied; ``W`` in SciPy's form if sparse."""
-        W_in, W = trained_weights(weights.draw, columns)
-        proximity = float(columns["leak"][0])
-        return {"W_in_": W_in, "W_": W, "orthogonal_": weights.O, "proximity_": proximity}
+        found = super().trained(weights.draw, columns) | {"orthogonal_": weights.O}
+        return {name: found[name] for name in self.stored}
 
     def restored(self, stored: dict[str, Any]) -> tuple[_Turned, dict[str, np.ndarray]]:
         """The reservoir of one candidate, ready to run."""
-        given = stored["W_in_"], stored["W_"], stored["proximity_"]
-        weights, columns = restored_weights(*given)
+        weights, columns = super().restored(stored)
         return _Turned(weights, stored["orthogonal_"]), columns
 
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
         """Raise unless the proximity is one, and the rotation is dense, as it is run."""
-        if not 0 < stored["proximity_"] <= 1:
-            raise ValueError(f"proximity_ is {stored['proximity_']}, expected a number in (0, 1]")
+        super().check_stored(stored, inputs)
         if not isinstance(stored["orthogonal_"], np.ndarray):
             raise ValueError("orthogonal_ is a sparse matrix, expected a dense one")
 

@@ -80,8 +80,12 @@ def scalings(kinds: Sequence[Any], inputs: int, bias: Sequence[float]) -> np.nda
     return scaling
 
 
-def leaky_step(activation: str | Callable, weights: Draw, columns: Mapping[str, Any], x, u, O=None):  # noqa: E741
-    """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``; with ``O``, ``O x`` is leaked."""
+def leaky_step(activation: str | Callable, weights: Draw, columns, x, u, kept=None):
+    """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``, with what is ``kept`` for the first x.
+
+    Leak rate, radius and scalings act on columns, so a step of all candidates is one matrix product
+    and one fused elementwise pass.
+    """
     W_in, scaling, driven = weights.W_in, columns["scaling"], columns["bias"]
     if u.shape[0] <= FEW_INPUTS:
         for i in range(u.shape[0]):
@@ -89,7 +93,7 @@ def leaky_step(activation: str | Callable, weights: Draw, columns: Mapping[str, 
     else:
         driven = driven + W_in[:, 1:] @ (scaling * u)
     f = ACTIVATIONS[activation] if isinstance(activation, str) else activation
-    kept = x if O is None else O @ x
+    kept = x if kept is None else kept
     return kept + columns["leak"] * (f(driven + columns["gain"] * _product(weights.W, x)) - kept)
 
 
@@ -226,6 +230,21 @@ class Weighted:
         """Steps after which little is left of the state at rest that a run began with."""
         return int(np.clip(30 / np.min(columns["leak"]), 200, 3000))
 
+    def trained(self, weights: Any, columns) -> dict[str, Any]:
+        """The weights of one candidate, all scalings applied; SciPy's form if sparse."""
+        W_in, W = trained_weights(weights, columns)
+        return {"W_in_": W_in, "W_": W, f"{self._leak}_": float(columns["leak"][0])}
+
+    def restored(self, stored: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The reservoir of one candidate, ready to run."""
+        return restored_weights(stored["W_in_"], stored["W_"], stored[f"{self._leak}_"])
+
+    def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
+        """Raise unless the leak rate is one."""
+        name = f"{self._leak}_"
+        if not 0 < stored[name] <= 1:
+            raise ValueError(f"{name} is {stored[name]}, expected a number in (0, 1]")
+
 
 @dataclass(eq=False, repr=False)
 class Leaky(Weighted, Reservoir):
@@ -234,9 +253,6 @@ class Leaky(Weighted, Reservoir):
     Equation 1::
 
         x(n) = (1 − a) x(n−1) + a tanh(W_in [1; u(n)] + W x(n−1))
-
-    Leak rate, radius and scalings act on columns, so every step of all candidates is one matrix
-    product and one fused elementwise pass.
 
     Parameters
     ----------
@@ -384,11 +400,10 @@ class Leaky(Weighted, Reservoir):
     def draw(self, inputs: int, seed: int) -> Draw:
         """Draw the weights, or take the given ones."""
         weights = self._weights(inputs, seed)
-        if self.noise:
-            # Another stream than that of the weights, which begins with the seed itself.
-            words = np.random.SeedSequence([seed % 2**32, 1]).generate_state(2)
-            weights = weights._replace(key=words)
-        return weights
+        if not self.noise:
+            return weights
+        # Another stream than that of the weights, which begins with the seed itself.
+        return weights._replace(key=np.random.SeedSequence([seed % 2**32, 1]).generate_state(2))
 
     def _weights(self, inputs: int, seed: int) -> Draw:
         """Drawn or given weights, as the engine runs them."""
@@ -439,21 +454,11 @@ class Leaky(Weighted, Reservoir):
             x = x + columns["noise"] * noise
         return jnp.concatenate([x, count + 1])
 
-    def trained(self, weights: Draw, columns) -> dict[str, Any]:
-        """The weights of one candidate, all scalings applied; SciPy's form if sparse."""
-        W_in, W = trained_weights(weights, columns)
-        return {"W_in_": W_in, "W_": W, "leak_rate_": float(columns["leak"][0])}
-
-    def restored(self, stored: dict[str, Any]) -> tuple[Draw, dict[str, np.ndarray]]:
-        """The reservoir of one candidate, ready to run."""
-        return restored_weights(stored["W_in_"], stored["W_"], stored["leak_rate_"])
-
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
         """Raise unless the leak rate is one, and given weights have an input for each."""
         if self.W_in is not None and self.W_in.shape[1] != 1 + inputs:
             raise ValueError(f"W_in has {self.W_in.shape[1]} columns, expected {1 + inputs}")
-        if not 0 < stored["leak_rate_"] <= 1:
-            raise ValueError(f"leak_rate_ is {stored['leak_rate_']}, expected a number in (0, 1]")
+        super().check_stored(stored, inputs)
 
 
 def _noise(key, count, u, units: int):

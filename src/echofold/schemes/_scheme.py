@@ -525,11 +525,10 @@ class Recycle(Scheme):
 
     **Validation rows are trained on.** In an open loop, as in regression and classification, the
     score is therefore a training error, which says little about new data. In a closed loop the
-    network leaves the data after its first step and runs on its own outputs; how long it keeps to
-    the course is a test even where it was trained on that course. Racca and Magri (2021) call this
-    recycle validation, and recommend it for chaotic systems. All splits have the same readout, so
-    there is one factorisation whatever ``k`` is, and intervals can be as many as you like. With
-    ``step`` it is their chaotic version.
+    network runs on its own outputs; how long it keeps to the course is a test even where it was
+    trained on that course. Racca and Magri (2021) call this recycle validation, with ``step`` its
+    chaotic version, and recommend it for chaotic systems. All splits have the same readout, so
+    there is one factorisation whatever ``k`` is.
 
     Parameters
     ----------
@@ -545,8 +544,7 @@ class Recycle(Scheme):
 
     Notes
     -----
-    Prediction intervals are made of validation errors, which here are those of rows trained on:
-    they may be too narrow.
+    Prediction intervals may be too narrow: they are made of errors in rows that were trained on.
 
     A. Racca and L. Magri (2021). Robust optimization and validation of echo state networks for
     learning chaotic dynamics. Neural Networks 142, 252-268.
