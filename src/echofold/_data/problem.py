@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from echofold._data.lazy import Lazy, beside
 from echofold._data.missing import require_two
 from echofold._data.represent import Form, Representation
 from echofold._data.scaling import Scaler
-from echofold._data.segments import Segments, Sequences, Series
+from echofold._data.segments import Segments
 
 
 @dataclass(frozen=True)
@@ -136,14 +137,14 @@ class Problem:
         return isinstance(self.targets, Lazy)
 
     @property
-    def inputs(self) -> np.ndarray:
+    def inputs(self) -> Any:
         """Inputs ``(n, …)`` that stand beside the states."""
         return self.segments.beside
 
     @property
-    def washout(self) -> np.ndarray:
+    def washout(self) -> Any:
         """Inputs ``(washout, inputs)`` before row 0."""
-        return self.segments.washout
+        return self.segments.washout()
 
     @property
     def brought_back(self) -> bool:
@@ -222,7 +223,7 @@ def forecasting(
     return Problem(
         task=FORECASTING,
         targets=y[1 + first - form.lost :],
-        segments=Series(inputs, first - form.lost),
+        segments=Segments.series(inputs, first - form.lost),
         known=X[1 + first :],
         weights=_weights(
             sample_weight, 1 + first, None if present is None else form.whole(present)
@@ -249,7 +250,7 @@ def regression(
     return Problem(
         task=REGRESSION,
         targets=y[first:],
-        segments=Series(X, first),
+        segments=Segments.series(X, first),
         weights=_weights(sample_weight, first, present),
         present=_from(present, first),
         unit=scaler.unit,
@@ -263,7 +264,7 @@ def classification(sequences: list[np.ndarray], labels, classes: np.ndarray, sta
     return Problem(
         task=CLASSIFICATION,
         targets=np.eye(len(classes))[labels],
-        segments=Sequences(sequences, states),
+        segments=Segments.sequences(sequences, states),
         unit=np.ones(len(classes)),
         offset=np.zeros(len(classes)),
         labels=np.asarray(labels),

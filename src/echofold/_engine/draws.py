@@ -18,7 +18,6 @@ from jax import lax
 
 from echofold._data.problem import Problem
 from echofold._data.runs import Runs
-from echofold._data.segments import Sequences
 from echofold._engine.drive import sums_of_sequences
 from echofold._engine.generate import (
     ACCELERATOR_COLUMNS,
@@ -60,12 +59,12 @@ def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, A
     closed loops begin with.
     """
     segments, room = problem.segments, room_of_rows(problem.rows)
-    if isinstance(segments, Sequences):
-        steps = few_lengths(int(segments.lengths.max()))
-        most = min(steps, segments.steps.shape[1])
+    if segments.take is not None:
+        steps = few_lengths(segments.longest)
+        most = min(steps, segments.longest)
         sequences = np.zeros((room, steps, segments.inputs))
         take = np.zeros((segments.positions, steps, room))
-        sequences[: problem.rows, :most] = segments.steps[:, :most]
+        sequences[: problem.rows, :most] = segments.padded[:, :most]
         take[:, :most, : problem.rows] = segments.take[:, :most]
         return _rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room)), None
     washout = few_lengths(len(problem.washout), 64, FINE) if len(problem.washout) else 0

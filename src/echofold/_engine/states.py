@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._data.segments import Segments, Sequences, Series
+from echofold._data.segments import Segments
 from echofold._engine.drive import advance, drive, drive_blocks, drive_sequences
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, row_length, together
@@ -26,7 +26,7 @@ from echofold._machine.where import Work, resolve
 
 
 def sequence_features(
-    reservoirs: Reservoirs, segments: Sequences, columns: int | None = None
+    reservoirs: Reservoirs, segments: Segments, columns: int | None = None
 ) -> np.ndarray:
     """Kept inputs, then kept states, of every sequence: ``(candidates, n, features)``.
 
@@ -39,7 +39,8 @@ def sequence_features(
     rows, kept = len(segments.beside), positions * segments.inputs * reservoirs.beside
     features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
     features[:, :, :kept] = segments.beside[:, :kept]
-    lengths = segments.lengths
+    lengths, weights = segments.lengths, segments.take
+    assert weights is not None
     columns = columns or _suitable_columns()
     reservoirs = jax.device_put(reservoirs)  # once, not for every block
     for chosen, steps in _blocks(lengths, max(1, columns // candidates)):
@@ -47,9 +48,9 @@ def sequence_features(
         present = chosen[chosen >= 0]
         sequences = np.zeros((width, steps, segments.inputs))
         take = np.zeros((positions, steps, width))
-        most = min(steps, segments.steps.shape[1])
-        sequences[: len(present), :most] = segments.steps[present, :most]
-        take[:, :most, : len(present)] = segments.take[:, :most, present]
+        most = min(steps, segments.longest)
+        sequences[: len(present), :most] = segments.padded[present, :most]
+        take[:, :most, : len(present)] = weights[:, :most, present]
         states = np.asarray(drive_sequences(reservoirs, sequences, take))[..., : len(present)]
         states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
         features[:, present, kept:] = states
@@ -263,8 +264,7 @@ class StatesOfSequences(States):
     def kept(self) -> list[np.ndarray]:
         """All rows of every candidate."""
         segments = self.problem.segments
-        assert isinstance(segments, Sequences)
-        self.steps += segments.steps.shape[1]
+        self.steps += segments.longest
         with engine(self.device):
             return list(sequence_features(self.reservoirs, segments))
 
@@ -303,12 +303,10 @@ class GivenStates:
         yield 0, self.kept()
 
 
-STATES: dict[type[Segments], type[States]] = {Series: States, Sequences: StatesOfSequences}
-
-
 def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
     """The states of candidates, whatever their problem is made of."""
-    return STATES[type(problem.segments)](problem, reservoirs, device)
+    kind = States if problem.segments.take is None else StatesOfSequences
+    return kind(problem, reservoirs, device)
 
 
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:

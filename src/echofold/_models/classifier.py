@@ -19,7 +19,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from echofold._data.arguments import is_integer, refuse
 from echofold._data.problem import CLASSIFICATION, Problem, classification
 from echofold._data.scaling import Scaler
-from echofold._data.segments import Sequences
+from echofold._data.segments import Segments
 from echofold._data.sequences import is_table, read_sequences, words_of_axes
 from echofold._data.tables import Schema, check_columns, require_finite
 from echofold._engine.states import sequence_features
@@ -238,7 +238,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         r = self._reservoirs()
         scaled = [self.X_scaler_.scaled(s) for s in self._sequences(sequences, reset=False)]
         with self._engine(max(map(len, scaled)), len(scaled)):
-            features = sequence_features(r, Sequences(scaled, self.states_))[0]
+            features = sequence_features(r, Segments.sequences(scaled, self.states_))[0]
             return self.readout_[0] + features @ self.readout_[1:]
 
     def _read(self, sequences, y) -> Problem:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import read_range, series_first
-from echofold._data.dates import check_aligned, timeline, words_of_dates
+from echofold._data.dates import Timeline, check_aligned, timeline, words_of_dates
 from echofold._data.lazy import Lazy, Values, beside, mapped
 from echofold._data.missing import (
     AS_INPUTS,
@@ -50,8 +50,20 @@ from echofold._models.stored import Stored
 class SeriesESN(ESN):
     """Reads series and known inputs, and remembers their scaling, representation and end."""
 
+    y_schema_: Schema
     X_schema_: Schema | None
+    y_scaler_: Scaler
+    X_scaler_: Scaler | None
+    timeline_: Timeline | None
+    last_: np.ndarray
     residuals_: np.ndarray | None
+    log_residuals_: np.ndarray
+    runs_: int
+    range_: np.ndarray
+    output_range_: np.ndarray
+    represented_: tuple
+    levels_: np.ndarray
+    steps_: int
 
     _task = FORECASTING
     _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range")

@@ -23,7 +23,6 @@ import re
 from typing import Any
 
 from echofold._data.problem import Problem
-from echofold._data.segments import Sequences
 from echofold._engine.kind import Reservoir, looks_of, row_length
 from echofold._folds.algorithm import Size
 from echofold._folds.choose import choose
@@ -45,10 +44,7 @@ def work_of(
     segments = problem.segments
     units = kind.size(segments.inputs)
     m = row_length(segments, looks_of(kind, segments.inputs), kind._view.inputs)
-    if isinstance(segments, Sequences):
-        work = [Work(segments.steps.shape[1], networks * problem.rows, units)]
-    else:
-        work = [Work(len(problem.washout) + problem.rows, networks, units)]
+    work = [Work(segments.longest, networks * segments.count, units)]
     ridges, outputs = len(settings.ridge), problem.targets.shape[1]
     for splits in schemes.values():
         closed = runs_closed_loop(problem, splits)

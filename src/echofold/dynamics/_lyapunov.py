@@ -48,12 +48,12 @@ class Loop(NamedTuple):
         return jnp.concatenate([going.x, going.y])[:, 0]
 
 
-def loop_of(r: Reservoirs, readout: np.ndarray, unit=1.0, way=None, before=None) -> Loop:
+def loop_of(r: Reservoirs, readout: np.ndarray, unit=1.0, inverse=None, before=None) -> Loop:
     """The loop of a ``readout (1 + features, outputs)``; options as `generate` takes them."""
     outputs = readout.shape[1]
     nothing = np.zeros(1, dtype=int)
     course = Course(
-        np.zeros((1, 0)), np.zeros((1, outputs)), nothing, nothing, np.ones(outputs) * unit, way
+        np.zeros((1, 0)), np.zeros((1, outputs)), nothing, nothing, np.ones(outputs) * unit, inverse
     )
     past = np.zeros((0, outputs, 1)) if before is None else before
     return Loop(r, readout[:, :, None], course, past)
