@@ -8,17 +8,19 @@ output is worth, so that errors can be given in original ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, beside
+from echofold._data.lazy import Lazy, Values, beside
 from echofold._data.missing import require_two
 from echofold._data.represent import Form, Representation
 from echofold._data.scaling import Scaler
 from echofold._data.segments import Segments
+from echofold._data.tables import Table, check_complete, read, read_long, require_some
 
 
 @dataclass(frozen=True)
@@ -309,3 +311,26 @@ def resolve_washout(washout: int | str, rows: int, argument: str, what: str) -> 
             "Give a longer series or a smaller washout."
         )
     return first
+
+
+def read_rows(
+    data: Any, argument: str, long: bool, empty: bool = False
+) -> tuple[Table, np.ndarray]:
+    """A table, and the range ``(2, columns)`` of its values.
+
+    What is ``long`` is read in blocks, and complete. Else values may be missing; no column may be
+    ``empty`` unless it is said.
+    """
+    if long:
+        table = read_long(data, argument)
+        spread = check_complete(table.values, data, argument)
+        return table, np.array([spread.low, spread.high])
+    table = read(data, argument, missing=True)
+    if not empty:
+        require_some(table.values, argument, table.schema.names)
+    return table, np.array([np.fmin.reduce(table.values), np.fmax.reduce(table.values)])
+
+
+def blocks_of(values: Values) -> Iterable[tuple[int, np.ndarray]]:
+    """Rows as ``(first row, some rows)``; those in memory are one block."""
+    return values.blocks() if isinstance(values, Lazy) else [(0, values)]

@@ -23,9 +23,7 @@ from echofold._data.segments import Segments
 from echofold._data.sequences import is_table, read_sequences, words_of_axes
 from echofold._data.tables import Schema, check_columns, require_finite
 from echofold._engine.states import sequence_features
-from echofold._models.base import ESN, whole_or_not_at_all
-from echofold._models.documented import documented
-from echofold._models.stored import Stored
+from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
 
 POWER = 2  # against timidity
 DOUBT = 0.02  # share of what is never zero, and tells outputs apart that are all negative
@@ -105,6 +103,7 @@ class ESNClassifier(ClassifierMixin, ESN):
     array([[0.01, 0.99]])
     """
 
+    states: Any
     classes_: np.ndarray
     X_schema_: Schema
     X_scaler_: Scaler
@@ -123,43 +122,12 @@ class ESNClassifier(ClassifierMixin, ESN):
     _openings = ()
 
     def __init__(
-        self,
-        units=100,
-        *,
-        leak_rate=1.0,
-        spectral_radius=0.9,
-        input_scaling=1.0,
-        bias_scaling=1.0,
-        connectivity=1.0,
-        ridge=1e-6,
-        penalize_bias=False,
-        scale="standard",
-        W=None,
-        W_in=None,
-        random_state=None,
-        device="auto",
-        reservoir=None,
-        readout="inputs+states",
-        states="mean",
-    ):
-        super().__init__(
-            units,
-            leak_rate=leak_rate,
-            spectral_radius=spectral_radius,
-            input_scaling=input_scaling,
-            bias_scaling=bias_scaling,
-            connectivity=connectivity,
-            ridge=ridge,
-            penalize_bias=penalize_bias,
-            scale=scale,
-            W=W,
-            W_in=W_in,
-            random_state=random_state,
-            device=device,
-            reservoir=reservoir,
-            readout=readout,
-        )
-        self.states = states
+        self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
+        bias_scaling=1.0, connectivity=1.0, ridge=1e-6, penalize_bias=False, scale="standard",
+        W=None, W_in=None, random_state=None, device="auto", reservoir=None,
+        readout="inputs+states", states="mean",
+    ):  # fmt: skip
+        self._keep(vars())
 
     @whole_or_not_at_all
     def fit(self, sequences: Any, y: Any) -> Self:

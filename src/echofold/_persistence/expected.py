@@ -11,8 +11,7 @@ from reprlib import repr as short
 from typing import Any
 
 from echofold._engine.kind import Reservoir, looks_of
-from echofold._models.base import ESN
-from echofold._models.stored import Stored
+from echofold._models.base import ESN, Stored
 from echofold._persistence.checks import (
     Check,
     classes,

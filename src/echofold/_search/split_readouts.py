@@ -12,7 +12,7 @@ from echofold._data.runs import Runs
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
-from echofold._models.train import fit_all, of_outputs
+from echofold._models.base import fit_all, of_outputs
 from echofold._search.finals import FINALS, mean_ridge
 from echofold._validation.score import finish_sums, score_outputs, score_residuals
 from echofold._validation.settings import Settings

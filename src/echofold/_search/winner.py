@@ -13,7 +13,6 @@ from echofold._data.represent import representation_of
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
 from echofold._models.ensemble import ForecastEnsemble, combined
-from echofold._models.train import network
 from echofold._search.finals import FINALS, check_forecasts
 from echofold._search.reader import Reader
 from echofold._search.select import Winner, best_of, best_ridges, ranked, select
@@ -96,7 +95,7 @@ class Winners:
             final, source, readouts, bool(model.penalize_bias), correct_ridge
         )
         condition = float(self.results[scheme].condition.values[draw, winner.candidate])
-        model._install(network(source, readout, model.random_state, condition), problem)
+        model._install(source, readout, model.random_state, condition)
         if readouts.residuals is not None:
             model.residuals_, model.runs_ = readouts.residuals, readouts.apart
             if readouts.log_residuals is not None:
