@@ -11,7 +11,7 @@ from passing import Passing
 
 from echofold._data.problem import REGRESSION, Problem
 from echofold._data.rows import rows
-from echofold._data.segments import Series
+from echofold._data.segments import Segments
 from echofold._folds.algorithms import KeptRows
 from echofold._folds.splits import RowSplits, cut
 from echofold._validation.settings import Settings
@@ -48,7 +48,7 @@ def readouts(way, X, Y, weights, splits: RowSplits, ridge, penalised: bool):
         if way != "pieces" and not splits.intervals:
             return None
         ones = np.ones(Y.shape[1])
-        task = Problem(REGRESSION, Y, Series(X), ones, 0 * ones, weights=weights)
+        task = Problem(REGRESSION, Y, Segments.series(X), ones, 0 * ones, weights=weights)
         asked = Settings(ridge, penalised, [resolve("mse")], memory=way, readouts=True)
         found = validate(Passing(task, 7, np.arange(len(X))), {"cv": splits}, asked)["cv"]
         return found.W[0], found.refitted

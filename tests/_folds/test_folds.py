@@ -14,7 +14,7 @@ from passing import Passing
 from echofold import Accumulative, KFold, LeaveOneOut, Recycle, SingleSplit, WalkForward
 from echofold._data.problem import CLASSIFICATION, REGRESSION, Problem
 from echofold._data.rows import rows
-from echofold._data.segments import Series
+from echofold._data.segments import Segments
 from echofold._folds.algorithms import KeptRows, Size
 from echofold._folds.choose import choose
 from echofold._folds.splits import cut, resolve_cv
@@ -39,7 +39,9 @@ def results(splits, choice, X, Y, weights, ridge, penalised, labels=None):
     at, residuals, _ = choice.on(kept(*data), "cv").residuals(splits)
     outputs = Y.shape[1]
     kind = REGRESSION if labels is None else CLASSIFICATION
-    problem = Problem(kind, Y, Series(X), np.ones(outputs), np.zeros(outputs), labels=labels)
+    problem = Problem(
+        kind, Y, Segments.series(X), np.ones(outputs), np.zeros(outputs), labels=labels
+    )
     metrics = METRICS if labels is None else [*METRICS, resolve("error_rate")]
     scores = score_residuals(problem, splits, at, residuals, metrics)
     return W, np.stack([scores[metric.name] for metric in metrics])
@@ -247,7 +249,7 @@ def test_any_shape_while_rows_pass_by(problem, block, blind):
     assume(good.any())
     _, scores = results(splits, CHOICES["naive"], X, Y, weights, RIDGE, penalised)
     ones, zeros = np.ones(Y.shape[1]), np.zeros(Y.shape[1])
-    task = Problem(REGRESSION, Y, Series(X), ones, zeros, weights=weights)
+    task = Problem(REGRESSION, Y, Segments.series(X), ones, zeros, weights=weights)
     for way in ("pieces", "fold", "frugal"):
         asked = Settings(RIDGE, penalised, METRICS, memory=way)
         found = validate(Passing(task, block, pilot), {"cv": splits}, asked)["cv"]

@@ -13,7 +13,7 @@ from passing import Passing
 from echofold import ESNRegressor, KFold, LeaveOneOut, WalkForward, cross_validate
 from echofold._data.problem import REGRESSION, Problem
 from echofold._data.rows import rows
-from echofold._data.segments import Series
+from echofold._data.segments import Segments
 from echofold._folds.algorithms import fit_rows
 from echofold._folds.moments import add_pieces, is_poor, moments, solve, whitening
 from echofold._folds.splits import add_up, cut, resolve_cv
@@ -226,7 +226,9 @@ def test_a_poor_pilot_is_found_out(size):
     white, shift = whitening(X[::10]), Y.mean(axis=0)
     assert is_poor(white, moments(white.apply(X), Y - shift))
     source = Passing(
-        Problem(REGRESSION, Y, Series(X), np.ones(2), np.zeros(2)), 30, np.arange(0, 400, 10)
+        Problem(REGRESSION, Y, Segments.series(X), np.ones(2), np.zeros(2)),
+        30,
+        np.arange(0, 400, 10),
     )
     (white,), (total,), (condition,) = learn_whitening(source, shift)
     assert np.linalg.cond(total[:9, :9]) < 10

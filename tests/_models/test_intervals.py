@@ -9,7 +9,7 @@ from scipy import stats
 from searches import RIDGE, SERIES, searched
 
 from echofold import Accumulative, ESNForecaster, ESNSearchCV, KFold
-from echofold._models.intervals import interval
+from echofold._models.forecast import interval
 
 
 def errors(count, steps=1, outputs=1, seed=0):

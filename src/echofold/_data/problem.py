@@ -8,16 +8,19 @@ output is worth, so that errors can be given in original ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, beside
+from echofold._data.lazy import Lazy, Values, beside
 from echofold._data.missing import require_two
 from echofold._data.represent import Form, Representation
 from echofold._data.scaling import Scaler
-from echofold._data.segments import Segments, Sequences, Series
+from echofold._data.segments import Segments
+from echofold._data.tables import Table, check_complete, read, read_long, require_some
 
 
 @dataclass(frozen=True)
@@ -136,14 +139,14 @@ class Problem:
         return isinstance(self.targets, Lazy)
 
     @property
-    def inputs(self) -> np.ndarray:
+    def inputs(self) -> Any:
         """Inputs ``(n, …)`` that stand beside the states."""
         return self.segments.beside
 
     @property
-    def washout(self) -> np.ndarray:
+    def washout(self) -> Any:
         """Inputs ``(washout, inputs)`` before row 0."""
-        return self.segments.washout
+        return self.segments.washout()
 
     @property
     def brought_back(self) -> bool:
@@ -222,7 +225,7 @@ def forecasting(
     return Problem(
         task=FORECASTING,
         targets=y[1 + first - form.lost :],
-        segments=Series(inputs, first - form.lost),
+        segments=Segments.series(inputs, first - form.lost),
         known=X[1 + first :],
         weights=_weights(
             sample_weight, 1 + first, None if present is None else form.whole(present)
@@ -249,7 +252,7 @@ def regression(
     return Problem(
         task=REGRESSION,
         targets=y[first:],
-        segments=Series(X, first),
+        segments=Segments.series(X, first),
         weights=_weights(sample_weight, first, present),
         present=_from(present, first),
         unit=scaler.unit,
@@ -263,7 +266,7 @@ def classification(sequences: list[np.ndarray], labels, classes: np.ndarray, sta
     return Problem(
         task=CLASSIFICATION,
         targets=np.eye(len(classes))[labels],
-        segments=Sequences(sequences, states),
+        segments=Segments.sequences(sequences, states),
         unit=np.ones(len(classes)),
         offset=np.zeros(len(classes)),
         labels=np.asarray(labels),
@@ -308,3 +311,26 @@ def resolve_washout(washout: int | str, rows: int, argument: str, what: str) -> 
             "Give a longer series or a smaller washout."
         )
     return first
+
+
+def read_rows(
+    data: Any, argument: str, long: bool, empty: bool = False
+) -> tuple[Table, np.ndarray]:
+    """A table, and the range ``(2, columns)`` of its values.
+
+    What is ``long`` is read in blocks, and complete. Else values may be missing; no column may be
+    ``empty`` unless it is said.
+    """
+    if long:
+        table = read_long(data, argument)
+        spread = check_complete(table.values, data, argument)
+        return table, np.array([spread.low, spread.high])
+    table = read(data, argument, missing=True)
+    if not empty:
+        require_some(table.values, argument, table.schema.names)
+    return table, np.array([np.fmin.reduce(table.values), np.fmax.reduce(table.values)])
+
+
+def blocks_of(values: Values) -> Iterable[tuple[int, np.ndarray]]:
+    """Rows as ``(first row, some rows)``; those in memory are one block."""
+    return values.blocks() if isinstance(values, Lazy) else [(0, values)]

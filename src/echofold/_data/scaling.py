@@ -33,20 +33,21 @@ class Scaler:
         Scaler(center=array([1., 7.]), unit=array([2., 1.]))
         """
         columns = values.shape[1]
+        if scale is None and isinstance(values, Lazy):
+            return cls(np.zeros(columns), np.ones(columns))
+        low, high, center, unit = spread_of(values)
+        largest = np.maximum(np.abs(low), np.abs(high))
+        if scale == "minmax":
+            with np.errstate(over="ignore", invalid="ignore"):
+                center, unit = low, high - low
+        bad = ~(np.isfinite(center) & np.isfinite(unit))
         if scale is None:
-            center, unit = np.zeros(columns), np.ones(columns)
-            if isinstance(values, Lazy):
-                return cls(center, unit)
-            low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
-            bad = np.flatnonzero(np.maximum(np.abs(low), np.abs(high)) > LARGEST)
-        else:
-            low, high, center, unit = _measured(values, scale)
-            bad = np.flatnonzero(~(np.isfinite(center) & np.isfinite(unit)))
-        if bad.size:
-            largest = np.maximum(np.abs(low), np.abs(high))[bad[0]]
+            center, unit, bad = np.zeros(columns), np.ones(columns), largest > LARGEST
+        if bad.any():
+            column = int(bad.argmax())
             raise ValueError(
-                f"{argument} holds values up to {largest:.3g} in "
-                f"column {bad[0]}, too large for scale={scale!r}: their spread overflows. Divide "
+                f"{argument} holds values up to {largest[column]:.3g} in "
+                f"column {column}, too large for scale={scale!r}: their spread overflows. Divide "
                 "that column by a constant first."
             )
         if scale is None:
@@ -64,25 +65,6 @@ class Scaler:
         return self.center + self.unit * values
 
 
-def _measured(values: Values, scale: str) -> tuple[np.ndarray, ...]:
-    """The lowest and the highest value of each column, its center and its unit."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if isinstance(values, Lazy):
-            low, high, middle, deviation = spread_of(values)
-            return (
-                (low, high, low, high - low)
-                if scale == "minmax"
-                else (low, high, middle, deviation)
-            )
-        least, most, mean, std = np.min, np.max, np.mean, np.std
-        if np.isnan(values).any():
-            least, most, mean, std = np.nanmin, np.nanmax, np.nanmean, np.nanstd
-        low, high = least(values, axis=0), most(values, axis=0)
-        if scale == "minmax":
-            return low, high, low, high - low
-        return low, high, mean(values, axis=0), std(values, axis=0)
-
-
 class Spread(NamedTuple):
     """The lowest and the highest value of each column, their mean and standard deviation."""
 
@@ -92,13 +74,19 @@ class Spread(NamedTuple):
     std: np.ndarray
 
 
-def spread_of(values: Lazy) -> Spread:
-    """Measure rows in one pass, in memory that does not grow with them.
+def spread_of(values: Values) -> Spread:
+    """Measure rows, NaN left out; those that are not in memory in one pass, and complete.
 
     Means and squared deviations of blocks are merged (Chan, Golub and LeVeque 1983): with ``δ``
     between the mean of ``n`` rows and that of ``k`` more, their squares add up with
     ``δ² n k / (n + k)``. What is not finite leaves a mean that is not.
     """
+    if not isinstance(values, Lazy):
+        measures = np.min, np.max, np.mean, np.std
+        if np.isnan(values).any():
+            measures = np.nanmin, np.nanmax, np.nanmean, np.nanstd
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Spread(*(measure(values, axis=0) for measure in measures))
     low, high = np.full((2, values.shape[1]), np.nan)
     mean, squares = np.zeros((2, values.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):

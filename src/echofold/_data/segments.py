@@ -1,73 +1,119 @@
-"""Segments: stretches of time, each driven from rest, and the states of them that become rows.
+"""Segments: stretches of time that a reservoir is driven along, and what of them becomes rows.
 
-One series is a segment of which every state after the washout is kept. A classifier's sequences are
-segments of which a few states are kept, side by side in one row.
+Rows are ragged: many segments, each of its own length. A series is one segment of which every step
+after the washout is a row. A classifier's sequences are segments of which a few states are kept,
+side by side in one row.
 """
 
 from __future__ import annotations
 
-from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from echofold._data.lazy import Values
 
-class Segments(ABC):
-    """What a reservoir is driven along.
+
+@dataclass(frozen=True)
+class Segments:
+    """Steps of all segments, one after the other, and what is known of each.
 
     Attributes
     ----------
-    inputs : int
-        Number of inputs of the reservoir.
-    positions : int
-        Number of states that a row holds.
-    beside : ndarray (rows, positions * inputs)
-        Inputs that stand beside the states in every row.
-    washout : ndarray (washout, inputs)
-        Inputs that only warm the state up before row 0.
-    apart : tuple of arrays or None
-        What tells these segments from others with the same inputs beside their states.
+    steps : ndarray (steps, inputs)
+        Inputs of all segments; `Lazy` where the only one is longer than memory.
+    lengths : ndarray (segments,)
+        Steps of each.
+    washouts : ndarray (segments,)
+        How many of these only warm the state up; every later one is a row, unless
+    take : ndarray (positions, longest, segments), or None
+        a segment is one row: of each position ``f``, the sum of ``take[f, t, s]`` times input and
+        state of its step ``t``.
+    ids : sequence, or None
+        What users call the segments, if not by numbers.
+    resets : ndarray of bool (segments,), or None
+        Which begin at rest, if not all: the others go on from the one before.
+    scales : ndarray (segments, outputs), or None
+        What a scaled unit of each is worth, in units of the problem; 1 if there are none.
     """
 
-    inputs: int
-    positions: int = 1
-    beside: np.ndarray
-    washout: np.ndarray
-    apart: tuple[np.ndarray | None, ...] = (None, None)  # as checkpoints of 0.1 have it
+    steps: Values
+    lengths: np.ndarray
+    washouts: np.ndarray
+    take: np.ndarray | None = None
+    ids: Sequence[Any] | None = None
+    resets: np.ndarray | None = None
+    scales: np.ndarray | None = None
 
+    @classmethod
+    def series(cls, inputs: Values, washout: int = 0) -> Segments:
+        """One segment of ``inputs (steps, inputs)``: every step after the washout is a row."""
+        return cls(inputs, np.array([len(inputs)]), np.array([washout]))
 
-class Series(Segments):
-    """One segment: after the washout, every step is a row. ``inputs`` is ``(steps, inputs)``."""
-
-    def __init__(self, inputs: np.ndarray, washout: int = 0):
-        self.inputs = inputs.shape[1]
-        self.beside, self.washout = inputs[washout:], inputs[:washout]
-
-
-class Sequences(Segments):
-    """Many segments, each of them one row.
-
-    ``steps (sequences, time, inputs)`` is padded with zeros at the end. Row ``s`` holds, for each
-    position ``f``, the sum of ``take[f, t, s]`` times input and state of time ``t``.
-    """
-
-    def __init__(self, sequences: list[np.ndarray], states: str | int):
+    @classmethod
+    def sequences(cls, sequences: list[np.ndarray], states: str | int) -> Segments:
+        """A segment and a row for each of ``sequences (time, inputs)``; see `weights_of_states`."""
         lengths = np.array([len(s) for s in sequences])
-        self.inputs = sequences[0].shape[1]
-        self.steps = np.zeros((len(sequences), lengths.max(), self.inputs))
-        for i, sequence in enumerate(sequences):
-            self.steps[i, : len(sequence)] = sequence
-        self.take = weights_of_states(lengths, self.steps.shape[1], states)
-        self.positions = len(self.take)
-        kept = np.einsum("fts,sti->sfi", self.take, self.steps)
-        self.beside = kept.reshape(len(sequences), -1)
-        self.washout = np.zeros((0, 0))
-        self.apart = self.steps, self.take
+        take = weights_of_states(lengths, lengths.max(), states)
+        return cls(np.concatenate(sequences), lengths, 0 * lengths, take)
 
     @property
-    def lengths(self) -> np.ndarray:
-        """Steps up to the last state that is kept, for every sequence."""
-        used = (self.take != 0).any(axis=0)
-        return used.shape[0] - used[::-1].argmax(axis=0)
+    def count(self) -> int:
+        """Number of segments."""
+        return len(self.lengths)
+
+    @property
+    def longest(self) -> int:
+        """Steps of the longest segment."""
+        return int(self.lengths.max())
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs of the reservoir."""
+        return self.steps.shape[1]
+
+    @property
+    def positions(self) -> int:
+        """Number of states that a row holds."""
+        return 1 if self.take is None else len(self.take)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Rows ``(segments,)`` of each segment; those of one follow those of the one before."""
+        return self.lengths - self.washouts if self.take is None else np.ones_like(self.lengths)
+
+    @cached_property
+    def beside(self) -> Values:
+        """Inputs ``(rows, positions * inputs)`` that stand beside the states in every row."""
+        if self.take is not None:
+            kept = np.einsum("fts,sti->sfi", self.take, self.padded)
+            return kept.reshape(self.count, -1)
+        if self.count == 1:
+            return self.steps[self.washouts[0] :]
+        ends = np.cumsum(self.lengths)
+        return np.concatenate(
+            [self.steps[end - rows : end] for end, rows in zip(ends, self.rows, strict=True)]
+        )
+
+    def washout(self, segment: int = 0) -> Values:
+        """Inputs ``(washout, inputs)`` that only warm the state up before a segment's first row."""
+        start = int(self.lengths[:segment].sum())
+        return self.steps[start : start + self.washouts[segment]]
+
+    @cached_property
+    def padded(self) -> np.ndarray:
+        """Steps ``(segments, longest, inputs)`` side by side, with zeros at the end."""
+        padded = np.zeros((self.count, self.longest, self.inputs))
+        padded[np.arange(self.longest) < self.lengths[:, None]] = self.steps
+        return padded
+
+    @property
+    def apart(self) -> tuple[np.ndarray | None, ...]:
+        """What tells these segments from others with the same inputs beside their states."""
+        return (None, None) if self.take is None else (self.padded, self.take)
 
 
 def weights_of_states(lengths: np.ndarray, steps: int, states: str | int) -> np.ndarray:

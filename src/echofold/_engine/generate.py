@@ -47,12 +47,11 @@ class Course(NamedTuple):
     """What trajectories run along: rows of ``known`` inputs and ``targets``, from ``start``.
 
     ``known`` is ``(T, known inputs)``, ``targets`` ``(T, outputs)``; ``start`` and ``horizon`` are
-    ``(columns,)``; ``unit (outputs,)`` is what one scaled unit of each output is worth. With a
+    ``(columns,)``; ``unit (outputs,)`` is what one scaled unit of each output is worth. With an
     ``inverse`` outputs are brought back before they are compared, and ``targets`` are original
-    values.
-    If ``present (T,)`` is not None, other rows are not compared. Where steps are counted until a
-    run is lost, ``tolerance (outputs,)`` says what errors it may have. ``offset (outputs,)`` is the
-    original value of a target of zero, for errors that are relative to the values.
+    values. If ``present (T,)`` is not None, other rows are not compared. Where steps are counted
+    until a run is lost, ``tolerance (outputs,)`` says what errors it may have. ``offset
+    (outputs,)`` is the original value of a target of zero, for errors relative to the values.
     """
 
     known: Any
@@ -110,9 +109,52 @@ def first_output(r: Reservoirs, readout, inputs, x, course: Course, past, sum_: 
     return Trajectories(x, *_output(course, y, jnp.zeros(y.shape[1]), past, 0, sum_))
 
 
+def closed_step(r: Reservoirs, readout, course: Course, sum_: str, n, going):
+    """One step of every column on its own output."""
+    row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
+    u = jnp.concatenate([going.y, course.known[row].T])
+    x = r.step(going.x, u)
+    y = _readout(r, readout, u, x)
+    return Trajectories(x, *_output(course, y, going.error, going.past, n, sum_))
+
+
+def _steps(r: Reservoirs, readout, course: Course, sum_: str, going, first, count):
+    """The trajectories after ``count`` steps from ``first`` on."""
+    step = partial(closed_step, r, readout, course, sum_)
+    return loop(0, count, lambda n, going: step(first + n, going), going)
+
+
+def _kept_steps(r: Reservoirs, readout, course: Course, going, first, steps: int):
+    """The trajectories after ``steps`` from ``first`` on, and their outputs."""
+
+    def step(going, n):
+        going = closed_step(r, readout, course, "squared", n, going)
+        return going, going.y
+
+    return scan(step, going, first + jnp.arange(steps))
+
+
 @program
 def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, sum_):
     return first_output(r, readout, inputs, x, course, past, sum_)
+
+
+@program
+def _proceed(r: Reservoirs, readout, going, course, first, stop, *, sum_, steps):
+    # A CPU runs any number of steps by one program. An accelerator that does not know the number
+    # asks the host after every step, so that ``steps`` are compiled in.
+    return _steps(r, readout, course, sum_, going, first, stop - first if steps is None else steps)
+
+
+@program
+def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
+    return _kept_steps(r, readout, course, going, first, steps)
+
+
+@program
+def _sums(r: Reservoirs, readout, inputs, x, course: Course, past, stop, *, sum_, steps):
+    going = first_output(r, readout, inputs, x, course, past, sum_)
+    return _steps(r, readout, course, sum_, going, 1, (stop if steps is None else steps) - 1).error
 
 
 def begin(
@@ -126,45 +168,10 @@ def begin(
     return _begin(r, readout, inputs, x, course, past, sum_=sum_)
 
 
-def closed_step(r: Reservoirs, readout, course: Course, sum_: str, n, going):
-    """One step of every column on its own output."""
-    row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
-    u = jnp.concatenate([going.y, course.known[row].T])
-    x = r.step(going.x, u)
-    y = _readout(r, readout, u, x)
-    return Trajectories(x, *_output(course, y, going.error, going.past, n, sum_))
-
-
-@program
-def _proceed(r: Reservoirs, readout, going, course, first, stop, *, sum_, steps):
-    """The trajectories before step ``stop``; ``steps``, if not None, are compiled in."""
-    step = partial(closed_step, r, readout, course, sum_)
-    count = stop - first if steps is None else steps
-    return loop(0, count, lambda n, going: step(first + n, going), going)
-
-
-@program
-def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
-    """The trajectories after ``steps`` more, and their outputs."""
-    one = partial(closed_step, r, readout, course, "squared")
-
-    def step(going, n):
-        going = one(n, going)
-        return going, going.y
-
-    return scan(step, going, first + jnp.arange(steps))
-
-
 def proceed(
-    r: Reservoirs,
-    readout,
-    going: Trajectories,
-    course: Course,
-    first: int,
-    steps: int,
-    sum_: str = "squared",
-    keep: bool = False,
-):
+    r: Reservoirs, readout, going: Trajectories, course: Course, first: int, steps: int,
+    sum_: str = "squared", keep: bool = False,
+):  # fmt: skip
     """Advance by ``steps`` on the columns' own output; step ``first`` is the next one.
 
     Returns the trajectories, and the outputs ``(steps, outputs, columns)`` if ``keep`` (errors are
@@ -172,21 +179,8 @@ def proceed(
     """
     if keep:
         return _proceed_keeping(r, readout, going, course, first, steps=steps)
-    # A CPU runs any number of steps by one program. An accelerator that does not know the number
-    # asks the host after every step.
-    known = steps if accelerated() else None
-    stop = first + steps
-    options = {"sum_": sum_, "steps": known}
-    return _proceed(r, readout, going, course, first, stop, **options), None
-
-
-@program
-def _sums(r: Reservoirs, readout, inputs, x, course: Course, past, stop, *, sum_, steps):
-    """Sums of errors before step ``stop``; ``steps``, if not None, are compiled in."""
-    going = first_output(r, readout, inputs, x, course, past, sum_)
-    step = partial(closed_step, r, readout, course, sum_)
-    count = stop - 1 if steps is None else steps - 1
-    return loop(0, count, lambda n, going: step(1 + n, going), going).error
+    options = {"sum_": sum_, "steps": steps if accelerated() else None}
+    return _proceed(r, readout, going, course, first, first + steps, **options), None
 
 
 def sums(r: Reservoirs, readout, inputs, x, course: Course, before, *, steps: int, sum_: str):
@@ -205,48 +199,28 @@ def outputs_of(
     """
     x = r.step(x, inputs) if behind else x
     going = first_output(r, readout, inputs, x, course, past, "squared")
-    one = partial(closed_step, r, readout, course, "squared")
-
-    def step(going, n):
-        going = one(n, going)
-        return going, going.y
-
     if steps == 1:
         return going.y[None]
-    _, rest = scan(step, going, 1 + jnp.arange(steps - 1))
+    _, rest = _kept_steps(r, readout, course, going, 1, steps - 1)
     return jnp.concatenate([going.y[None], rest])
 
 
 def generate(
-    r: Reservoirs,
-    readout,
-    inputs,
-    x,
-    known,
-    steps: int,
-    unit=1.0,
-    inverse=None,
-    before=None,
+    r: Reservoirs, readout, inputs, x, known, steps: int, unit=1.0, inverse=None, before=None,
     behind: bool = False,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """Outputs ``(steps, outputs, columns)`` of a closed loop.
 
     ``x (units, columns)`` is the state after the true ``inputs (inputs, columns)``, or before them
-    if ``behind``; ``readout`` is
-    ``(1 + features, outputs, columns)``; row ``j`` of ``known (steps, known inputs)`` stands
-    beside the fed-back output at step ``j`` (row 0 is already part of ``inputs``). A diverging
-    column turns infinite and disturbs no other. An ``inverse`` with limits needs the ``unit`` of
-    outputs, and the levels ``before`` as `begin` takes them.
+    if ``behind``; ``readout`` is ``(1 + features, outputs, columns)``; row ``j`` of ``known (steps,
+    known inputs)`` stands beside the fed-back output at step ``j`` (row 0 is already part of
+    ``inputs``). A diverging column turns infinite and disturbs no other. An ``inverse`` with limits
+    needs the ``unit`` of outputs, and the levels ``before`` as `begin` takes them.
     """
     outputs, columns = readout.shape[1:]
-    course = Course(
-        np.reshape(known, (steps, -1)),
-        np.zeros((1, outputs)),
-        np.zeros(columns, dtype=int),
-        np.zeros(columns, dtype=int),
-        np.ones(outputs) * unit,
-        inverse,
-    )
+    nowhere = np.zeros(columns, dtype=int)
+    known, targets = np.reshape(known, (steps, -1)), np.zeros((1, outputs))
+    course = Course(known, targets, nowhere, nowhere, np.ones(outputs) * unit, inverse)
     past = np.zeros((0, *readout.shape[1:])) if before is None else before
     run = outputs_of(r, readout, inputs, x, course, past, steps=steps, behind=behind)
     return np.asarray(run)

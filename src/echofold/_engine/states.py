@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._data.segments import Segments, Sequences, Series
+from echofold._data.segments import Segments
 from echofold._engine.drive import (
     advance,
     block_length,
@@ -33,7 +33,7 @@ from echofold._machine.progress import passing
 
 
 def sequence_features(
-    reservoirs: Reservoirs, segments: Sequences, columns: int | None = None
+    reservoirs: Reservoirs, segments: Segments, columns: int | None = None
 ) -> np.ndarray:
     """Kept inputs, then kept states, of every sequence: ``(candidates, n, features)``.
 
@@ -46,7 +46,8 @@ def sequence_features(
     rows, kept = len(segments.beside), positions * segments.inputs * reservoirs.beside
     features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
     features[:, :, :kept] = segments.beside[:, :kept]
-    lengths = segments.lengths
+    lengths, weights = segments.lengths, segments.take
+    assert weights is not None
     columns = columns or _suitable_columns()
     reservoirs = jax.device_put(reservoirs)  # once, not for every block
     for chosen, steps in _blocks(lengths, max(1, columns // candidates)):
@@ -54,9 +55,9 @@ def sequence_features(
         present = chosen[chosen >= 0]
         sequences = np.zeros((width, steps, segments.inputs))
         take = np.zeros((positions, steps, width))
-        most = min(steps, segments.steps.shape[1])
-        sequences[: len(present), :most] = segments.steps[present, :most]
-        take[:, :most, : len(present)] = segments.take[:, :most, present]
+        most = min(steps, segments.longest)
+        sequences[: len(present), :most] = segments.padded[present, :most]
+        take[:, :most, : len(present)] = weights[:, :most, present]
         states = np.asarray(drive_sequences(reservoirs, sequences, take))[..., : len(present)]
         states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
         features[:, present, kept:] = states
@@ -275,8 +276,7 @@ class StatesOfSequences(States):
     def kept(self) -> list[np.ndarray]:
         """All rows of every candidate."""
         segments = self.problem.segments
-        assert isinstance(segments, Sequences)
-        self.steps += segments.steps.shape[1]
+        self.steps += segments.longest
         with engine(self.device):
             return list(sequence_features(self.reservoirs, segments))
 
@@ -315,12 +315,10 @@ class GivenStates:
         yield 0, self.kept()
 
 
-STATES: dict[type[Segments], type[States]] = {Series: States, Sequences: StatesOfSequences}
-
-
 def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
     """The states of candidates, whatever their problem is made of."""
-    return STATES[type(problem.segments)](problem, reservoirs, device)
+    kind = States if problem.segments.take is None else StatesOfSequences
+    return kind(problem, reservoirs, device)
 
 
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
@@ -359,12 +357,12 @@ def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, A
     closed loops begin with.
     """
     segments, room = problem.segments, room_of_rows(problem.rows)
-    if isinstance(segments, Sequences):
-        steps = few_lengths(int(segments.lengths.max()))
-        most = min(steps, segments.steps.shape[1])
+    if segments.take is not None:
+        steps = few_lengths(segments.longest)
+        most = min(steps, segments.longest)
         sequences = np.zeros((room, steps, segments.inputs))
         take = np.zeros((segments.positions, steps, room))
-        sequences[: problem.rows, :most] = segments.steps[:, :most]
+        sequences[: problem.rows, :most] = segments.padded[:, :most]
         take[:, :most, : problem.rows] = segments.take[:, :most]
         return rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room)), None
     washout = few_lengths(len(problem.washout), 64, FINE) if len(problem.washout) else 0

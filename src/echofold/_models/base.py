@@ -1,9 +1,11 @@
-"""What the three estimators share: their parameters and the trained network they carry."""
+"""What the three estimators share: parameters, their documentation, training, the network."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
@@ -17,14 +19,72 @@ from echofold._data.scikit_learn import SharesFunctions
 from echofold._engine.kind import Reservoir, Reservoirs, alone
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_process, check_room
-from echofold._machine.device import Work, engine, resolve
+from echofold._machine.device import Work, engine, one_blas_thread, resolve
 from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
-from echofold._models.stored import Stored
-from echofold._models.train import Network, fit_all, network
+from echofold._validation.refit import Growing
 from echofold.reservoirs import reservoir_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
+
+PARAMETERS = """\
+units : int, default=100
+    Units of the reservoir.
+leak_rate : float in (0, 1], default=1.0
+    How far a state moves towards its new value in one step.
+spectral_radius : float or None, default=0.9
+    ``W`` is rescaled to this spectral radius; None leaves it as it is.
+input_scaling : float or array of shape (inputs,), default=1.0
+    Multiplies the columns of ``W_in`` that belong to inputs (of a forecaster: the outputs fed
+    back, then the columns of ``X``).
+bias_scaling : float, default=1.0
+    Multiplies the first column of ``W_in``.
+connectivity : float in (0, 1], default=1.0
+    Share of units that each unit is connected to.
+ridge : float, default=1e-6; of a forecaster, whose errors feed on themselves, 1e-2
+    Regularisation of the readout; 0 gives the least-squares solution of minimum norm. Regressors
+    and classifiers take a list too, one for each output.
+penalize_bias : bool, default=False
+    Whether the ridge applies to the bias of the readout too.
+scale : {"standard", "minmax", None}, default="standard"
+    How columns of inputs and outputs are scaled: to zero mean and unit variance, to [0, 1], or
+    not at all. Learned in `fit` over all time steps, undone in what is predicted.
+W : array or SciPy sparse matrix of shape (units, units), optional
+    Recurrent weights, instead of drawn ones; rescaled to ``spectral_radius``.
+W_in : array of shape (units, 1 + inputs), optional
+    Input weights, instead of drawn ones, the first column for the bias; multiplied by the
+    scalings.
+random_state : int, RandomState, Generator or None, default=None
+    Seed of the drawn weights.
+device : str, default="auto"
+    Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
+reservoir : object of `echofold.reservoirs`, optional
+    Another kind of reservoir than the one that ``units`` to ``connectivity``, ``W`` and ``W_in``
+    describe; those are then left at their defaults. In a search, ``reservoir`` takes a list of
+    them, and ``reservoir__name`` values of a parameter of the given one.
+readout : str or callable, default="inputs+states"
+    What the readout sees beside a constant: "inputs+states" or "states", either of them with
+    "+squares" of the states; "polynomial 2" (or 3 to 5), all products of inputs and states up to
+    that degree; or a function of inputs ``u (inputs, networks)`` and states ``x (units,
+    networks)`` made of ``jax.numpy`` operations, which gives ``(features, networks)``."""
+
+ATTRIBUTES = """\
+reservoir_ : object of `echofold.reservoirs`
+    The kind of reservoir as fitted. It adds the arrays that it needs as attributes:
+W_in_, W_, leak_rate_ : arrays of shape (units, 1 + inputs) and (units, units), and float
+    Those of the leaky one: the weights as used, all scalings applied, and its leak rate.
+seed_ : int
+    Seed that the weights were drawn from.
+condition_ : float
+    Condition number of the training problem."""
+
+
+def documented(cls: Class) -> Class:
+    """Fill what all share into ``%(parameters)s`` and ``%(attributes)s`` of a documentation."""
+    shared = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") % shared
+    return cls
 
 
 def whole_or_not_at_all(method: Method) -> Method:
@@ -47,6 +107,22 @@ def whole_or_not_at_all(method: Method) -> Method:
     return guarded  # type: ignore[return-value]
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A fitted value: what it is, and the sizes of its axes or columns.
+
+    ``what`` names a check of `_persistence.expected`; ``axes`` are sizes of the network by name,
+    such as "outputs", or words for sizes that may be any. It may be None if ``optional``, missing
+    unless ``always``, and infinite unless ``finite``.
+    """
+
+    what: str
+    axes: tuple[str, ...] = ()
+    optional: bool = False
+    always: bool = True
+    finite: bool = True
+
+
 class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     """An echo state network; `fit` is reading the data, training, and installing the network.
 
@@ -59,6 +135,12 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     _openings: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
 
+    ridge: Any
+    penalize_bias: Any
+    washout: Any
+    scale: Any
+    random_state: Any
+    device: Any
     reservoir_: Reservoir
     X_scaler_: Any
     readout_: np.ndarray
@@ -66,42 +148,11 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     seed_: int
     condition_: float
 
-    def __init__(
-        self,
-        units=100,
-        *,
-        leak_rate=1.0,
-        spectral_radius=0.9,
-        input_scaling=1.0,
-        bias_scaling=1.0,
-        connectivity=1.0,
-        ridge=1e-6,
-        penalize_bias=False,
-        washout="auto",
-        scale="standard",
-        W=None,
-        W_in=None,
-        random_state=None,
-        device="auto",
-        reservoir=None,
-        readout="inputs+states",
-    ):
-        self.units = units
-        self.leak_rate = leak_rate
-        self.spectral_radius = spectral_radius
-        self.input_scaling = input_scaling
-        self.bias_scaling = bias_scaling
-        self.connectivity = connectivity
-        self.ridge = ridge
-        self.penalize_bias = penalize_bias
-        self.washout = washout
-        self.scale = scale
-        self.W = W
-        self.W_in = W_in
-        self.random_state = random_state
-        self.device = device
-        self.reservoir = reservoir
-        self.readout = readout
+    def _keep(self, params: dict[str, Any]) -> None:
+        """Store the arguments of `__init__` by their names, as they are."""
+        for name, value in params.items():
+            if name != "self":
+                setattr(self, name, value)
 
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> None:
@@ -156,20 +207,25 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             ridge = self._ridge_of(problem.targets.shape[1])
             readout, condition = fit_all(source, ridge, bool(self.penalize_bias))
         warn_of(problem.missing)
-        return self._install(network(source, readout, seed, condition), problem)
+        return self._install(source, readout, seed, condition)
 
-    def _install(self, network: Network, problem: Problem):
-        """Carry ``network``, trained on ``problem``, from now on."""
+    def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
+        """Carry a reservoir, and the readout that was trained on its states, from now on."""
+        state = source.final()[:, 0]
         if hasattr(self, "reservoir_"):
             self._forget(*self.reservoir_.stored)  # maybe of another kind
         self.reservoir_ = copy(reservoir_of(self.get_params(deep=False)))
-        for name, array in network.reservoir.items():
+        for name, array in source.reservoirs.trained().items():
             setattr(self, name, array)
         # In C order, as a loaded network is: a product may round otherwise in another order.
-        self.readout_ = np.ascontiguousarray(network.readout)
-        self.state_ = np.ascontiguousarray(self._state_after(network, problem))
-        self.seed_ = network.seed
-        self.condition_ = network.condition
+        self.readout_ = np.ascontiguousarray(readout)
+        self.state_ = np.ascontiguousarray(state)
+        if self.reservoir_.free() is not self.reservoir_:  # it runs otherwise from now on
+            problem, r = source.problem, self._reservoirs()
+            work = Work(len(problem.washout) + problem.rows, 1, r.shape[0])
+            state = states_of(problem, r, resolve(self.device, work)).final()[:, 0]
+            self.state_ = np.ascontiguousarray(state)
+        self.seed_, self.condition_ = seed, condition
         return self
 
     def _forget(self, *names: str) -> None:
@@ -183,14 +239,6 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         check_is_fitted(self, "readout_")
         stored = {name: getattr(self, name) for name in self.reservoir_.stored}
         return alone(self.reservoir_.free(), stored, self._network_inputs)
-
-    def _state_after(self, network: Network, problem: Problem) -> np.ndarray:
-        """The state at the end of the data, of the network as it runs from now on."""
-        if self.reservoir_.free() is self.reservoir_:
-            return network.state
-        r = self._reservoirs()
-        work = Work(len(problem.washout) + problem.rows, 1, r.shape[0])
-        return states_of(problem, r, resolve(self.device, work)).final()[:, 0]
 
     @property
     def _network_inputs(self) -> int:
@@ -209,3 +257,34 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     def _engine(self, steps: int = 1, columns: int = 1):
         """The engine's context, on the device for so many steps of ``columns`` side by side."""
         return engine(resolve(self.device, Work(steps, columns, len(self.state_))))
+
+
+def fit_all(
+    source: States, ridge: float | np.ndarray, penalised: bool, condition: bool = True
+) -> tuple[np.ndarray, float]:
+    """Readout on all rows, in one pass over them, and the condition number of the states.
+
+    ``ridge`` is one number, or one for each output. The condition is NaN unless ``condition``: with
+    row weights it takes a factorisation of its own.
+    """
+    problem = source.problem
+    grown = Growing(problem, source.columns, penalised)
+    plain = grown
+    if condition and problem.weights is not None:
+        plain = Growing(replace(problem, weights=None), source.columns, penalised)
+    with one_blas_thread():
+        for row, (X, *_) in source.blocks():
+            for one in {grown, plain}:
+                one.add(X, slice(row, row + len(X)))
+        path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
+        readout = of_outputs(grown.readouts(path), place)
+        return readout, plain.condition if condition else np.nan
+
+
+def of_outputs(W: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Readouts ``(..., 1 + m, outputs)`` whose outputs have ridges of their own.
+
+    ``W (..., ridge, 1 + m, outputs)`` has those of a path, ``place (..., 1 or outputs)`` says which
+    of its values each output takes.
+    """
+    return np.take_along_axis(W, place[..., None, None, :], axis=-3)[..., 0, :, :]

@@ -19,7 +19,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from echofold._data.arguments import is_integer, refuse
 from echofold._data.problem import CLASSIFICATION, Problem, classification
 from echofold._data.scaling import Scaler
-from echofold._data.segments import Sequences
+from echofold._data.segments import Segments
 from echofold._data.tables import (
     Schema,
     check_columns,
@@ -29,9 +29,7 @@ from echofold._data.tables import (
     words_of_axes,
 )
 from echofold._engine.states import sequence_features
-from echofold._models.base import ESN, whole_or_not_at_all
-from echofold._models.documented import documented
-from echofold._models.stored import Stored
+from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
 
 POWER = 2  # against timidity
 DOUBT = 0.02  # share of what is never zero, and tells outputs apart that are all negative
@@ -111,6 +109,7 @@ class ESNClassifier(ClassifierMixin, ESN):
     array([[0.01, 0.99]])
     """
 
+    states: Any
     classes_: np.ndarray
     X_schema_: Schema
     X_scaler_: Scaler
@@ -129,43 +128,12 @@ class ESNClassifier(ClassifierMixin, ESN):
     _openings = ()
 
     def __init__(
-        self,
-        units=100,
-        *,
-        leak_rate=1.0,
-        spectral_radius=0.9,
-        input_scaling=1.0,
-        bias_scaling=1.0,
-        connectivity=1.0,
-        ridge=1e-6,
-        penalize_bias=False,
-        scale="standard",
-        W=None,
-        W_in=None,
-        random_state=None,
-        device="auto",
-        reservoir=None,
-        readout="inputs+states",
-        states="mean",
-    ):
-        super().__init__(
-            units,
-            leak_rate=leak_rate,
-            spectral_radius=spectral_radius,
-            input_scaling=input_scaling,
-            bias_scaling=bias_scaling,
-            connectivity=connectivity,
-            ridge=ridge,
-            penalize_bias=penalize_bias,
-            scale=scale,
-            W=W,
-            W_in=W_in,
-            random_state=random_state,
-            device=device,
-            reservoir=reservoir,
-            readout=readout,
-        )
-        self.states = states
+        self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
+        bias_scaling=1.0, connectivity=1.0, ridge=1e-6, penalize_bias=False, scale="standard",
+        W=None, W_in=None, random_state=None, device="auto", reservoir=None,
+        readout="inputs+states", states="mean",
+    ):  # fmt: skip
+        self._keep(vars())
 
     @whole_or_not_at_all
     def fit(self, sequences: Any, y: Any) -> Self:
@@ -244,7 +212,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         r = self._reservoirs()
         scaled = [self.X_scaler_.scaled(s) for s in self._sequences(sequences, reset=False)]
         with self._engine(max(map(len, scaled)), len(scaled)):
-            features = sequence_features(r, Sequences(scaled, self.states_))[0]
+            features = sequence_features(r, Segments.sequences(scaled, self.states_))[0]
             return self.readout_[0] + features @ self.readout_[1:]
 
     def _read(self, sequences, y) -> Problem:

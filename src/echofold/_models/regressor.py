@@ -19,7 +19,7 @@ from echofold._data.missing import (
     words_of,
     words_of_table,
 )
-from echofold._data.problem import REGRESSION, Problem, regression
+from echofold._data.problem import REGRESSION, Problem, blocks_of, read_rows, regression
 from echofold._data.scaling import Scaler
 from echofold._data.tables import (
     Schema,
@@ -33,10 +33,7 @@ from echofold._data.tables import (
 )
 from echofold._engine.drive import drive_blocks
 from echofold._machine.notices import warn_of
-from echofold._models.base import ESN, whole_or_not_at_all
-from echofold._models.documented import documented
-from echofold._models.series import blocks_of, read_rows
-from echofold._models.stored import Stored
+from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
 
 
 @documented
@@ -79,6 +76,7 @@ class ESNRegressor(RegressorMixin, ESN):
     True
     """
 
+    output_range: Any
     y_schema_: Schema
     y_scaler_: Scaler
     X_scaler_: Scaler
@@ -96,45 +94,12 @@ class ESNRegressor(RegressorMixin, ESN):
     _shapes_the_problem = ("washout", "scale", "output_range")
 
     def __init__(
-        self,
-        units=100,
-        *,
-        leak_rate=1.0,
-        spectral_radius=0.9,
-        input_scaling=1.0,
-        bias_scaling=1.0,
-        connectivity=1.0,
-        ridge=1e-6,
-        penalize_bias=False,
-        washout="auto",
-        scale="standard",
-        W=None,
-        W_in=None,
-        random_state=None,
-        device="auto",
-        reservoir=None,
-        readout="inputs+states",
-        output_range=None,
-    ):
-        super().__init__(
-            units,
-            leak_rate=leak_rate,
-            spectral_radius=spectral_radius,
-            input_scaling=input_scaling,
-            bias_scaling=bias_scaling,
-            connectivity=connectivity,
-            ridge=ridge,
-            penalize_bias=penalize_bias,
-            washout=washout,
-            scale=scale,
-            W=W,
-            W_in=W_in,
-            random_state=random_state,
-            device=device,
-            reservoir=reservoir,
-            readout=readout,
-        )
-        self.output_range = output_range
+        self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
+        bias_scaling=1.0, connectivity=1.0, ridge=1e-6, penalize_bias=False, washout="auto",
+        scale="standard", W=None, W_in=None, random_state=None, device="auto", reservoir=None,
+        readout="inputs+states", output_range=None,
+    ):  # fmt: skip
+        self._keep(vars())
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

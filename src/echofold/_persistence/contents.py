@@ -22,7 +22,7 @@ from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._engine.kind import KINDS, Reservoir
 from echofold._machine.archives import array_in
-from echofold._models.stored import Stored
+from echofold._models.base import Stored
 from echofold._persistence.expected import check, require
 
 LONGEST = 4_000_000  # bytes of JSON; with the next, a text parses in less than 40 MB

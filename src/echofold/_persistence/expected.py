@@ -20,8 +20,7 @@ from echofold._data.dates import Timeline
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._engine.kind import Reservoir, looks_of
-from echofold._models.base import ESN
-from echofold._models.stored import Stored
+from echofold._models.base import ESN, Stored
 
 Shape = Sequence[int | str]  # a word stands for any size from 1 on
 PADDED = 2**29  # entries of a sparse W after its rows are made equally long: 6 GB

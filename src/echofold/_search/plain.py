@@ -11,8 +11,7 @@ import pandas as pd
 
 from echofold._data.missing import filled
 from echofold._data.problem import FORECASTING
-from echofold._models.forecast import Forecast, plausible
-from echofold._models.intervals import interval
+from echofold._models.forecast import Forecast, interval, plausible
 from echofold._search.evaluate import score, spread_of
 from echofold.metrics._horizon import Spread
 from echofold.metrics._metric import Metric, resolve

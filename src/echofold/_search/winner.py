@@ -15,8 +15,8 @@ from echofold._data.rows import Runs
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
+from echofold._models.base import fit_all, of_outputs
 from echofold._models.ensemble import ForecastEnsemble, combined
-from echofold._models.train import fit_all, network, of_outputs
 from echofold._search.finals import (
     FINALS,
     Contest,
@@ -126,7 +126,7 @@ class Winners:
             final, source, readouts, bool(model.penalize_bias), correct_ridge
         )
         condition = float(self.results[scheme].condition.values[winner.draw, winner.candidate])
-        model._install(network(source, readout, model.random_state, condition), problem)
+        model._install(source, readout, model.random_state, condition)
         if readouts.residuals is not None:
             model.residuals_, model.runs_ = readouts.residuals, readouts.apart
             if problem.form.multiplicative:

@@ -8,7 +8,7 @@ import numpy as np
 
 from echofold._data.arguments import check_fit_params, check_network, seed_of
 from echofold._data.problem import REGRESSION, Problem
-from echofold._data.segments import Series
+from echofold._data.segments import Segments
 from echofold._engine.states import GivenStates
 from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
@@ -154,7 +154,7 @@ def cross_validate_readout(
         )
     weights = read_weights(sample_weight, len(X))
     units, zeros = np.ones(Y.shape[1]), np.zeros(Y.shape[1])
-    problem = Problem(REGRESSION, Y, Series(X), units, zeros, weights=weights)
+    problem = Problem(REGRESSION, Y, Segments.series(X), units, zeros, weights=weights)
     settings = Settings(
         check_ridge(ridge), penalize_bias, check_metrics(metric), algorithm, None, readouts,
         verify=verify,

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._data.segments import Sequences
 from echofold._engine.kind import Reservoir, looks_of, row_length
 from echofold._engine.states import GivenStates, States, room_of_rows
 from echofold._folds.algorithms import Size
@@ -89,10 +88,7 @@ def work_of(
     segments = problem.segments
     units = kind.size(segments.inputs)
     m = row_length(segments, looks_of(kind, segments.inputs), kind._view.inputs)
-    if isinstance(segments, Sequences):
-        work = [Work(segments.steps.shape[1], networks * problem.rows, units)]
-    else:
-        work = [Work(len(problem.washout) + problem.rows, networks, units)]
+    work = [Work(segments.longest, networks * segments.count, units)]
     for name, size in sizes_of(problem, schemes, m, settings).items():
         splits = schemes[name]
         steps = int(splits.sizes.max()) if runs_closed_loop(problem, splits) else 0
