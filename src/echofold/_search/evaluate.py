@@ -97,15 +97,20 @@ def check_zeros(
 
 
 def score(metric: Metric, truth: np.ndarray, outputs: np.ndarray, spread: Spread) -> float:
-    """The score of outputs on the rows that have a value, as in a validation.
+    """The score of outputs on the rows that have a value, as in a validation; NaN without any.
 
-    Of a horizon all steps count, and one without a value is no error.
+    Of a horizon all steps count, and one without a value is no error. A user's function is not
+    given values that ran away.
     """
     there = _complete(truth)
-    if metric.needs != "lost":
-        return metric.measure(truth[there], outputs[there], spread)
-    known = np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs)
-    return metric.measure(known, outputs, spread)
+    if not there.any():
+        return np.nan
+    if metric.needs == "lost":
+        known = np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs)
+        return metric.measure(known, outputs, spread)
+    if metric.needs == "predictions" and not np.isfinite(outputs[there]).all():
+        return metric.worst
+    return metric.measure(truth[there], outputs[there], spread)
 
 
 # --- a whole search -------------------------------------------------------------------------------
@@ -329,16 +334,15 @@ def errors_on(
     judged: dict[str, float] = {}
     errors: dict[str, float] = {}
     if task.labels:
-        truth, outputs = np.asarray(rest[1])[:, None] == model.classes_, model._outputs(rest[0])
-        truth = truth.astype(float)
+        truth = (np.asarray(rest[1])[:, None] == model.classes_).astype(float)
+        outputs = model._outputs(rest[0])
+    elif task.fed_back:
+        truth, X = targets_of(task, rest), held.more.get("X", rest[1] if len(rest) > 1 else None)
+        forecast = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
+        outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
     else:
         truth = targets_of(task, rest)
-        if task.fed_back:
-            X = held.more.get("X", rest[1] if len(rest) > 1 else None)
-            forecast = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
-            outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
-        else:
-            outputs = np.asarray(model.predict(rest[0], start="last"))
+        outputs = np.asarray(model.predict(rest[0], start="last"))
     for metric in metrics:
         if metric.needs == "labels":
             labels = np.asarray(rest[1]), model.predict(rest[0])
@@ -393,8 +397,8 @@ def backtest(
 ) -> xr.Dataset:
     """Forecast from many starting points with one fitted model, and compare with what came.
 
-    This judges a model that is there; `evaluate` judges a whole search, choices included, by
-    repeating it.
+    This judges a model that is there; `evaluate` repeats a whole search, which tells what choosing
+    among candidates costs.
 
     With ``refit=False`` the readout stays as it is, and one pass over the data, or one over the
     washout of all starts side by side, is all there is to do. With ``refit=True`` the readout of
@@ -438,7 +442,6 @@ def backtest(
 
     See Also
     --------
-    evaluate : repeats the whole search, which tells what choosing among candidates costs.
     plots.error_growth, plots.horizons : draw the result.
 
     Examples
@@ -463,18 +466,13 @@ def backtest(
     check_labels(metrics, members[0]._task)
     table = read(y, "y", missing=True)
     with one_piece("backtesting"):
-        openings: list[Any] = [0] * len(members)  # rows that are neither trained on nor forecast
-        if refit:
-            openings = [one.washout if washout is None else washout for one in members]
+        opening = washout if refit else 0  # rows that are neither trained on nor forecast
         problems = [
-            one._problem(table, X, first, opening)
-            for one, opening in zip(members, openings, strict=True)
+            one._problem(table, X, first, one.washout if opening is None else opening)
+            for one in members
         ]
-        earliest = max(1 + one.skipped for one in problems)
-        if refit:
-            earliest += 1  # something must be there to train on
-        elif washout is not None:
-            earliest += washout
+        more = 1 if refit else washout or 0  # to train on, or to warm up
+        earliest = 1 + more + max(one.skipped for one in problems)
         at = _starts(starts, earliest, len(table.values), horizon)
         each = [
             _forecasts(one, problem, at, horizon, washout, refit)
@@ -483,9 +481,8 @@ def backtest(
     check_zeros(metrics, table.values, at, horizon)
     forecasts = each[0]
     if isinstance(model, ForecastEnsemble):
-        runs = np.stack(each, axis=1)
         how = model.range_, model.learns_logarithms
-        forecasts = np.stack([combined(one, *how) for one in runs])
+        forecasts = np.stack([combined(runs, *how) for runs in np.stack(each, axis=1)])
     return _backtested(table, at, forecasts, metrics)
 
 
@@ -597,7 +594,7 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
         "error": (("start", "step"), error),
     }
     for one in metrics:
-        scores = [_score(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
+        scores = [score(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
         variables[one.name] = ("start", np.array(scores))
     names = table.schema.names
     outputs = np.arange(truth.shape[2]) if names is None else np.array([str(n) for n in names])
@@ -610,13 +607,3 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
         "spread": float(np.sqrt(spread.deviation.mean())),
     }
     return xr.Dataset(variables, coords, attrs)
-
-
-def _score(metric: Metric, truth: np.ndarray, forecast: np.ndarray, spread: Spread) -> float:
-    """The score of one forecast; NaN if there are no values, the worst if it has run away."""
-    there = _complete(truth)
-    if not there.any():
-        return np.nan
-    if metric.needs == "predictions" and not np.isfinite(forecast[there]).all():
-        return metric.worst
-    return score(metric, truth, forecast, spread)
