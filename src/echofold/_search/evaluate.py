@@ -70,14 +70,10 @@ def targets_of(task: Task, data: Sequence[Any]) -> np.ndarray:
     return table.values[:, 0] if table.schema.flat else table.values
 
 
-def spread_of(task: Task, data: Sequence[Any]) -> Spread:
-    """How far all targets spread, for stretches that are constant."""
-    return _spread(targets_of(task, data))
-
-
-def _spread(values: np.ndarray) -> Spread:
-    """The spread of values, without rows that lack the value of an output."""
-    whole = np.where(_complete(values)[:, None], values.reshape(len(values), -1), np.nan)
+def spread_of(values: Any) -> Spread:
+    """How far all values spread, for stretches that are constant; only whole rows count."""
+    values = np.asarray(values, dtype=float).reshape(len(values), -1)
+    whole = np.where(_complete(values)[:, None], values, np.nan)
     return spread_of_rows([whole])._replace(rows=whole)
 
 
@@ -197,7 +193,7 @@ def evaluate(
         return type(search)(**{**search.get_params(deep=False), "checkpoint": None})
 
     starts, values = starts_of(rows, origins, horizon), targets_of(task, data)
-    spread = _spread(values)
+    spread = spread_of(values)
     if not task.labels:
         _check_values(values, starts, horizon)
         check_zeros(metrics, values, starts, horizon)
@@ -585,7 +581,7 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
 
     steps = np.arange(1, forecasts.shape[1] + 1)
     truth = table.values[at[:, None] + steps - 1]
-    spread = _spread(table.values)
+    spread = spread_of(table.values)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.sqrt(((forecasts - truth) ** 2).mean(axis=2))
     variables: dict[str, Any] = {

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.missing import filled
-from echofold._data.problem import FORECASTING
 from echofold._models.forecast import Forecast, plausible
 from echofold._models.intervals import interval
 from echofold._search.evaluate import score, spread_of
@@ -170,7 +169,7 @@ def _judged(
     metric_name: str,
 ) -> list[Better]:
     """Plain forecasts with their errors on the validation intervals, the lowest first."""
-    metric, spread = resolve(metric_name), spread_of(FORECASTING, [values])
+    metric, spread = resolve(metric_name), spread_of(values)
     found = search._winners.outputs(scheme, search.ridge_per == "split")
     starts, truth = found.rows[:, 0], found.truth[:, :, 0]
     usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start
