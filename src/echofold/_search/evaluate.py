@@ -73,11 +73,11 @@ def targets_of(task: Task, data: Sequence[Any]) -> np.ndarray:
 def spread_of(values: Any) -> Spread:
     """How far all values spread, for stretches that are constant; only whole rows count."""
     values = np.asarray(values, dtype=float).reshape(len(values), -1)
-    whole = np.where(_complete(values)[:, None], values, np.nan)
+    whole = np.where(complete(values)[:, None], values, np.nan)
     return spread_of_rows([whole])._replace(rows=whole)
 
 
-def _complete(values: np.ndarray) -> np.ndarray:
+def complete(values: np.ndarray) -> np.ndarray:
     """Rows that have a value of every output."""
     return ~np.isnan(values).reshape(len(values), -1).any(axis=1)
 
@@ -95,17 +95,14 @@ def check_zeros(
 def score(metric: Metric, truth: np.ndarray, outputs: np.ndarray, spread: Spread) -> float:
     """The score of outputs on the rows that have a value, as in a validation; NaN without any.
 
-    Of a horizon all steps count, and one without a value is no error. A user's function is not
-    given values that ran away.
+    Of a horizon all steps count, and one without a value is no error.
     """
-    there = _complete(truth)
+    there = complete(truth)
     if not there.any():
         return np.nan
     if metric.needs == "lost":
         known = np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs)
         return metric.measure(known, outputs, spread)
-    if metric.needs == "predictions" and not np.isfinite(outputs[there]).all():
-        return metric.worst
     return metric.measure(truth[there], outputs[there], spread)
 
 
@@ -237,7 +234,7 @@ def _default_horizon(search, data, fit_params, rows: int) -> int:
 
 def _check_values(values: np.ndarray, starts: np.ndarray, horizon: int) -> None:
     """Raise for a stretch in which no row has a value."""
-    there = _complete(values)
+    there = complete(values)
     for start in starts:
         if not there[start : start + horizon].any():
             raise ValueError(
@@ -350,7 +347,7 @@ def errors_on(
 
 def _judged(truth: np.ndarray, forecast: Forecast, level: float) -> dict[str, float]:
     """How good intervals are where there is a value: at one level, and at all."""
-    there = _complete(truth)
+    there = complete(truth)
     lower, upper = (
         {one: np.asarray(part)[there] for one, part in ends.items()}
         for ends in (forecast.lower, forecast.upper)
@@ -590,7 +587,7 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
         "error": (("start", "step"), error),
     }
     for one in metrics:
-        scores = [score(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
+        scores = [_score(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
         variables[one.name] = ("start", np.array(scores))
     names = table.schema.names
     outputs = np.arange(truth.shape[2]) if names is None else np.array([str(n) for n in names])
@@ -603,3 +600,10 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
         "spread": float(np.sqrt(spread.deviation.mean())),
     }
     return xr.Dataset(variables, coords, attrs)
+
+
+def _score(metric: Metric, truth: np.ndarray, forecast: np.ndarray, spread: Spread) -> float:
+    """The score of one forecast, the worst where it runs away from what a user's function takes."""
+    if metric.needs == "predictions" and not np.isfinite(forecast[complete(truth)]).all():
+        return metric.worst
+    return score(metric, truth, forecast, spread)
