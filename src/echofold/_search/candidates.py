@@ -84,27 +84,6 @@ def split_ridge(spaces: list[dict[str, Any]], own: float) -> tuple[list[dict], n
     return rest, path
 
 
-def values_of(name: str, spaces: list[dict[str, Any]], own: Any) -> list[Any]:
-    """Values that a parameter takes in a search, ``own`` by default; of a range, the largest.
-
-    Examples
-    --------
-    >>> values_of("washout", [{"washout": [10, 50]}, {"units": [20]}], "auto")
-    [10, 50, 'auto']
-    """
-    values: list[Any] = []
-    for one in spaces:
-        given = one.get(name, [own])
-        for value in [given] if hasattr(given, "rvs") else given:
-            if hasattr(value, "rvs"):
-                values.append(int(value.support()[1]))
-            elif hasattr(value, "choices"):  # Optuna's distributions
-                values += value.choices
-            else:
-                values.append(getattr(value, "high", value))
-    return values
-
-
 def grid(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every combination of the values, in the order they are given.
 

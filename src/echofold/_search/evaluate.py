@@ -67,18 +67,14 @@ def targets_of(task: Task, data: Sequence[Any]) -> np.ndarray:
     return table.values[:, 0] if table.schema.flat else table.values
 
 
-def spread_of(task: Task, data: Sequence[Any]) -> Spread:
-    """How far all targets spread, for stretches that are constant."""
-    return _spread(targets_of(task, data))
-
-
-def _spread(values: np.ndarray) -> Spread:
-    """The spread of values, without rows that lack the value of an output."""
-    whole = np.where(_complete(values)[:, None], values.reshape(len(values), -1), np.nan)
+def spread_of(values: Any) -> Spread:
+    """How far all values spread, for stretches that are constant; only whole rows count."""
+    values = np.asarray(values, dtype=float).reshape(len(values), -1)
+    whole = np.where(complete(values)[:, None], values, np.nan)
     return spread_of_rows([whole])._replace(rows=whole)
 
 
-def _complete(values: np.ndarray) -> np.ndarray:
+def complete(values: np.ndarray) -> np.ndarray:
     """Rows that have a value of every output."""
     return ~np.isnan(values).reshape(len(values), -1).any(axis=1)
 
@@ -94,15 +90,17 @@ def check_zeros(
 
 
 def score(metric: Metric, truth: np.ndarray, outputs: np.ndarray, spread: Spread) -> float:
-    """The score of outputs on the rows that have a value, as in a validation.
+    """The score of outputs on the rows that have a value, as in a validation; NaN without any.
 
     Of a horizon all steps count, and one without a value is no error.
     """
-    there = _complete(truth)
-    if metric.needs != "lost":
-        return metric.measure(truth[there], outputs[there], spread)
-    known = np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs)
-    return metric.measure(known, outputs, spread)
+    there = complete(truth)
+    if not there.any():
+        return np.nan
+    if metric.needs == "lost":
+        known = np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs)
+        return metric.measure(known, outputs, spread)
+    return metric.measure(truth[there], outputs[there], spread)
 
 
 # --- a whole search -------------------------------------------------------------------------------
@@ -189,7 +187,7 @@ def evaluate(
         return type(search)(**{**search.get_params(deep=False), "checkpoint": None})
 
     starts, values = starts_of(rows, origins, horizon), targets_of(task, data)
-    spread = _spread(values)
+    spread = spread_of(values)
     if not task.labels:
         _check_values(values, starts, horizon)
         check_zeros(metrics, values, starts, horizon)
@@ -233,7 +231,7 @@ def _default_horizon(search, data, fit_params, rows: int) -> int:
 
 def _check_values(values: np.ndarray, starts: np.ndarray, horizon: int) -> None:
     """Raise for a stretch in which no row has a value."""
-    there = _complete(values)
+    there = complete(values)
     for start in starts:
         if not there[start : start + horizon].any():
             raise ValueError(
@@ -326,16 +324,15 @@ def errors_on(
     judged: dict[str, float] = {}
     errors: dict[str, float] = {}
     if task.labels:
-        truth, outputs = np.asarray(rest[1])[:, None] == model.classes_, model._outputs(rest[0])
-        truth = truth.astype(float)
+        truth = (np.asarray(rest[1])[:, None] == model.classes_).astype(float)
+        outputs = model._outputs(rest[0])
+    elif task.fed_back:
+        truth, X = targets_of(task, rest), held.more.get("X", rest[1] if len(rest) > 1 else None)
+        forecast = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
+        outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
     else:
         truth = targets_of(task, rest)
-        if task.fed_back:
-            X = held.more.get("X", rest[1] if len(rest) > 1 else None)
-            forecast = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
-            outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
-        else:
-            outputs = np.asarray(model.predict(rest[0], start="last"))
+        outputs = np.asarray(model.predict(rest[0], start="last"))
     for metric in metrics:
         if metric.needs == "labels":
             labels = np.asarray(rest[1]), model.predict(rest[0])
@@ -347,7 +344,7 @@ def errors_on(
 
 def _judged(truth: np.ndarray, forecast: Forecast, level: float) -> dict[str, float]:
     """How good intervals are where there is a value: at one level, and at all."""
-    there = _complete(truth)
+    there = complete(truth)
     lower, upper = (
         {one: np.asarray(part)[there] for one, part in ends.items()}
         for ends in (forecast.lower, forecast.upper)
@@ -390,8 +387,8 @@ def backtest(
 ) -> xr.Dataset:
     """Forecast from many starting points with one fitted model, and compare with what came.
 
-    This judges a model that is there; `evaluate` judges a whole search, choices included, by
-    repeating it.
+    This judges a model that is there; `evaluate` repeats a whole search, which tells what choosing
+    among candidates costs.
 
     With ``refit=False`` the readout stays as it is, and one pass over the data, or one over the
     washout of all starts side by side, is all there is to do. With ``refit=True`` the readout of
@@ -435,7 +432,6 @@ def backtest(
 
     See Also
     --------
-    evaluate : repeats the whole search, which tells what choosing among candidates costs.
     plots.error_growth, plots.horizons : draw the result.
 
     Examples
@@ -460,18 +456,13 @@ def backtest(
     check_labels(metrics, members[0]._task)
     table = read(y, "y", missing=True)
     with one_piece("backtesting"):
-        openings: list[Any] = [0] * len(members)  # rows that are neither trained on nor forecast
-        if refit:
-            openings = [one.washout if washout is None else washout for one in members]
+        opening = washout if refit else 0  # rows that are neither trained on nor forecast
         problems = [
-            one._problem(table, X, first, opening)
-            for one, opening in zip(members, openings, strict=True)
+            one._problem(table, X, first, one.washout if opening is None else opening)
+            for one in members
         ]
-        earliest = max(1 + one.skipped for one in problems)
-        if refit:
-            earliest += 1  # something must be there to train on
-        elif washout is not None:
-            earliest += washout
+        more = 1 if refit else washout or 0  # to train on, or to warm up
+        earliest = 1 + more + max(one.skipped for one in problems)
         at = _starts(starts, earliest, len(table.values), horizon)
         each = [
             _forecasts(one, problem, at, horizon, washout, refit)
@@ -480,9 +471,8 @@ def backtest(
     check_zeros(metrics, table.values, at, horizon)
     forecasts = each[0]
     if isinstance(model, ForecastEnsemble):
-        runs = np.stack(each, axis=1)
         how = model.range_, model.learns_logarithms
-        forecasts = np.stack([combined(one, *how) for one in runs])
+        forecasts = np.stack([combined(runs, *how) for runs in np.stack(each, axis=1)])
     return _backtested(table, at, forecasts, metrics)
 
 
@@ -585,7 +575,7 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
 
     steps = np.arange(1, forecasts.shape[1] + 1)
     truth = table.values[at[:, None] + steps - 1]
-    spread = _spread(table.values)
+    spread = spread_of(table.values)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.sqrt(((forecasts - truth) ** 2).mean(axis=2))
     variables: dict[str, Any] = {
@@ -610,10 +600,7 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
 
 
 def _score(metric: Metric, truth: np.ndarray, forecast: np.ndarray, spread: Spread) -> float:
-    """The score of one forecast; NaN if there are no values, the worst if it has run away."""
-    there = _complete(truth)
-    if not there.any():
-        return np.nan
-    if metric.needs == "predictions" and not np.isfinite(forecast[there]).all():
+    """The score of one forecast, the worst where it runs away from what a user's function takes."""
+    if metric.needs == "predictions" and not np.isfinite(forecast[complete(truth)]).all():
         return metric.worst
     return score(metric, truth, forecast, spread)

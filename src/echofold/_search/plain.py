@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.missing import filled
-from echofold._data.problem import FORECASTING
 from echofold._models.forecast import Forecast, interval, plausible
-from echofold._search.evaluate import score, spread_of
+from echofold._search.evaluate import complete, score, spread_of
 from echofold.metrics._horizon import Spread
 from echofold.metrics._metric import Metric, resolve
 
@@ -65,18 +64,16 @@ def plain_errors(
     Values that are missing (NaN) are not scored.
     """
     columns = [plain_forecasts(column, seasons, starts, horizon) for column in values.T]
-    one = values.shape[1] == 1
-    truth = values[:, 0] if one else values
+    output: Any = 0 if values.shape[1] == 1 else slice(None)
     found = {}
     for name in columns[0]:
-        each = [column[name] for column in columns]
-        forecasts = each[0] if one else np.stack(each, axis=-1)
-        found[name] = np.array(
-            [
-                score(metric, truth[start : start + horizon], forecast, spread)
-                for start, forecast in zip(starts, forecasts, strict=True)
-            ]
-        )
+        forecasts = np.stack([column[name] for column in columns], axis=-1)
+        errors = []
+        for start, forecast in zip(starts, forecasts, strict=True):
+            truth = values[start : start + horizon]
+            there = complete(truth)
+            errors.append(metric.measure(truth[there, output], forecast[there, output], spread))
+        found[name] = np.array(errors)
     return found
 
 
@@ -169,7 +166,7 @@ def _judged(
     metric_name: str,
 ) -> list[Better]:
     """Plain forecasts with their errors on the validation intervals, the lowest first."""
-    metric, spread = resolve(metric_name), spread_of(FORECASTING, [values])
+    metric, spread = resolve(metric_name), spread_of(values)
     found = search._winners.outputs(scheme, search.ridge_per == "split")
     starts, truth = found.rows[:, 0], found.truth[:, :, 0]
     usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start

@@ -9,7 +9,6 @@ from sklearn.base import clone
 
 from echofold._data.problem import Problem
 from echofold._folds.splits import RowSplits
-from echofold._search.candidates import values_of
 from echofold._validation.settings import resolve_schemes
 from echofold.metrics._metric import Metric
 
@@ -66,6 +65,27 @@ class Reader:
                 _check_as_many(next(iter(self._problems.values()))[1], schemes)
             self._problems[key] = problem, schemes
         return self._problems[key]
+
+
+def values_of(name: str, spaces: list[dict[str, Any]], own: Any) -> list[Any]:
+    """Values that a parameter takes in a search, ``own`` by default; of a range, the largest.
+
+    Examples
+    --------
+    >>> values_of("washout", [{"washout": [10, 50]}, {"units": [20]}], "auto")
+    [10, 50, 'auto']
+    """
+    values: list[Any] = []
+    for one in spaces:
+        given = one.get(name, [own])
+        for value in [given] if hasattr(given, "rvs") else given:
+            if hasattr(value, "rvs"):
+                values.append(int(value.support()[1]))
+            elif hasattr(value, "choices"):  # Optuna's distributions
+                values += value.choices
+            else:
+                values.append(getattr(value, "high", value))
+    return values
 
 
 def _check_as_many(before: dict[str, RowSplits], now: dict[str, RowSplits]) -> None:

@@ -268,8 +268,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 self.candidates_, record = self._evaluate(evaluator, candidates, spaces)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(self._interrupted(evaluator, total)) from None
-        attrs = {"strategy": self.strategy, "seed": self.seed_}
-        attrs["seconds"] = time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        attrs = {"strategy": self.strategy, "seed": self.seed_, "seconds": seconds}
         self._reader, self._schemes = reader, schemes
         self._results = datasets(record, self.candidates_, schemes, settings, attrs)
         self.results_ = self._results if isinstance(self.cv, dict) else self._results["cv"]

@@ -32,7 +32,7 @@ from echofold._search.reader import Reader
 from echofold._validation.score import finish_sums, score_outputs, score_residuals
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
-from echofold.metrics._metric import costs_of, resolve
+from echofold.metrics._metric import Metric, costs_of, resolve
 
 KEPT_OUTPUTS = 2**20  # numbers: validation outputs of a series longer than memory
 MOST_MEMBERS = 48
@@ -72,8 +72,9 @@ class Winners:
         """The score of a scheme's winner with the ridges that it is given."""
         if not self.per_output:
             return self.score(self.winner(scheme, None, individual))
-        metric, (source, splits, readouts) = self.reader.metrics[0], self._found(scheme, individual)
-        return float(score_readouts(source, splits, readouts.W, [metric])[metric.name].mean())
+        source, splits, readouts = self._found(scheme, individual)
+        metric = self.reader.metrics[0]
+        return float(score_readouts(source, splits, readouts.W, metric).mean())
 
     def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
@@ -236,8 +237,8 @@ def validate_winner(
     """Readouts and errors of every split at its ``ridge (splits, 1 or outputs)``, from one run."""
     path, place = np.unique(ridge, return_inverse=True)
     place = place.reshape(ridge.shape)
-    rmse = [resolve("rmse")]
-    settings = Settings(path, penalised, rmse, readouts=True)
+    rmse = resolve("rmse")
+    settings = Settings(path, penalised, [rmse], readouts=True)
     one = validate(source, {"winner": splits}, settings, close=False)["winner"]
     problem, scored = source.problem, source.problem.scored
     W, train_rows = of_outputs(one.W[0], place), splits.train_sizes
@@ -246,7 +247,7 @@ def validate_winner(
     if not problem.task.fed_back:
         errors = one.scores["rmse"][0, np.arange(len(splits)), place[:, 0]]
         if ridge.shape[1] > 1:
-            errors = score_readouts(source, splits, W, rmse)["rmse"]
+            errors = score_readouts(source, splits, W, rmse)
         return SplitReadouts(W, errors, ridge, train_rows)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
@@ -254,10 +255,10 @@ def validate_winner(
     runs, begun = _kept(problem, splits), (W[None, :, None], starts)
     (found,) = closed_loop_outputs(source, *begun, runs)
     if runs is splits.runs:
-        errors = score_outputs(scored, splits, found, rmse)["rmse"][:, 0]
+        errors = score_outputs(scored, splits, found, [rmse])["rmse"][:, 0]
     else:  # all steps count, but not all are kept
         sums = {"squared": splits.runs.added(closed_loop_sums(source, *begun, splits.runs)[0])}
-        errors = finish_sums(scored, splits, sums, rmse)["rmse"][:, 0]
+        errors = finish_sums(scored, splits, sums, [rmse])["rmse"][:, 0]
     rows = runs.rows
     targets, truth = _targets(problem, rows)
     with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
@@ -290,14 +291,13 @@ def output_ridges(
     return path[means.mean(axis=0).argmin(axis=0)]
 
 
-def score_readouts(source: States, splits: RowSplits, W: np.ndarray, wanted) -> dict:
-    """Scores ``(splits,)`` of open-loop readouts ``W (splits, 1 + m, outputs)`` by metrics."""
+def score_readouts(source: States, splits: RowSplits, W: np.ndarray, metric: Metric) -> np.ndarray:
+    """Scores ``(splits,)`` of open-loop readouts ``W (splits, 1 + m, outputs)``."""
     problem, rows = source.problem, splits.valid_rows
     targets = problem.targets[np.minimum(rows, problem.rows - 1)]
     with np.errstate(over="ignore", invalid="ignore"):
         residuals = (targets - _open_loop(source, rows, W))[:, :, None]
-    scores = score_residuals(problem, splits, rows, residuals, wanted)
-    return {name: values[:, 0] for name, values in scores.items()}
+    return score_residuals(problem, splits, rows, residuals, [metric])[metric.name][:, 0]
 
 
 def final_readout(

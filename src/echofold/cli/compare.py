@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.problem import FORECASTING
 from echofold._machine.progress import Pace, in_time
 from echofold._search.evaluate import (
     as_dataset,
@@ -90,7 +89,7 @@ def compare(
     follows, and counts to the time that is left.
     """
     values, horizon, metric = series.values, plan.horizon, resolve(plan.metric)
-    starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(FORECASTING, [values])
+    starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(values)
     starts = starts[[values.iloc[start : start + horizon].notna().any() for start in starts]]
     if len(starts) < plan.origins:
         lost = plan.origins - len(starts)

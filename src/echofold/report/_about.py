@@ -156,6 +156,6 @@ def _measured(
     starts, horizon = evaluation.start.values, int(evaluation.attrs["horizon"])
     if starts[-1] + horizon != len(table.values) or evaluation.attrs["metric"] != metric.name:
         return {}, own  # measured on other data
-    spread = spread_of(search.estimator._task, [table.values])
+    spread = spread_of(table.values)
     errors = plain_errors(table.values, seasons, starts, horizon, metric, spread)
     return {name: float(error.mean()) for name, error in errors.items()}, own
