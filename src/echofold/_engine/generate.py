@@ -16,7 +16,7 @@ from echofold._data.represent import Inverse
 from echofold._engine.kind import Reservoirs
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
-from echofold.metrics._metric import relative
+from echofold.metrics._metric import SIZES
 
 COLUMNS = 128  # of small reservoirs run together on a CPU: they stay in its L2 cache
 WIDE_COLUMNS = 512  # of large ones, whose W must be read again for every block
@@ -93,10 +93,8 @@ def _output(course: Course, y, before, past, step, sum_: str):
         beyond = ~(((e / course.tolerance[:, None]) ** 2).sum(axis=0) <= 1)
         e = jnp.where(beyond & (before == 0), course.horizon - step, 0).astype(before.dtype)
     else:
-        if sum_ in ("relative", "symmetric"):
-            e = relative(e, truth + course.offset[:, None], sum_).sum(axis=0)
-        else:
-            e = jnp.abs(e).sum(axis=0) if sum_ == "absolute" else (e * e).sum(axis=0)
+        truth = truth if course.offset is None else truth + course.offset[:, None]
+        e = SIZES[sum_](e, truth).sum(axis=0)
         e = jnp.where(jnp.isnan(e), jnp.inf, e)
     if course.present is not None:
         e = jnp.where(course.present[row], e, 0.0)

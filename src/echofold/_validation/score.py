@@ -13,11 +13,10 @@ from echofold._folds.splits import RowSplits
 from echofold._machine.arrays import namespace
 from echofold._machine.programs import program
 from echofold.metrics._horizon import Horizon
-from echofold.metrics._metric import Metric, Scaled, check_not_zero, relative
+from echofold.metrics._metric import SIZES, Metric, Scaled, check_not_zero
 from echofold.metrics._targets import denominators, interval_denominators, spread_of
 
 AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
-TO_VALUES = ("relative", "symmetric")  # errors that are relative to the values themselves
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
 
 
@@ -131,7 +130,7 @@ def compared(problem: Problem, rows: np.ndarray, metrics: list[Metric]) -> Compa
     if "lost" in needs:
         left = np.cumsum((rows < problem.rows)[:, ::-1], axis=1)[:, ::-1]
     truth = None
-    if set(TO_VALUES) & set(needs):
+    if set(SIZES) & set(needs) - {"squared", "absolute"}:
         truth = problem.offset + problem.unit * problem.targets[at][:, :, None]
     tolerance, limits = _tolerance(problem, metrics), problem.output_range
     return Compared(real, problem.unit, targets, limits, labels, tolerance, left, truth)
@@ -152,10 +151,8 @@ def sums_of_errors(residuals, c: Compared, needs: tuple[str, ...]) -> dict[str, 
     e = xp.where(c.real[:, :, None, None], residuals, 0.0) * c.unit
     if "squared" in needs:
         sums["squared"] = xp.einsum("...slro,...slro->...sr", e, e)
-    if "absolute" in needs:
-        sums["absolute"] = xp.abs(e).sum(axis=(-3, -1))
-    for of in set(TO_VALUES) & set(needs):
-        sums[of] = relative(-e, c.truth, of).sum(axis=(-3, -1))
+    for of in set(SIZES) & set(needs) - {"squared"}:
+        sums[of] = SIZES[of](-e, c.truth).sum(axis=(-3, -1))
     if "lost" in needs:
         beyond = ~(((e / c.tolerance) ** 2).sum(axis=-1) <= 1) & c.real[:, :, None]
         sums["lost"] = xp.where(beyond, c.left[:, :, None], 0).max(axis=-2).astype(float)
