@@ -29,6 +29,7 @@ LONGEST = 4_000_000  # bytes of JSON; with the next, a text parses in less than 
 MOST_VALUES = 150_000
 DEEPEST = 32
 LONGEST_NAME = 100
+MOST_DIGITS = 4_300  # as Python's own limit, which can be lifted
 FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 CLASS = "class"  # of a reservoir, beside its parameters, none of which Python lets be called so
 CSR = {
@@ -165,9 +166,17 @@ def parse(text: bytes | bytearray) -> Any:
             raise ValueError(f"JSON that is nested more than {DEEPEST} deep")
     return json.loads(
         text.decode("ascii"),
+        parse_int=_integer,
         parse_constant=_no_constant,
         object_pairs_hook=_unique,
     )
+
+
+def _integer(digits: str) -> int:
+    """An integer; Python takes a time that grows with the square of its length."""
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
 
 
 def _no_constant(word: str) -> None:
