@@ -189,17 +189,12 @@ def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
 
 
 class Apart(NamedTuple):
-    """Cells in pieces.
+    """Cells in up to three pieces: a number, and how many digits were written."""
 
-    ``numbers`` and ``digits`` have three columns: a number, or a named month below zero, and how
-    many digits were written. ``counts`` of them are there, none in a cell that is no date. ``time``
-    is in microseconds of the day.
-    """
-
-    numbers: np.ndarray
+    numbers: np.ndarray  # below zero for a named month
     digits: np.ndarray
-    counts: np.ndarray
-    time: np.ndarray
+    counts: np.ndarray  # of pieces, none in a cell that is no date
+    time: np.ndarray  # microseconds of the day
 
 
 def take_apart(cells: Sequence[str]) -> Apart:
@@ -462,7 +457,7 @@ def _epoch(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> 
     clear = likely or not (values % (60 * ticks)).any()
     fine = between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
     if fine and clear and np.max(np.abs(seconds)) > EARLIEST:
-        dates = _stamps(np.datetime64(0, "us"), np.rint(seconds * 1e6))
+        dates = usual(pd.DatetimeIndex(np.rint(seconds * 1e6).astype("datetime64[us]")))
         days = calendar.local_midnights(dates)
         if days is not None and even(days):
             yield days, f"{name} since 1970, at midnights of a zone"
@@ -480,7 +475,7 @@ def _serial(values: np.ndarray, column: pd.Series, likely: bool, first: bool) ->
         if np.max(np.abs(snapped - micros)) <= near:
             micros = snapped
             break
-    dates = _stamps(EXCEL, np.rint(micros))
+    dates = usual(pd.DatetimeIndex(EXCEL + np.rint(micros).astype("timedelta64[us]")))
     every = even(dates)
     # Numbers with a constant step of one, or of none that a calendar has, count something else.
     # Without a name only the unequal lengths of months tell enough.
@@ -495,11 +490,6 @@ def even(dates: pd.DatetimeIndex) -> Spacing | None:
     """The spacing of dates in any order, as they are or moved to the start of their periods."""
     known = dates.dropna().unique().sort_values()
     return nearest(known)[1] if len(known) > 2 else None
-
-
-def _stamps(start: np.datetime64, micros: np.ndarray) -> pd.DatetimeIndex:
-    """Dates of microseconds after a start."""
-    return usual(pd.DatetimeIndex(start + micros.astype("timedelta64[us]")))
 
 
 def _once(values: np.ndarray) -> bool:

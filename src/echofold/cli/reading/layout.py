@@ -53,7 +53,7 @@ TOTAL = re.compile(
     r"|(min|max|minimum|maximum|std|stdev|st\.? ?dev|sd|median|count|n|var|variance)[.:]?",
     re.IGNORECASE,
 )
-REMARK = re.compile(r"[^\W\d_]|[*†‡©(\[#¹²³]")  # begins so
+REMARK = re.compile(r"[^\W\d_]|[*†‡©(\[#¹²³]")  # as words below a table begin
 QUARTILE = re.compile(r"\d{1,2}(\.\d)?\s?%")  # between a minimum and a maximum
 MOST_TOTALS = 12  # rows at the end, such as a sum, a mean and shares of them
 Edit = tuple[int, int, str]  # from where to where a text is replaced, and by what
@@ -314,7 +314,7 @@ def _are_row_names(table: list[list[str]]) -> bool:
 
 
 def _are_units(line: Line, width: int) -> bool:
-    """Whether a line below a header holds units; beside those in rows with a name, nothing else."""
+    """Whether a line below a header holds units, and nothing else if its first cell is filled."""
     bracketed = {cell for cell in line.filled if re.fullmatch(r"\(.*\)|\[.*\]", cell)}
     bare = {cell.strip("()[]").lower() for cell in line.filled if cell not in bracketed}
     sure = any(cell.lower() in UNITS for cell in line.filled)

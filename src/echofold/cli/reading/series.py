@@ -28,14 +28,11 @@ MOST_NAMES = 20  # different ones in a column, for each becomes an input
 
 
 class Beside(NamedTuple):
-    """Inputs from the file of a series, by its dates, and which of them are 0 or 1.
-
-    ``rows`` are the numbers of rows, NaN where the file has none.
-    """
+    """Inputs from the file of a series, by its dates."""
 
     frame: pd.DataFrame
-    rows: pd.Series
-    flags: list[str]
+    rows: pd.Series  # numbers of rows, NaN where the file has none
+    flags: list[str]  # inputs that are 0 or 1
 
 
 @dataclass(frozen=True)
@@ -253,7 +250,9 @@ def _chosen(table: Table, column: str | None, others: list[str]) -> str:
         values, wrong = table.numbers(name)[:2]
         filled = values[~np.isnan(values)]
         if len(filled) > len(wrong):
-            columns[name] = len(np.unique(filled)) > 1 and not _counts(values)
+            steps = np.unique(np.diff(values))  # one, above zero, where rows or seconds are counted
+            counts = whole(values) and len(steps) == 1 and steps[0] > 0
+            columns[name] = len(np.unique(filled)) > 1 and not counts
     varying = [name for name, varies in columns.items() if varies] or list(columns)
     if len(varying) == 1:
         return varying[0]
@@ -269,12 +268,6 @@ def _chosen(table: Table, column: str | None, others: list[str]) -> str:
         f"{table.name} has {len(varying)} columns of numbers, {listed(varying)}: name the one to "
         "forecast with --column."
     )
-
-
-def _counts(values: np.ndarray) -> bool:
-    """Whether values count rows or seconds: whole numbers with a constant step."""
-    steps = np.diff(values)
-    return len(steps) > 0 and whole(values) and steps[0] > 0 and bool((steps == steps[0]).all())
 
 
 def _none(table: Table, others: list[str]) -> str:

@@ -46,14 +46,11 @@ Other = Callable[[], str | None]  # names another column that may hold dates
 
 
 class Spacing(NamedTuple):
-    """An even spacing: pandas' name of it, ours, and the steps in its seasons, the shortest first.
-
-    None for seasons that the calendar does not tell, empty where there are none.
-    """
+    """An even spacing: pandas' name of it, and ours."""
 
     freq: str
     words: str
-    seasons: tuple[int, ...] | None
+    seasons: tuple[int, ...] | None  # steps, the shortest first; None where values must tell
 
 
 def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
