@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 import echofold._engine.weights as weights
 import echofold._machine.files as _atomic
-import echofold._search.evaluator as work
+import echofold._search.blocks as work
 from echofold import (
     Accumulative,
     EchofoldWarning,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from searches import CV, RIDGE, SEED, SERIES, identical, searched
 
-import echofold._search.evaluator as work
+import echofold._search.blocks as work
 from echofold import ESNForecaster, ESNSearchCV
 
 pytestmark = [
