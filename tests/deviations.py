@@ -55,7 +55,7 @@ def readouts(way, X, Y, weights, splits: RowSplits, ridge, penalised: bool):
     if CHOICES[way].way == "walk" and splits.train_sizes.min() <= X.shape[1]:
         return None
     kept = KeptRows(X, Y, weights, ridge, penalised, cut(len(X), {"cv": splits}))
-    return CHOICES[way].on(kept, "cv").readouts(splits)
+    return CHOICES[way].on(kept, "cv").readouts(splits)[:2]
 
 
 def deviations(X, Y, weights, splits, ridge, penalised, ways, trials=4) -> dict[str, Deviation]:

@@ -34,9 +34,9 @@ def kept(splits, X, Y, weights, ridge, penalised):
 def results(splits, choice, X, Y, weights, ridge, penalised, labels=None):
     """Readouts, and scores ``(metrics, splits, ridge)``, of one way to them."""
     data = (splits, X, Y, weights, ridge, penalised)
-    W, _ = choice.on(kept(*data), "cv").readouts(splits)
+    W = choice.on(kept(*data), "cv").readouts(splits).W
     # Anew, because some ways get residuals without readouts.
-    at, residuals, _ = choice.on(kept(*data), "cv").residuals(splits)
+    _, _, at, residuals = choice.on(kept(*data), "cv").residuals(splits)
     outputs = Y.shape[1]
     kind = REGRESSION if labels is None else CLASSIFICATION
     problem = Problem(
@@ -133,8 +133,8 @@ def test_several_schemes_share_pieces():
     data = (cases.X, cases.Y, cases.WEIGHTS, RIDGE, False)
     together = KeptRows(*data, cut(cases.ROWS, schemes))
     for name, splits in schemes.items():
-        W, _ = CHOICES["small_k"].on(together, name).readouts(splits)
-        alone, _ = CHOICES["naive"].on(kept(splits, *data), "cv").readouts(splits)
+        W = CHOICES["small_k"].on(together, name).readouts(splits).W
+        alone = CHOICES["naive"].on(kept(splits, *data), "cv").readouts(splits).W
         assert relative(W, alone, 2).max() < 1e-8
 
 
@@ -315,7 +315,7 @@ def test_collinear_columns_at_ridge_zero_give_the_readout_of_least_norm(cv, kind
             truth = defined(splits, X, Y, weights, ridge[1:], penalised)
         for name, choice in CHOICES.items():
             found = kept(splits, X, Y, weights, ridge, penalised)
-            W, _ = choice.on(found, "cv").readouts(splits)
+            W = choice.on(found, "cv").readouts(splits).W
             assert relative(W[:, 0], np.array(expected), 2).max() < 1e-8, name
             truth = W[:, 1:] if truth is None else truth
             assert relative(W[:, 1:], truth, 2).max() < 1e-8, name
@@ -350,7 +350,7 @@ def test_leaving_rows_out_that_make_the_rest_rank_deficient(cv, start, stop, con
         lost = [split for split, at in enumerate(splits.train) if not indicator[rows(at)].any()]
         assert lost
         assert np.abs(W[lost, :, -1]).max() < 1e-7  # least norm: a column never seen gets no weight
-        for name, (fast, refitted) in found.items():
+        for name, (fast, refitted, *_) in found.items():
             error = np.abs(predicted(fast, X) - predicted(W, X)).max()
             assert error < 1e-8 * np.abs(predicted(W, X)).max(), name
             if name == "large_k by leaving out":
@@ -371,7 +371,7 @@ def test_a_rank_in_doubt_among_unlike_columns_needs_no_refit(cv, penalised):
         name: CHOICES[name].on(kept(splits, X, Y, None, ridge, penalised), "cv").readouts(splits)
         for name in ("naive", "large_k by leaving out")
     }
-    W, refitted = found["large_k by leaving out"]
+    W, refitted, *_ = found["large_k by leaving out"]
     assert refitted == 0
     np.testing.assert_allclose(predicted(W, X), predicted(found["naive"].W, X), atol=1e-11)
 
@@ -383,7 +383,7 @@ def test_an_outlier_that_comes_and_goes(cv, deviations):
     X[20] *= deviations  # in a window, and then no more
     expected = defined(splits, X, Y, None, RIDGE[[2, 3, 4]], False)
     for name, choice in CHOICES.items():
-        W, _ = choice.on(kept(splits, X, Y, None, RIDGE, False), "cv").readouts(splits)
+        W = choice.on(kept(splits, X, Y, None, RIDGE, False), "cv").readouts(splits).W
         assert relative(W[:, [2, 3, 4]], expected, 2).max() < 1e-8, name
 
 

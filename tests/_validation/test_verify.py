@@ -15,7 +15,7 @@ from echofold import (
     cross_validate_readout,
 )
 from echofold._folds import extended
-from echofold._folds.algorithms import Readouts, Residuals, fit_rows
+from echofold._folds.algorithms import fit_rows
 from echofold._folds.choose import WAYS
 
 
@@ -65,12 +65,12 @@ def test_wrong_results_are_an_error(task, monkeypatch):
     for way in WAYS.values():
 
         def wrong_readouts(self, splits, right=way.readouts):
-            W, refitted = right(self, splits)
-            return Readouts(W * (1 + 1e-5), refitted)
+            found = right(self, splits)
+            return found._replace(W=found.W * (1 + 1e-5))
 
         def wrong_residuals(self, splits, right=way.residuals):
-            at, e, refitted = right(self, splits)
-            return Residuals(at, e * (1 + 1e-5), refitted)
+            found = right(self, splits)
+            return found._replace(residuals=found.residuals * (1 + 1e-5))
 
         monkeypatch.setattr(way, "readouts", wrong_readouts)
         monkeypatch.setattr(way, "residuals", wrong_residuals)

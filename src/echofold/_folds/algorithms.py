@@ -60,19 +60,6 @@ class KeptRows:
         """States, targets and weights."""
         return self.X, self.Y, self.weights
 
-    def solved(
-        self, scheme: str, splits: RowSplits, choice, readouts: bool, residuals: bool
-    ) -> Solved:
-        """What is wanted of the splits of a scheme, by the algorithm that was chosen for it."""
-        algorithm = choice.on(self, scheme)
-        found = Solved()
-        if readouts:
-            found = Solved(*algorithm.readouts(splits))
-        if residuals:
-            at, values, refitted = algorithm.residuals(splits)
-            found = Solved(found.W, found.refitted if readouts else refitted, at, values)
-        return found
-
     @property
     def shift(self) -> np.ndarray:
         """Subtracted from targets before they enter moments."""
@@ -149,24 +136,6 @@ class Solved(NamedTuple):
 GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
 
 
-class Readouts(NamedTuple):
-    """Readouts ``W (splits, ridge, 1 + m, outputs)``, and how many splits were refitted plainly."""
-
-    W: np.ndarray
-    refitted: int
-
-
-class Residuals(NamedTuple):
-    """``values (splits, longest, ridge, outputs)`` on ``rows (splits, longest)``, ``n`` if padded.
-
-    ``refitted`` is the number of splits that were refitted plainly.
-    """
-
-    rows: np.ndarray
-    values: np.ndarray
-    refitted: int
-
-
 @dataclass
 class Size:
     """How large a problem is: what costs are estimated from.
@@ -205,32 +174,39 @@ class Algorithm(ABC):
     def __init__(self, rows: KeptRows, scheme: str):
         self.rows, self.scheme = rows, scheme
 
+    def solved(self, splits: RowSplits, readouts: bool, residuals: bool) -> Solved:
+        """What is wanted of every split."""
+        found = self.readouts(splits) if readouts else Solved()
+        if not residuals:
+            return found
+        open_loop = self.residuals(splits)
+        return open_loop._replace(W=found.W, refitted=found.refitted) if readouts else open_loop
+
     @abstractmethod
-    def solve(self, splits: RowSplits) -> Readouts:
+    def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
 
-    def readouts(self, splits: RowSplits) -> Readouts:
+    def readouts(self, splits: RowSplits) -> Solved:
         """Readouts of every split; those that train on the same rows are solved once.
 
         Schemes share rows, too: what another has solved is not solved again.
         """
         known, distinct = self.rows.known, splits.distinct
         if known is None:
-            W, refitted = self.solve(distinct)
-            return Readouts(splits.spread(W), refitted)
+            found = self.solve(distinct)
+            return found._replace(W=splits.spread(found.W))
         new = [number for number, train in enumerate(distinct.train) if train not in known]
         refitted = 0
         if new:
             todo = distinct.part(new)
-            W, refitted = self.solve(todo)
+            W, refitted = self.solve(todo)[:2]
             known |= dict(zip(todo.train, W, strict=True))
-        return Readouts(np.stack([known[train] for train in splits.train]), refitted)
+        return Solved(np.stack([known[train] for train in splits.train]), refitted)
 
-    def residuals(self, splits: RowSplits) -> Residuals:
+    def residuals(self, splits: RowSplits) -> Solved:
         """Residuals of every split on its validation rows."""
-        readouts = self.readouts(splits)
-        at = splits.valid_rows
-        return Residuals(at, predict(self.rows.X, self.rows.Y, at, readouts.W), readouts.refitted)
+        found, at = self.readouts(splits), splits.valid_rows
+        return found._replace(at=at, residuals=predict(self.rows.X, self.rows.Y, at, found.W))
 
     @staticmethod
     @abstractmethod
@@ -306,10 +282,10 @@ class Naive(Algorithm):
         "solve and predict": 3.7e-10,
     }
 
-    def solve(self, splits: RowSplits) -> Readouts:
+    def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
         rows = self.rows
-        return Readouts(naive(*rows.data, splits.train, rows.ridge, rows.penalised), 0)
+        return Solved(naive(*rows.data, splits.train, rows.ridge, rows.penalised), 0)
 
     @staticmethod
     def work(size: Size) -> dict[str, float]:
@@ -328,7 +304,7 @@ class Naive(Algorithm):
 class Refitting(Naive):
     """The plain way in place of another, for rows that no other is good enough for."""
 
-    def solve(self, splits: RowSplits) -> Readouts:
+    def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
         return super().solve(splits)._replace(refitted=len(splits))
 
@@ -353,7 +329,7 @@ class SmallK(Algorithm):
         "predict": 4.5e-10,
     }
 
-    def solve(self, splits: RowSplits) -> Readouts:
+    def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
         rows = self.rows
         assert rows.pieces is not None
@@ -364,7 +340,7 @@ class SmallK(Algorithm):
         if len(again):
             train = [splits.train[split] for split in again]
             W[again] = naive(*rows.data, train, rows.ridge, rows.penalised)
-        return Readouts(W, len(again))
+        return Solved(W, len(again))
 
     @staticmethod
     def work(size: Size) -> dict[str, float]:

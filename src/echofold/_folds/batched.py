@@ -34,7 +34,7 @@ from echofold._folds.tolerances import (
 )
 from echofold._folds.whitened import (
     Coordinates,
-    Path,
+    Readouts,
     cholesky,
     lead_back,
     leave_one,
@@ -216,7 +216,7 @@ def part_moments(X, at: Coordinates, Y, weights, rows):
 
 
 @program
-def readouts(moments, members, at: Coordinates, shift, ridge, *, penalised: bool) -> Path:
+def readouts(moments, members, at: Coordinates, shift, ridge, *, penalised: bool) -> Readouts:
     """Readouts of the training sets that are sums of parts."""
     M = jnp.einsum("sj,cjab->csab", members, moments)
     return solve_path(M, at, shift, ridge, penalised)

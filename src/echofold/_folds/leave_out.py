@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from echofold._data.rows import intervals_of
-from echofold._folds.algorithms import Algorithm, Readouts, Residuals, Size, naive
+from echofold._folds.algorithms import Algorithm, Size, Solved, naive
 from echofold._folds.ridge import (
     Centre,
     Factored,
@@ -320,17 +320,18 @@ class LeaveOut(Algorithm):
         "solve": 1.9e-10,
     }
 
-    def solve(self, splits: RowSplits) -> Readouts:
+    def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
         left_out = self._found(splits, readouts=True)
-        return Readouts(left_out.W, left_out.direct)
+        return Solved(left_out.W, left_out.direct)
 
-    def residuals(self, splits: RowSplits) -> Residuals:
+    def residuals(self, splits: RowSplits) -> Solved:
         """Residuals of every split, without its readouts; with them where none are held out."""
         if not splits.held_out:
             return super().residuals(splits)
         left_out = self._found(splits, readouts=False)
-        return Residuals(only_valid(left_out.rows, splits), left_out.residuals, left_out.direct)
+        at = only_valid(left_out.rows, splits)
+        return Solved(None, left_out.direct, at, left_out.residuals)
 
     def _found(self, splits: RowSplits, readouts: bool) -> LeftOut:
         rows = self.rows

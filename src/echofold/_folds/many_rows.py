@@ -20,8 +20,9 @@ import numpy as np
 
 from echofold._data.rows import rows as rows_of
 from echofold._folds import batched
-from echofold._folds.algorithms import KeptRows, Readouts, SmallK, Solved, naive
+from echofold._folds.algorithms import KeptRows, SmallK, Solved, naive
 from echofold._folds.batched import Turned, coordinates, turned
+from echofold._folds.choose import Choice
 from echofold._folds.leave_out import LeftOut, leave_out, only_valid
 from echofold._folds.moments import Whitening, solve
 from echofold._folds.splits import Pieces, RowSplits
@@ -121,7 +122,7 @@ class ManyRows:
         return self._in_groups(each, found, self._at, self._weights)
 
     def solved(
-        self, scheme: str, splits: RowSplits, choice, readouts: bool, residuals: bool
+        self, scheme: str, choice: Choice, splits: RowSplits, readouts: bool, residuals: bool
     ) -> Solved:
         """What is wanted of the splits of a scheme, by the way that was chosen for it."""
         if choice.way == "small_k":
@@ -140,7 +141,7 @@ class ManyRows:
         W, bad = self._solved(self._parts.members(list(self.pieces.train[scheme].values())))
         by_host = np.flatnonzero(self._unlike)
 
-        def solved(one: int, data: Data) -> Readouts:
+        def solved(one: int, data: Data) -> Solved:
             rows = KeptRows(*data, self.ridge, self.penalised, self.pieces)
             return SmallK(rows, scheme).readouts(splits)
 

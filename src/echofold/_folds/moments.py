@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,7 @@ from echofold._folds.tolerances import (
     negligible,
     probe,
 )
-from echofold._folds.whitened import Coordinates, factored, solve_path
+from echofold._folds.whitened import Coordinates, Readouts, factored, solve_path
 
 LONG = 50  # rows for each column from which coordinates are learned from a pilot
 
@@ -213,25 +212,6 @@ LARGE = 128  # columns from which an SVD of all of them is worth avoiding
 FEW_RIDGES = 4  # up to which a QR for each is cheaper than one SVD
 
 
-@dataclass(frozen=True)
-class MomentReadouts:
-    """Readouts of training sets over a ridge path, in original and in whitened coordinates.
-
-    ``W (sets, ridge, 1 + m, outputs)`` acts on ``[1, X]``, ``v`` of the same shape on ``[1, Z]``
-    and predicts ``Y − shift`` (None unless asked for). ``sound (sets, ridge)`` tells where they can
-    be believed: the condition of the moments bounds what rounding has done to them.
-    """
-
-    W: np.ndarray
-    sound: np.ndarray
-    v: Any = None
-
-    @property
-    def trusted(self) -> np.ndarray:
-        """The sets of which all readouts are sound."""
-        return np.asarray(self.sound.all(axis=1))
-
-
 def solve(
     M: np.ndarray,
     white: Whitening,
@@ -240,7 +220,7 @@ def solve(
     penalised: bool,
     whitened: bool = True,
     alike: float = BALANCED,
-) -> MomentReadouts:
+) -> Readouts:
     """Readouts from the moments ``M (sets, a, a)`` of training sets; targets were shifted.
 
     ``whitened`` tells whether ``v`` is wanted too; columns whose sizes differ by a factor of up to
@@ -262,15 +242,14 @@ def solve(
         v = np.zeros_like(W)
         v[:, :, at] = inner
     if alone.all():
-        return MomentReadouts(W, sound, v if whitened else None)
+        return Readouts(W, v if whitened else None, sound)
     order = np.argsort(np.append(np.flatnonzero(alone), np.flatnonzero(~alone)))
 
     def merged(one, other):
         return np.concatenate([one, other], axis=1)[:, order]
 
-    return MomentReadouts(
-        merged(W, found.W), merged(sound, found.sound), merged(v, found.v) if whitened else None
-    )
+    v = merged(v, found.v) if whitened else None
+    return Readouts(merged(W, found.W), v, merged(sound, found.sound))
 
 
 def full_rank(white: Whitening, ridge: np.ndarray) -> np.ndarray:
@@ -282,7 +261,7 @@ def full_rank(white: Whitening, ridge: np.ndarray) -> np.ndarray:
 
 def _by_root(
     M, white: Whitening, shift, ridge, penalised: bool, whitened: bool, alike: float
-) -> MomentReadouts:
+) -> Readouts:
     """The same by a root of the moments.
 
     With ``M_zz = LLᵀ`` and ``[1, X] = [1, Z] S``, the R factor of the rows is ``F = LᵀS`` and
@@ -317,11 +296,11 @@ def _by_root(
             inner = np.concatenate([bias, inner], axis=2)
     sound = np.repeat(root.trusted[:, None], len(ridge), axis=1)
     if not whitened:
-        return MomentReadouts(W, sound)
+        return Readouts(W, None, sound)
     v = np.zeros_like(W)
     v[:, :, at] = inner
     v[..., 0, :] -= shift
-    return MomentReadouts(W, sound, v)
+    return Readouts(W, v, sound)
 
 
 def _least_norm(L: np.ndarray, g: np.ndarray, white: Whitening) -> np.ndarray:

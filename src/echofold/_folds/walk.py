@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from echofold._data.rows import rows as rows_of
-from echofold._folds.algorithms import Algorithm, Readouts, Size, naive
+from echofold._folds.algorithms import Algorithm, Size, Solved, naive
 from echofold._folds.moments import Whitening
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import COLLINEAR, LEAST_EIGENVALUE, LEFT_OF_ROW
@@ -96,10 +96,10 @@ class Walk(Algorithm):
         "solve and predict": 7.0e-10,
     }
 
-    def solve(self, splits: RowSplits) -> Readouts:
+    def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
         rows = self.rows
-        return Readouts(*walk(*rows.data, splits, rows.ridge, rows.penalised, rows.whitening()))
+        return Solved(*walk(*rows.data, splits, rows.ridge, rows.penalised, rows.whitening()))
 
     @staticmethod
     def work(size: Size) -> dict[str, float]:

@@ -97,7 +97,7 @@ class Coordinates(NamedTuple):
     empty: Any
 
 
-class Path(NamedTuple):
+class Readouts(NamedTuple):
     """Readouts of training sets over a ridge path.
 
     ``W (…, sets, ridge, 1 + m, outputs)`` acts on ``[1, X]``, ``v`` with ``1 + r`` in place of it
@@ -108,6 +108,11 @@ class Path(NamedTuple):
     W: Any
     v: Any
     sound: Any
+
+    @property
+    def trusted(self) -> np.ndarray:
+        """The sets ``(…, sets)`` of which all readouts are sound."""
+        return np.asarray(self.sound.all(axis=-1))
 
 
 class Systems(NamedTuple):
@@ -178,15 +183,15 @@ def lead_back(v, at: Coordinates, shift, penalised: bool):
     return xp.concatenate([first, w], axis=-2)
 
 
-def solve_path(M, at: Coordinates, shift, ridge, penalised: bool) -> Path:
+def solve_path(M, at: Coordinates, shift, ridge, penalised: bool) -> Readouts:
     """Readouts from moments ``M (…, sets, 1 + r + outputs, same)`` of shifted targets."""
     xp, given = namespace(M), systems(M, at, shift, penalised)
     v, sound = _solve_each(given, ridge)
     if penalised:
         W = lead_back(v, at, shift, True)
-        return Path(W, xp.concatenate([v[..., :1, :] - shift, v[..., 1:, :]], axis=-2), sound)
+        return Readouts(W, xp.concatenate([v[..., :1, :] - shift, v[..., 1:, :]], axis=-2), sound)
     v = with_free_bias(v, given)
-    return Path(lead_back(v, at, shift, False), v, sound)
+    return Readouts(lead_back(v, at, shift, False), v, sound)
 
 
 def with_free_bias(v, given: Systems):

@@ -7,11 +7,13 @@ several draws, as its memory holds, and states, moments, readouts and closed loo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
+from echofold._data.problem import Problem
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import (
     GivenStates,
@@ -22,7 +24,7 @@ from echofold._engine.states import (
     stacked,
     states_of,
 )
-from echofold._folds.algorithms import KeptRows
+from echofold._folds.algorithms import KeptRows, Solved
 from echofold._folds.many_rows import ManyRows
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
@@ -122,23 +124,23 @@ def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> 
             X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
             several=len(batch) > 1,
         )  # fmt: skip
-        found = {name: _solved(rows, name, one, problem, settings) for name, one in batch.items()}
+        found = {
+            name: _scored(one.choice.on(rows, name).solved, one, problem, settings)
+            for name, one in batch.items()
+        }
         for name, one in batch.items():  # the condition is that of what was factored in the end
             scores, W = found[name]
             one.enter(candidate, source.candidates, scores, W, rows.condition)
 
 
-def _solved(rows: KeptRows | ManyRows, name: str, one: Validated, problem, settings: Settings):
+def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, settings: Settings):
     """Scores of open-loop tasks, and readouts where they are needed, by one scheme."""
     closed = runs_closed_loop(problem, one.splits)
-    solved = rows.solved(
-        name, one.splits, one.choice, closed or settings.readouts, residuals=not closed
-    )
-    one.refitted += solved.refitted
+    W, refitted, at, residuals = solved(one.splits, closed or settings.readouts, not closed)
+    one.refitted += refitted
     if closed:
-        return {}, solved.W
-    at, residuals = solved.at, solved.residuals
-    return score_residuals(problem, one.splits, at, residuals, settings.metrics), solved.W
+        return {}, W
+    return score_residuals(problem, one.splits, at, residuals, settings.metrics), W
 
 
 def _on_device(
@@ -182,7 +184,8 @@ def _in_groups(
             batch = {}
             for name, splits in schemes.items():
                 one = Validated(splits, plan.choices[name], condition=rows.condition)
-                one.scores, one.W = _solved(rows, name, one, problem, settings)
+                solved = partial(rows.solved, name, one.choice)
+                one.scores, one.W = _scored(solved, one, problem, settings)
                 if splits in looped:
                     one.starts = _picked(begun, np.searchsorted(begins, splits.runs.first))
                     if close:
