@@ -192,6 +192,13 @@ ATTRIBUTES: dict[Any, tuple[str, ...]] = {
     types.MemberDescriptorType: ("__name__",),
     types.GetSetDescriptorType: ("__name__",),
 }  # fmt: skip
+# What Python itself enters into a class, which says where it stands or repeats what it does.
+OF_A_CLASS = {
+    "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
+    "__annotate__", "__annotate_func__", "__annotations_cache__", "__firstlineno__",
+    "__static_attributes__", "__abstractmethods__", "_abc_impl", "__dataclass_fields__",
+    "__dataclass_params__", "__orig_bases__", "__parameters__",
+}  # fmt: skip
 
 
 class Opaque(Exception):
@@ -259,13 +266,7 @@ class Contents:
         if kind is types.FunctionType:
             return self._function(value)
         if isinstance(value, type):
-            # Python's own entries say where a class stands, or repeat what it does.
-            members = {
-                name: self.of(one)
-                for name, one in vars(value).items()
-                if (callable(one) or not name.startswith("__")) and "annot" not in name
-                if name != "_abc_impl"
-            }
+            members = {k: self.of(v) for k, v in vars(value).items() if k not in OF_A_CLASS}
             return ["class", value.__name__, self.of(value.__bases__), self.of(kind), members]
         # A cache or a compiler, which does not change what the function gives.
         if hasattr(value, "__wrapped__") and self._installed(kind.__module__):
@@ -327,15 +328,18 @@ class Contents:
         return ["instance", self.of(kind), self.of(parts)]
 
     def _library_name(self, value: Any) -> tuple[str, str] | None:
-        """types.ModuleType and name under which an installed library has this very object."""
+        """Module and name under which an installed library has this very object."""
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-        for home in (getattr(value, "__module__", None), "numpy", "scipy.special"):
+        places = [getattr(value, "__module__", None)]
+        if isinstance(value, np.ufunc) or (places == [None] and "." not in str(name)):
+            places = ["numpy", "scipy.special"]
+        for place in places:
             try:
-                found = attrgetter(str(name))(sys.modules[str(home)])
+                found = attrgetter(str(name))(sys.modules[str(place)])
             except (AttributeError, KeyError):
                 continue
-            if found is value and self._installed(str(home)):
-                return str(home), str(name)
+            if found is value and self._installed(str(place)):
+                return str(place), str(name)
         return None
 
     def _installed(self, module: str) -> bool:
