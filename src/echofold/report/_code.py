@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 WIDTH = 88
+BY_ADDRESS = (object.__repr__, type.__repr__)  # no expression, but what or where something is
 ELSEWHERE = ("estimator", "space", "random_state", "executor", "progress", "checkpoint")
 
 
@@ -39,10 +40,7 @@ class Written:
                 return self._listed(value, name, indent)
         elif hasattr(value, "rvs") and hasattr(value, "dist"):
             return self._distribution(value)
-        elif hasattr(value, "split") and type(value).__repr__ not in (
-            object.__repr__,
-            type.__repr__,
-        ):
+        elif hasattr(value, "split") and type(value).__repr__ not in BY_ADDRESS:
             return self._imported(type(value).__module__, type(value).__name__, repr(value))
         return self._remark(value, name)
 
