@@ -104,7 +104,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         Number of candidates for "random" and "optuna" (and "halving" of random ones).
     prune : bool
         Drop candidates of a forecast as soon as they cannot win. The winner and its scores stay the
-        same; those of others are what they could have reached at best, marked in ``pruned``.
+        same; those of dropped ones are the best they could have reached, marked in ``pruned``.
     memory : None, number of bytes, str such as "2GB", or {"states", "pieces", "fold", "frugal"}
         Memory to use, half of what is free by default.
     random_state : int, RandomState, Generator or None

@@ -70,11 +70,9 @@ class Winners:
 
     def given_score(self, scheme: str, individual: bool) -> float:
         """The score of a scheme's winner with the ridges that it is given."""
-        if not self.per_output:
-            return self.score(self.winner(scheme, None, individual))
-        source, splits, readouts = self._found(scheme, individual)
-        metric = self.reader.metrics[0]
-        return float(score_readouts(source, splits, readouts.W, metric).mean())
+        if self.per_output:
+            return self._found(scheme, individual)[2].score
+        return self.score(self.winner(scheme, None, individual))
 
     def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
@@ -173,11 +171,15 @@ class Winners:
             aligned, schemes = self.reader.problem(self.candidates[winner.candidate])
             if aligned.skipped > source.problem.skipped:  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
-            penalised = bool(model.penalize_bias)
+            splits, penalised = schemes[scheme], bool(model.penalize_bias)
             if self.per_output:
-                own = output_ridges(source, schemes[scheme], path, penalised)
+                own = output_ridges(source, splits, path, penalised)
                 ridge = np.tile(own, (len(ridge), 1))
-            self._validated[key] = validate_winner(source, schemes[scheme], ridge, penalised)
+            found = validate_winner(source, splits, ridge, penalised)
+            if self.per_output:  # other ridges than the search has scored
+                score = score_readouts(source, splits, found.W, self.reader.metrics[0]).mean()
+                found = replace(found, score=float(score))
+            self._validated[key] = found
         return self._validated[key]
 
     def _costs(self, scheme: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -218,7 +220,8 @@ class SplitReadouts:
     to the splits; ``residuals (runs, steps, outputs)``, in original units, are those of closed-loop
     validation (None for other tasks), NaN past the end of a shorter run and where there is no
     value, as is the ``truth``; ``outputs`` are what they belong to. Of a series longer than memory
-    all are those of the first steps of every run. ``apart`` is how many runs do not overlap.
+    all are those of the first steps of every run. ``apart`` is how many runs do not overlap;
+    ``score`` is that of a readout whose outputs have ridges of their own.
     """
 
     W: np.ndarray
@@ -229,6 +232,7 @@ class SplitReadouts:
     outputs: Any = None
     truth: Any = None
     apart: int = 1
+    score: float = np.nan
 
 
 def validate_winner(
