@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -46,87 +46,54 @@ class Task:
 
 
 FORECASTING = Task(
-    "forecasting",
-    data=("y", "X", "sample_weight"),
-    needed=1,
-    targets=0,
-    fed_back=True,
-    ahead=1,
+    "forecasting", ("y", "X", "sample_weight"), needed=1, targets=0, fed_back=True, ahead=1,
     outputs="forecasts",
-)
-REGRESSION = Task("regression", data=("X", "y", "sample_weight"), needed=2, targets=1)
+)  # fmt: skip
+REGRESSION = Task("regression", ("X", "y", "sample_weight"), needed=2, targets=1)
 CLASSIFICATION = Task(
-    "classification",
-    data=("sequences", "labels"),
-    needed=2,
-    targets=1,
-    labels=True,
-    rows="sequences",
+    "classification", ("sequences", "labels"), needed=2, targets=1, labels=True, rows="sequences"
 )
+NONE = partial(np.zeros, (0, 0))
 
 
 @dataclass(frozen=True)
 class Problem:
     """Rows to learn from: what is kept of ``segments`` should map to ``targets``.
 
-    Of a series longer than memory, ``targets``, ``known``, ``levels`` and the inputs of
+    Of a series longer than memory, ``targets``, ``known``, ``levels``, ``series`` and the inputs of
     ``segments`` are `Lazy`: rows that are read when they are asked for.
-
-    Attributes
-    ----------
-    task : Task
-    targets : ndarray (n, outputs)
-    segments : Segments
-        What the reservoir is driven along.
-    known : ndarray (n, known inputs)
-        Inputs known in advance (forecasting): the last columns of ``inputs``.
-    weights : ndarray (n,) or None
-        Row weights, for training only.
-    unit : ndarray (outputs,)
-        What one scaled unit of each output is worth.
-    output_range : tuple (low, high) of arrays (outputs,), or None
-        Outputs are clipped to it before scoring, in scaled units.
-    offset : ndarray (outputs,)
-        Original value of a scaled zero of each output.
-    labels : ndarray (n,) or None
-        Class number of each row, and
-    classes : ndarray (outputs,)
-        what users call the classes.
-    form : Representation
-        How the targets represent the series that they are made of, and
-    levels : ndarray (series, outputs)
-        all levels of that series, and
-    series : ndarray (series, outputs)
-        its values, which levels may lose digits of: forecasts are scored against them.
-    limits : tuple (low, high) of arrays (outputs,), or None
-        Levels that outputs are kept inside of before they are fed back.
-    present : ndarray of bool (n,) or None
-        Rows that have a value, of every output: only those are scored. None if all have. The
-        others have weight zero, and numbers in place of targets.
-    later : tuple of arrays (m, outputs) and (m, known inputs), or None
-        What is known of the rows after the last one that has a value: values in original units,
-        NaN where missing, and known inputs. No scheme splits these rows (forecasting).
-    missing : tuple of str
-        What users should know about missing values, and about data that look mistaken.
     """
 
     task: Task
-    targets: np.ndarray
-    segments: Segments
-    unit: np.ndarray
-    offset: np.ndarray
-    known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    weights: np.ndarray | None = None
+    targets: np.ndarray  # (n, outputs)
+    segments: Segments  # what the reservoir is driven along
+    unit: np.ndarray  # (outputs,): what one scaled unit of each output is worth
+    offset: np.ndarray  # (outputs,): original value of a scaled zero of each
+    known: np.ndarray = field(default_factory=NONE)  # (n, known inputs), last of the inputs
+    weights: np.ndarray | None = None  # (n,), for training only
+
+    # Outputs are clipped to a range (low, high) of arrays (outputs,), scaled, before scoring.
     output_range: tuple[np.ndarray, np.ndarray] | None = None
+
+    # Of classes: the number of each row's (n,), and what users call them (outputs,).
     labels: np.ndarray | None = None
-    classes: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    classes: np.ndarray = field(default_factory=NONE)
+
+    # Of forecasts: how targets represent a series, all levels of it (series, outputs), and its
+    # values, which levels may lose digits of: these are scored against. Outputs are kept inside of
+    # limits, levels (low, high) of arrays (outputs,), before they are fed back.
     form: Representation = Form()
-    levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    series: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    levels: np.ndarray = field(default_factory=NONE)
+    series: np.ndarray = field(default_factory=NONE)
     limits: tuple[np.ndarray, np.ndarray] | None = None
+
+    # Rows (n,) that have a value of every output, None if all have: only those are scored. Others
+    # have weight zero, and numbers in place of targets. What is known of the rows after the last
+    # one that has a value, which no scheme splits: values (m, outputs) in original units, NaN where
+    # missing, and known inputs (m, known inputs).
     present: np.ndarray | None = None
     later: tuple[np.ndarray, np.ndarray] | None = None
-    missing: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # what users should know about missing or strange values
 
     @property
     def rows(self) -> int:
@@ -185,7 +152,7 @@ class Problem:
         ones = np.ones_like(self.unit)
         return replace(
             self, targets=self.series[first : first + self.rows], unit=ones, offset=0 * ones,
-            form=Form(), levels=np.zeros((0, 0)), series=np.zeros((0, 0)), limits=None,
+            form=Form(), levels=NONE(), series=NONE(), limits=None,
         )  # fmt: skip
 
     def before(self, rows: np.ndarray) -> np.ndarray:
@@ -220,16 +187,15 @@ def forecasting(
     (n + 1,)`` were filled, and so is what is made of them: these are no targets to train on.
     """
     pairs = len(y) - 1 + form.lost
-    first = max(resolve_washout(washout, pairs, "y", "pairs of successive values"), form.lost)
+    first = max(_washout(washout, pairs, "y", "pairs of successive values"), form.lost)
     inputs = beside(y[:-1], X[1 + form.lost :])
+    whole = None if present is None else form.whole(present)
     return Problem(
         task=FORECASTING,
         targets=y[1 + first - form.lost :],
         segments=Segments.series(inputs, first - form.lost),
         known=X[1 + first :],
-        weights=_weights(
-            sample_weight, 1 + first, None if present is None else form.whole(present)
-        ),
+        weights=_weights(sample_weight, 1 + first, whole),
         present=_from(present, 1 + first),
         unit=scaler.unit,
         offset=scaler.center,
@@ -248,7 +214,7 @@ def regression(
     ``output_range (2, outputs)`` is in original units. Targets that are not ``present (n,)`` are
     numbers without a meaning.
     """
-    first = resolve_washout(washout, len(X), "X", "rows")
+    first = _washout(washout, len(X), "X", "rows")
     return Problem(
         task=REGRESSION,
         targets=y[first:],
@@ -280,28 +246,22 @@ def _from(present: np.ndarray | None, first: int) -> np.ndarray | None:
 
 
 def _weights(
-    sample_weight: np.ndarray | None, first: int, trained: np.ndarray | None = None
+    sample_weight: np.ndarray | None, first: int, trained: np.ndarray | None
 ) -> np.ndarray | None:
-    """Weights of the rows from ``first`` on, zero where not ``trained``.
-
-    An error when none of them is positive.
-    """
-    trained = _from(trained, first)
+    """Weights of the rows from ``first`` on, zero where not ``trained``; some must be positive."""
+    given, trained = None if sample_weight is None else sample_weight[first:], _from(trained, first)
     if trained is not None:
-        given = 1.0 if sample_weight is None else sample_weight[first:]
-        require_two(trained * given, "y", "rows after the washout")
-        return trained * given
-    if sample_weight is None:
-        return None
-    if not sample_weight[first:].any():
+        given = trained * (1.0 if given is None else given)
+        require_two(given, "y", "rows after the washout")
+    elif given is not None and not given.any():
         raise ValueError(
             f"sample_weight is positive only in the first {first} rows, which warm the state up "
             "and are not trained on. Give some later row a positive weight, or a smaller washout."
         )
-    return sample_weight[first:]
+    return given
 
 
-def resolve_washout(washout: int | str, rows: int, argument: str, what: str) -> int:
+def _washout(washout: int | str, rows: int, argument: str, what: str) -> int:
     """Rows that only warm the state up; an error when none would be left to learn from."""
     first = min(200, rows // 10) if washout == "auto" else int(washout)
     if rows - first < 2:

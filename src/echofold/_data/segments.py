@@ -17,7 +17,7 @@ import numpy as np
 from echofold._data.lazy import Values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Segments:
     """Steps of all segments, one after the other, and what is known of each.
 

@@ -182,8 +182,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         -------
         labels : ndarray of shape (n,)
         """
-        best = self._outputs(sequences).argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[self._outputs(sequences).argmax(axis=1)]
 
     def predict_proba(self, sequences: Any) -> np.ndarray:
         """Probabilities of the classes, the largest for the one that `predict` gives.
@@ -224,8 +223,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         self.X_scaler_ = Scaler.learned(np.concatenate(arrays), self.scale, "sequences")
         scaled = [self.X_scaler_.scaled(array) for array in arrays]
         problem = classification(scaled, codes, self.classes_, self.states)
-        words = words_of_axes(sequences, "sequences")
-        return replace(problem, missing=words) if words else problem
+        return replace(problem, missing=words_of_axes(sequences, "sequences"))
 
     def _sequences(self, sequences, *, reset: bool) -> list[np.ndarray]:
         """Read sequences as arrays ``(time, inputs)``, and check them against those of `fit`."""
@@ -245,14 +243,9 @@ class ESNClassifier(ClassifierMixin, ESN):
         """Read the univariate sequences in the rows of a table, as scikit-learn checks tables."""
         check_columns(table, "sequences")
         values = validate_data(
-            self,
-            table,
-            reset=reset,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,
+            self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False,
             ensure_min_samples=2 if reset else 1,
-        )
+        )  # fmt: skip
         require_finite(values, "sequences", getattr(self, "feature_names_in_", None))
         return list(values[:, :, None]), Schema("numpy", None, ("numbers",), True)
 

@@ -117,9 +117,8 @@ class ForecastEnsemble(BaseEstimator):
     @property
     def learns_logarithms(self) -> bool:
         """Whether at least half of the members learn logarithms, and so nothing below zero."""
-        return 2 * sum(member._representation().multiplicative for member in self.members) >= len(
-            self.members
-        )
+        learn = [member._representation().multiplicative for member in self.members]
+        return 2 * sum(learn) >= len(learn)
 
     @whole_or_not_at_all
     def update(self, y: Any, X: Any = None) -> Self:

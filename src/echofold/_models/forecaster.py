@@ -304,8 +304,7 @@ class ESNForecaster(ESN):
 
     def _advance(self, y: np.ndarray, known: np.ndarray) -> None:
         """Move on over values ``(rows, outputs)`` that are all known."""
-        r = self._reservoirs()
-        form = self._representation()
+        r, form = self._reservoirs(), self._representation()
         levels = np.vstack([self._levels(), form.levels(y, "y")])
         values = self.y_scaler_.scaled(form.differences(levels))
         inputs = np.hstack([np.vstack([self.last_, values[:-1]]), known])
@@ -396,14 +395,13 @@ class ESNForecaster(ESN):
                 f"X was given to {given} alone: inputs known in advance must be given to both, a "
                 "row for each row of y."
             )
-        beside_y = None
+        known_table = None
         if self.X_schema_ is not None:
-            beside_y, _ = read_rows(X, "X", False)
-            self.X_schema_.check(beside_y.schema, "X")
-            self._check_beside(beside_y, table)
-        known = self._known(beside_y, form, first or 0, len(table.values))
-        present = present_rows(table.values, "y")
-        return self._pairs(table.values, known, form, washout, present)
+            known_table, _ = read_rows(X, "X", False)
+            self.X_schema_.check(known_table.schema, "X")
+            self._check_beside(known_table, table)
+        known = self._known(known_table, form, first or 0, len(table.values))
+        return self._pairs(table.values, known, form, washout, present_rows(table.values, "y"))
 
     def _pairs(
         self, values: Values, known: Values, form: Representation, washout, present, weights=None
