@@ -14,7 +14,7 @@ import numpy as np
 
 from echofold._engine.drive import drive
 from echofold._engine.generate import Course, begin, proceed
-from echofold._engine.kind import together
+from echofold._engine.kind import drawn
 from echofold._engine.weights import draw, prepare
 from echofold._machine.device import engine
 from echofold.reservoirs import Leaky
@@ -39,7 +39,7 @@ def one_reservoir(units: int, connectivity: float, steps: int) -> dict[str, floa
     inputs = np.random.RandomState(0).rand(steps, 1)
     W_in, W = draw(units, 1, connectivity, 1)
     weights = prepare(W_in, W, rescale=True)
-    reservoirs = together([Leaky(units, leak_rate=LEAK, connectivity=connectivity)], 1, 1)
+    reservoirs = drawn([Leaky(units, leak_rate=LEAK, connectivity=connectivity)], 1, 1)
     scaled = W * (0.9 / weights.radius)
     node = Reservoir(units, lr=0.3, W=scaled, Win=W_in[:, 1:], bias=W_in[:, 0])
     node.run(inputs[:10])
@@ -64,7 +64,7 @@ def many_candidates(units: int, steps: int, count: int = 135) -> float:
         Leaky(units, leak_rate=0.1 + 0.8 * i / count, spectral_radius=i / count)
         for i in range(count)
     ]
-    reservoirs = together(candidates, 1, 1)
+    reservoirs = drawn(candidates, 1, 1)
     return _common.seconds(lambda: drive(reservoirs, inputs)[0].block_until_ready())
 
 
@@ -74,7 +74,7 @@ def lockstep(units: int, columns: int, steps: int) -> tuple[float, float]:
     import jax.numpy as jnp
 
     rng = np.random.RandomState(0)
-    reservoirs = together([Leaky(units, leak_rate=LEAK)] * columns, 1, 1)
+    reservoirs = drawn([Leaky(units, leak_rate=LEAK)] * columns, 1, 1)
     readout = jnp.asarray(rng.rand(2 + units, 1, columns) * 0.02)
     x = jnp.asarray(rng.rand(units, columns))
     zeros = jnp.zeros(columns, dtype=int)

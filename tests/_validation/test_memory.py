@@ -10,7 +10,7 @@ import resource, sys
 import numpy as np
 from echofold._machine.device import engine
 from echofold._engine.drive import advance, drive_blocks
-from echofold._engine.kind import together
+from echofold._engine.kind import drawn
 from echofold.reservoirs import Leaky
 
 def peak():
@@ -22,7 +22,7 @@ STEPS, UNITS = 2_000_000, 100
 
 DRIVING = """
 with engine():
-    r = together([Leaky(UNITS, leak_rate=0.5)], 1, 0)
+    r = drawn([Leaky(UNITS, leak_rate=0.5)], 1, 0)
     for _ in drive_blocks(r, np.zeros((50_000, 1))):  # compiles
         pass
     before = peak()

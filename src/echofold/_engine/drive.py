@@ -104,7 +104,7 @@ def after_windows(r: Reservoirs, windows: np.ndarray) -> np.ndarray:
     found = np.empty((len(windows), r.shape[0]))
     for first in range(0, len(windows), WINDOWS):
         part = windows[first : first + WINDOWS]
-        wide = r.columns(np.zeros(few_lengths(len(part)), dtype=int))
+        wide = r.take(np.zeros(few_lengths(len(part)), dtype=int))
         inputs = np.moveaxis(pad_rows(part, wide.shape[1]), 0, 2)
         found[first : first + len(part)] = np.asarray(_after_windows(wide, inputs)).T[: len(part)]
     return found
@@ -126,7 +126,7 @@ def sums_of_sequences(r: Reservoirs, inputs, take):
     """
     units, candidates = r.shape
     sequences = inputs.shape[0]
-    wide = r.columns(jnp.repeat(jnp.arange(candidates), sequences))
+    wide = r.take(jnp.repeat(jnp.arange(candidates), sequences))
 
     def step(carry, row):
         x, total = carry

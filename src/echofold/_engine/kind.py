@@ -304,7 +304,7 @@ class Reservoirs:
         self.kept = self.looks + (0 if self._shown else size)
         return self
 
-    def columns(self, index) -> Reservoirs:
+    def take(self, index) -> Reservoirs:
         """The candidates at ``index``, one for each column wanted."""
         chosen = jax.tree.map(lambda array: array[..., index], self._columns)
         *same, _, shown = self._fixed
@@ -364,12 +364,12 @@ def row_length(segments: Segments, looks: int, beside: bool) -> int:
     return segments.positions * (segments.inputs * beside + looks)
 
 
-def together(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:
+def drawn(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:
     """Candidates that share a draw, side by side."""
     weights = kinds[0].draw(inputs, seed)
     return Reservoirs(kinds[0], weights, kinds[0].columns(weights, kinds, inputs), inputs)
 
 
-def alone(kind: Reservoir, stored: dict[str, Any], inputs: int) -> Reservoirs:
+def restored(kind: Reservoir, stored: dict[str, Any], inputs: int) -> Reservoirs:
     """A trained candidate, from what an estimator carries."""
     return Reservoirs(kind, *kind.restored(stored), inputs)

@@ -155,7 +155,7 @@ def _stretch(
 
 def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
     """Columns after one output, and what follows it of a series that is not in memory."""
-    problem, r = source.problem, source.reservoirs.silent().columns(columns.candidate)
+    problem, r = source.problem, source.reservoirs.silent().take(columns.candidate)
     start, horizon = columns.start, columns.horizon
     size = min(longest, max(1, ROWS // len(np.unique(start))))
     along = course(problem, start, horizon, sum_.tolerance, size)
@@ -252,15 +252,15 @@ def _first_outputs(
 
 def _start(source: States, columns: Columns, tolerance=None) -> tuple:
     """What columns run on and start from."""
-    problem, r = source.problem, source.reservoirs.silent().columns(columns.candidate)
+    problem, r = source.problem, source.reservoirs.silent().take(columns.candidate)
     along = course(problem, columns.start, columns.horizon, tolerance)
     readout = np.moveaxis(columns.readout, 0, 2)
     inputs, states, before = _from_rows(problem, r, columns)
     return r, readout, inputs, states, along, before
 
 
-class Held:
-    """Columns that are run some at a time, held between: ``error (columns,)`` are those so far.
+class Paused:
+    """Columns that are run some at a time: ``error (columns,)`` are the errors so far.
 
     On the host, ``x (columns, units)``, ``y (columns, outputs)`` and ``past`` are arrays, and no
     column has made its first output.
@@ -284,7 +284,7 @@ class Held:
             index[:count] = at
             some = self.columns.part(index)
             readout = np.moveaxis(some.readout, 0, 2)
-            r = self.source.reservoirs.silent().columns(some.candidate)
+            r = self.source.reservoirs.silent().take(some.candidate)
             along = course(problem, some.start, some.horizon, self.sum.tolerance)
             if first == 0:
                 going = _first_outputs(problem, r, some, readout, along, self.sum.of)
@@ -300,9 +300,9 @@ class Held:
             self.past[at] = np.moveaxis(np.asarray(going.past), 2, 0)[:count]
 
 
-def held(source: States, W, starts, runs: Runs, sum_: Sum) -> Held:
+def paused(source: States, W, starts, runs: Runs, sum_: Sum) -> Paused:
     """Columns of what `closed_loop_sums` takes, of one draw, where their readouts are."""
-    return (Held if isinstance(W, np.ndarray) else HeldOnDevice)(source, W, starts, runs, sum_)
+    return (Paused if isinstance(W, np.ndarray) else PausedOnDevice)(source, W, starts, runs, sum_)
 
 
 # --- columns of a device --------------------------------------------------------------------------
@@ -364,7 +364,7 @@ def _of_columns(r: Reservoirs, along: Course, column, shape) -> tuple[Reservoirs
     """Reservoirs and course of columns of ``shape`` (candidates, runs, ridge)."""
     run = (column // shape[2]) % shape[1]
     along = along._replace(start=along.start[run], horizon=along.horizon[run])
-    return r.columns(column // (shape[1] * shape[2])), along
+    return r.take(column // (shape[1] * shape[2])), along
 
 
 def _columns(r: Reservoirs, W, starts, along: Course) -> _DeviceColumns:
@@ -419,7 +419,7 @@ def _outputs(r: Reservoirs, W, starts, first, along: Course, before, *, steps: i
     return _for_each_draw(r, W, starts, first, run)
 
 
-class HeldOnDevice(Held):
+class PausedOnDevice(Paused):
     """The same where their readouts are: every column has made its first output."""
 
     def __init__(self, source: States, W, starts, runs: Runs, sum_: Sum):

@@ -26,7 +26,7 @@ from echofold._engine.drive import (
     rows_of_series,
 )
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
-from echofold._engine.kind import Reservoir, Reservoirs, row_length, together
+from echofold._engine.kind import Reservoir, Reservoirs, drawn, row_length
 from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
 from echofold._machine.device import Work, engine, resolve
 from echofold._machine.progress import passing
@@ -116,7 +116,7 @@ class States:
 
     def alone(self, candidate: int) -> States:
         """The states of one of the candidates, to be driven anew."""
-        return type(self)(self.problem, self.reservoirs.columns(np.array([candidate])), self.device)
+        return type(self)(self.problem, self.reservoirs.take(np.array([candidate])), self.device)
 
     def kept(self) -> list[np.ndarray]:
         """All rows of every candidate; later passes of a single one find them here."""
@@ -323,7 +323,7 @@ def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
 
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
-    reservoirs = together([kind], problem.segments.inputs, seed)
+    reservoirs = drawn([kind], problem.segments.inputs, seed)
     steps = len(problem.washout) + problem.rows
     return states_of(problem, reservoirs, resolve(device, Work(steps, 1, reservoirs.shape[0])))
 
@@ -342,7 +342,7 @@ def stacked(draws: Sequence[Reservoirs]) -> Reservoirs:
 def some(r: Reservoirs, draws: slice, candidates: slice) -> Reservoirs:
     """Some candidates of some draws."""
     chosen = jax.tree.map(lambda array: array[draws], r)
-    return chosen.columns(np.arange(r.shape[1])[candidates])
+    return chosen.take(np.arange(r.shape[1])[candidates])
 
 
 def room_of_rows(rows: int) -> int:

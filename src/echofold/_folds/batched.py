@@ -39,13 +39,13 @@ from echofold._folds.whitened import (
     lead_back,
     leave_one,
     leave_several,
+    penalised_systems,
     solve_lower,
     solve_path,
     solve_twice,
     systems,
     units,
     with_free_bias,
-    with_penalty,
 )
 from echofold._machine.arrays import few_lengths
 from echofold._machine.programs import program, scan
@@ -137,8 +137,8 @@ def coordinates(white: Turned) -> Coordinates:
 
     # Twice, without what rounding has left of the mean, and exactly zero where all is held.
     rest = jnp.where(white.held.all(axis=1, keepdims=True), 0.0, outside(outside(mean)))
-    back = V / white.sigma[:, None]
-    return Coordinates(mean, back, white.held / white.sigma**2, rest, 1.0 - white.held)
+    whiten = V / white.sigma[:, None]
+    return Coordinates(mean, whiten, white.held / white.sigma**2, rest, 1.0 - white.held)
 
 
 SHORTEST = 32  # rows of a part, of which moments are made
@@ -208,7 +208,7 @@ def part_moments(X, at: Coordinates, Y, weights, rows):
     ``weights (candidates or 1, rows)``.
     """
     shape = (*X.shape[:2], 1)
-    Z = (X - at.mean[:, None]) @ at.back
+    Z = (X - at.mean[:, None]) @ at.whiten
     targets = jnp.broadcast_to(Y, (X.shape[0], *Y.shape))
     A = jnp.concatenate([jnp.ones(shape), Z, targets], axis=2)[:, rows]
     w = jnp.where(rows < 0, 0.0, weights[:, rows])[..., None]
@@ -231,7 +231,7 @@ def least_norm(moments, members, at: Coordinates, sigma, shift, *, tail: int):
     than ``1 / FAR``. The eigenvectors of these alone see far enough below it.
     """
     given = systems(jnp.einsum("sj,cjab->csab", members, moments), at, shift, False)
-    L = cholesky(with_penalty(given, jnp.zeros(1))[:, :, 0])
+    L = cholesky(penalised_systems(given, jnp.zeros(1))[:, :, 0])
     g, s, Lt = solve_lower(L, given.right), sigma[:, None, :, None], jnp.swapaxes(L, -1, -2)
     m = sigma.shape[1]
 
@@ -295,7 +295,7 @@ def left_out(
     The formulas of `_folds.whitened`, with a Cholesky factor of all rows for each ridge value.
     """
     given = systems(moments.sum(axis=1)[:, None], at, shift, penalised)
-    A, B = (X - at.mean[:, None]) @ at.back, Y - shift
+    A, B = (X - at.mean[:, None]) @ at.whiten, Y - shift
     if penalised:
         A, B, shared = jnp.concatenate([jnp.ones((*A.shape[:2], 1)), A], axis=2), Y, 0.0
     else:
@@ -307,7 +307,7 @@ def left_out(
 
     def step(carry, beta):
         path = beta[None]
-        L = cholesky(with_penalty(given, path)[:, 0, 0])
+        L = cholesky(penalised_systems(given, path)[:, 0, 0])
         v = solve_twice(L, given.right[:, 0])
         probes = units(given, path)[:, 0, 0, :, None] * probe(p)
         grown = (probes * solve_twice(L, probes)).sum(axis=(1, 2))

@@ -39,8 +39,8 @@ from echofold._folds.ridge import (
     prepare_rows,
     reduce_rows,
     row_space,
+    stack_penalty,
     triangle_of,
-    with_penalty,
 )
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import ALIKE, ALIKE_COLUMNS, EPS, GROWTH_OF_ROOT, negligible
@@ -143,7 +143,7 @@ def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
     elif least:  # an R factor drops no directions
         left_out.refitted[:, zero] = True
     for place in np.flatnonzero(~(zero & least)):
-        R, c = with_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
+        R, c = stack_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
         inner = _solve_triangle(R, np.eye(len(R)))
         share = np.ones((1, len(R)))
         yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, c, np.array([place]))

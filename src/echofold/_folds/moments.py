@@ -66,16 +66,16 @@ class Whitening:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Whitened rows ``(rows, m)``."""
-        return (X - self.mean) @ self.back
+        return (X - self.mean) @ self.whiten
 
     @cached_property
-    def back(self) -> np.ndarray:
+    def whiten(self) -> np.ndarray:
         """``D⁻¹ V Σ⁻¹ (m, m)``, which also leads from readouts ``v`` of ``Z`` to those of ``X``."""
         return self.V * (self.held / self.sigma) / self.size[:, None]
 
     @cached_property
-    def there(self) -> np.ndarray:
-        """``Σ Vᵀ D (m, m)``, with ``X − mean = Z @ there``."""
+    def unwhiten(self) -> np.ndarray:
+        """``Σ Vᵀ D (m, m)``, with ``X − mean = Z @ unwhiten``."""
         return (self.held * self.sigma)[:, None] * self.V.T * self.size
 
     @property
@@ -88,7 +88,7 @@ class Whitening:
         """Condition number of the centred pilot in the directions that are held."""
         s = self.sigma[self.held]
         if (self.size != 1).any():
-            s = np.linalg.svd(self.there[self.held], compute_uv=False)
+            s = np.linalg.svd(self.unwhiten[self.held], compute_uv=False)
         return condition_of(s) if s.size else 1.0
 
     @property
@@ -101,7 +101,7 @@ class Whitening:
         """``S`` with ``[1, X] = [1, Z] S``: ``[[1, μᵀ], [0, ΣVᵀD]]``."""
         m = len(self.mean)
         S = np.zeros((1 + m, 1 + m))
-        S[0, 0], S[0, 1:], S[1:, 1:] = 1.0, self.mean, self.there
+        S[0, 0], S[0, 1:], S[1:, 1:] = 1.0, self.mean, self.unwhiten
         return S
 
     @property
@@ -112,13 +112,13 @@ class Whitening:
     @cached_property
     def coordinates(self) -> Coordinates:
         """The directions that hold something, for columns of like size."""
-        back, V = self.back[:, self.held], self.V[:, self.held]
+        whiten, V = self.whiten[:, self.held], self.V[:, self.held]
         penalty = self.sigma[self.held] ** -2.0
         rest = np.zeros_like(self.mean)  # exactly, where every direction is held
         if not self.held.all():
             rest = self.mean - V @ (V.T @ self.mean)
             rest = rest - V @ (V.T @ rest)  # without what rounding has left of the mean
-        return Coordinates(self.mean, back, penalty, rest, np.zeros_like(penalty))
+        return Coordinates(self.mean, whiten, penalty, rest, np.zeros_like(penalty))
 
     def settled(self, total: np.ndarray | None = None) -> Whitening:
         """Without directions that hold rounding only, by the moments of all rows in them.
@@ -179,7 +179,7 @@ def overall_condition(white: Whitening, total: np.ndarray) -> float:
     d = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(d, d))
     R = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T * d
-    return condition_of(np.linalg.svd(R @ white.there, compute_uv=False))
+    return condition_of(np.linalg.svd(R @ white.unwhiten, compute_uv=False))
 
 
 def is_poor(white: Whitening, total: np.ndarray) -> bool:
@@ -281,11 +281,11 @@ def _by_root(
         z, b = gram[:, 1:, :1] / weight, cross[:, :1] / weight
         centred = gram[:, 1:, 1:] - weight * z @ np.swapaxes(z, 1, 2)
         root = _root(centred, _diagonal(gram)[:, 1:], cross[:, 1:] - weight * z @ b)
-        S = white.there[white.held]
+        S = white.unwhiten[white.held]
         if not ridge.any() and (white.size == 1).all() and len(at) > LARGE:
             inner = np.stack([_least_norm(*one, white) for one in zip(root.L, root.g, strict=True)])
             inner = inner[:, None]
-            w = white.back[:, white.held] @ inner
+            w = white.whiten[:, white.held] @ inner
         else:
             f = _solved(np.swapaxes(root.L, 1, 2) @ S, root.g, ridge, alike)
             w, inner = f.W, root.back(f.fitted) if whitened else f.W

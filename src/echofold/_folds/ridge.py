@@ -123,7 +123,7 @@ def solve_each(F: np.ndarray, g: np.ndarray, ridge: np.ndarray) -> np.ndarray:
     solutions = np.empty((len(ridge), triangle.shape[1], g.shape[1]))
     for place, beta in enumerate(ridge if triangle.size else ()):
         if beta > 0:
-            R, h = with_penalty(triangle, g, beta, triangular=space is None)
+            R, h = stack_penalty(triangle, g, beta, triangular=space is None)
             solutions[place] = dtrtrs(R, h, overwrite_b=True)[0]
         else:
             solutions[place] = _least_norm(triangle, g, F.shape[1])
@@ -160,7 +160,7 @@ def row_space(F: np.ndarray, g: np.ndarray):
     return R.T, h[pivots], Q
 
 
-def with_penalty(F: np.ndarray, g: np.ndarray, beta: float, triangular: bool = True):
+def stack_penalty(F: np.ndarray, g: np.ndarray, beta: float, triangular: bool = True):
     """``R, h`` with ``‖F w − g‖² + β ‖w‖² = ‖R w − h‖² + constant``, ``R`` upper triangular.
 
     ``F`` is square or, if ``triangular``, upper trapezoidal. The penalty stands above the data,

@@ -43,12 +43,16 @@ class RowSplits:
     n: int
     train: list[Intervals]
     valid: list[Intervals]
-    intervals: bool  # every validation set is one interval
     empty: int = 0  # splits left out, because no row of their validation set has a value
     held_out: bool = True  # no split trains on its own validation rows
 
     def __len__(self) -> int:
         return len(self.train)
+
+    @cached_property
+    def intervals(self) -> bool:
+        """Whether every validation set is one interval."""
+        return all(len(valid) == 1 for valid in self.valid)
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -113,8 +117,8 @@ class RowSplits:
     def walk(self) -> RowSteps:
         """The way from each training set to the next, row by row."""
         parts, signs, counts = [rows(self.train[0])[:1]], [np.zeros(1)], [0]
-        for before, after in zip(self.train[:-1], self.train[1:], strict=True):
-            added, removed = rows(difference(after, before)), rows(difference(before, after))
+        for each in self._steps:
+            added, removed = map(rows, each)
             parts += [added, removed]
             signs += [np.ones(len(added)), -np.ones(len(removed))]
             counts.append(len(added) + len(removed))
@@ -123,11 +127,13 @@ class RowSplits:
     @cached_property
     def changes(self) -> int:
         """Rows added and removed on the way from each training set to the next."""
-        return sum(
-            b - a
-            for before, after in zip(self.train[:-1], self.train[1:], strict=True)
-            for a, b in (*difference(after, before), *difference(before, after))
-        )
+        return sum(b - a for added, removed in self._steps for a, b in (*added, *removed))
+
+    @property
+    def _steps(self) -> Iterator[tuple[Intervals, Intervals]]:
+        """What each training set adds to the one before it, and takes away."""
+        for before, after in zip(self.train[:-1], self.train[1:], strict=True):
+            yield difference(after, before), difference(before, after)
 
     def part(self, which) -> RowSplits:
         """Some of the splits."""
@@ -213,8 +219,7 @@ def _of_any(cv: Any, n: int, groups: Any, labels: Any) -> RowSplits:
     if not sets:
         raise ValueError(f"cv={name} gives no splits for n={n} rows; expected at least one.")
     train, valid = map(list, zip(*sets, strict=True))
-    intervals = all(len(v) == 1 for v in valid)
-    return RowSplits(name, n, train, valid, intervals, held_out=held_out)
+    return RowSplits(name, n, train, valid, held_out=held_out)
 
 
 def _folds(k: Any, n: int, groups: Any, labels: Any) -> Any:
@@ -361,7 +366,7 @@ def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
         rank = np.argsort(np.argsort(first))  # pieces in the order of time
         numbers, count = rank[joined.ravel()], len(first)
         kept = member[np.sort(first)]
-        piece_runs = [_runs(kept[:, column]) for column in range(len(sets))]
+        piece_runs = [intervals_of(np.flatnonzero(column)) for column in kept.T]
     label = Labels(starts, numbers)
     pieces = Pieces(label, count, {name: {} for name in schemes}, {name: [] for name in schemes})
     for ((scheme, part, _), of_rows), runs in zip(sets.items(), piece_runs, strict=True):
@@ -376,12 +381,6 @@ def _span(starts: np.ndarray, run: tuple[int, int]) -> tuple[int, int]:
     """An interval of rows as an interval of pieces."""
     a, b = np.searchsorted(starts, run)
     return int(a), int(b)
-
-
-def _runs(member: np.ndarray) -> Intervals:
-    """Positions of True as half-open intervals."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], member, [False]]).astype(np.int8)))
-    return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))
 
 
 def add_up(leaves: np.ndarray, sets: Sequence[Intervals]) -> np.ndarray:

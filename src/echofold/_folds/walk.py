@@ -77,7 +77,7 @@ def _way_back(white: Whitening, penalised: bool) -> tuple[np.ndarray, np.ndarray
         Q, R = np.linalg.qr(white.frame[at].T)
         B[:, at] = solve_triangular(R, Q.T, check_finite=False).T
         return B, B.T @ B
-    B[0, 0], B[0, 1:], B[1:, 1:] = 1.0, -(white.mean @ white.back), white.back
+    B[0, 0], B[0, 1:], B[1:, 1:] = 1.0, -(white.mean @ white.whiten), white.whiten
     # V is orthogonal: this part of the product is diagonal, and should be so to the last digit.
     P = np.diag(np.append(0.0, white.held * white.sigma**-2.0))
     return B, P + np.outer(B[0], B[0]) * penalised

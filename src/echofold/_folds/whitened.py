@@ -85,13 +85,13 @@ ENOUGH = 1  # sets that conjugate gradients do not solve, until they are given u
 class Coordinates(NamedTuple):
     """Where ``m`` columns are described by ``r`` white ones.
 
-    ``mean (…, m)`` is subtracted, ``back (…, m, r)`` is ``V Σ⁻¹``, ``penalty (…, r)`` is ``σ⁻²``;
+    ``mean (…, m)`` is subtracted, ``whiten (…, m, r)`` is ``V Σ⁻¹``, ``penalty (…, r)`` is ``σ⁻²``;
     ``rest (…, m)`` is the part of the mean that lies in none of the directions. ``empty (…, r)`` is
-    1, and ``back`` and ``penalty`` 0, where there are fewer directions than there is room for.
+    1, and ``whiten`` and ``penalty`` 0, where there are fewer directions than there is room for.
     """
 
     mean: Any
-    back: Any
+    whiten: Any
     penalty: Any
     rest: Any
     empty: Any
@@ -161,7 +161,7 @@ def systems(M, at: Coordinates, shift, penalised: bool) -> Systems:
 def _mean_inside(at: Coordinates):
     """``a = Σ⁻¹ Vᵀ μ (…, r)`` and ``τ = 1 + ‖rest‖² (…, 1)``."""
     xp = namespace(at.mean)
-    a = (xp.swapaxes(at.back, -1, -2) @ at.mean[..., None])[..., 0]
+    a = (xp.swapaxes(at.whiten, -1, -2) @ at.mean[..., None])[..., 0]
     return a, 1 + (at.rest * at.rest).sum(axis=-1)[..., None]
 
 
@@ -171,7 +171,7 @@ def lead_back(v, at: Coordinates, shift, penalised: bool):
     With a free bias, ``v`` predicts shifted targets.
     """
     xp = namespace(v)
-    first, w = v[..., :1, :], at.back[..., None, None, :, :] @ v[..., 1:, :]
+    first, w = v[..., :1, :], at.whiten[..., None, None, :, :] @ v[..., 1:, :]
     if penalised:
         a, tau = _mean_inside(at)
         inside = (a[..., None, None, :, None] * v[..., 1:, :]).sum(axis=-2, keepdims=True)
@@ -213,7 +213,7 @@ def _solve_each(given: Systems, ridge):
         return _one_by_one(given, ridge, probes, most)
     outputs = given.right.shape[-1]
     wide = xp.broadcast_to(given.right[..., None, :, :], (*probes.shape[:-1], outputs))
-    L = cholesky(with_penalty(given, ridge))
+    L = cholesky(penalised_systems(given, ridge))
     solutions = solve_twice(L, xp.concatenate([wide, probes], axis=-1))
     grown = (probes * solutions[..., outputs:]).sum(axis=(-1, -2))
     return solutions[..., :outputs], grown < most
@@ -229,7 +229,7 @@ def units(given: Systems, ridge):
     return xp.sqrt(xp.maximum(diagonal, np.finfo(float).tiny))
 
 
-def with_penalty(given: Systems, ridge):
+def penalised_systems(given: Systems, ridge):
     """All systems ``(…, sets, ridge, p, p)``."""
     xp = namespace(given.gram)
     diagonal = ridge[:, None] * given.penalty[..., None, :] + given.empty[..., None, :]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from echofold._data.arguments import NamedParameters, check_integer, check_number, refuse, seed_of
 from echofold._data.problem import Problem, Task
 from echofold._data.scikit_learn import SharesFunctions
-from echofold._engine.kind import Reservoir, Reservoirs, alone
+from echofold._engine.kind import Reservoir, Reservoirs, restored
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, engine, one_blas_thread, resolve
@@ -238,7 +238,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         check_process()
         check_is_fitted(self, "readout_")
         stored = {name: getattr(self, name) for name in self.reservoir_.stored}
-        return alone(self.reservoir_.free(), stored, self._network_inputs)
+        return restored(self.reservoir_.free(), stored, self._network_inputs)
 
     @property
     def _network_inputs(self) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._engine.kind import Reservoir, together
+from echofold._engine.kind import Reservoir, drawn
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.available import check_executor, check_process
@@ -94,13 +94,13 @@ def _all_draws(block: Block) -> tuple[list[States], list[Batch]]:
     problem, settings = block.problem, block.settings
     # Radii of the draws are found in threads.
     inputs = problem.segments.inputs
-    draws = in_threads(lambda seed: together(block.kinds, inputs, seed), block.seeds)
+    draws = in_threads(lambda seed: drawn(block.kinds, inputs, seed), block.seeds)
     work = problem, block.schemes, block.kinds[0], len(block.kinds) * len(draws), settings
     device = resolve(block.device, *(work_of(*work) if block.device == "auto" else ()))
     sources = [states_of(problem, reservoirs, device) for reservoirs in draws]
     if settings.verify:
         settings = with_checkable_metrics(settings)
-    results = validate_draws(sources, block.schemes, settings, close=not block.prune)
+    results = validate_draws(sources, block.schemes, settings, loops=not block.prune)
     if settings.verify:
         for source, found, seed in zip(sources, results, block.seeds, strict=True):
             verify(source, found, settings, seed)

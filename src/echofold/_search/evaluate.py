@@ -561,11 +561,11 @@ def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: i
     order = np.argsort(places, kind="stable")  # so that rows are only ever added
     train: list[Intervals] = [((0, a),) for a in places[order].tolist()]
     ahead: list[Intervals] = [((a, a + horizon),) for a in places[order].tolist()]
-    splits = RowSplits("backtest", seen.problem.rows, train, ahead, True)
+    splits = RowSplits("backtest", seen.problem.rows, train, ahead)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
     ridge = np.array([float(model.ridge)])
     settings = Settings(ridge, bool(model.penalize_bias), check_metrics("mse"), readouts=True)
-    found = validate(seen, {"backtest": splits}, settings, close=False)["backtest"]
+    found = validate(seen, {"backtest": splits}, settings, loops=False)["backtest"]
     return np.asarray(found.W)[0, np.argsort(order), 0]
 
 

@@ -44,35 +44,32 @@ class Evaluator:
 
     def blocks(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> list[Block]:
         """Cut candidates into blocks that share a problem and a draw."""
-        groups: dict[tuple, list[int]] = {}
-        kinds: list[Reservoir] = []
+        groups: dict[tuple, tuple[list[int], list[Reservoir]]] = {}
         for place, candidate in enumerate(candidates):
             params = self.reader.params(candidate)
             self.reader.estimator._check_values(params)
             problem, _ = self.reader.problem(candidate)
             kind, seed = reservoir_of(params), candidate_seed(candidate, self.seeds[0])
-            kinds.append(kind)
             draw = type(kind), kind.shared(), kind._view, seed
             key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
-            groups.setdefault(key, []).append(place)
+            places, kinds = groups.setdefault(key, ([], []))
+            places.append(place)
+            kinds.append(kind)
         return [
             block
-            for places in groups.values()
-            for block in self._blocks_of(
-                places, [kinds[place] for place in places], candidates[places[0]], only
-            )
+            for places, kinds in groups.values()
+            for block in self._blocks_of(places, kinds, candidates[places[0]], only)
         ]
 
     def _blocks_of(
         self, places: list[int], kinds: list[Reservoir], first: dict[str, Any], only: Any
     ) -> Iterator[Block]:
-        """Blocks of the candidates at ``places``, which share a problem and a draw."""
+        """Blocks of the candidates at ``places``, which share what ``first`` of them has."""
         problem, schemes = self.reader.problem(first)
         if only is not None:
             schemes = {name: splits.part(only) for name, splits in schemes.items()}
-        params = self.reader.params(first)
+        params, seed = self.reader.params(first), candidate_seed(first, self.seeds[0])
         settings = replace(self.settings, penalised=bool(params["penalize_bias"]))
-        seed = candidate_seed(first, self.seeds[0])
         width, together = WIDEST, self.together
         work = problem, schemes, kinds[0], len(places) * len(self.seeds), settings
         device = self._device(params["device"], work)
@@ -87,16 +84,16 @@ class Evaluator:
             for start in range(0, len(places), width):
                 chosen = slice(start, start + width)
                 yield Block(
-                    tuple(places[chosen]),
-                    tuple(kinds[chosen]),
-                    params["device"] if self.executor is not None else device,
-                    draws,
-                    tuple(seed + draw for draw in draws),
-                    problem,
-                    schemes,
-                    settings,
-                    self.prune,
-                    params["device"] == "auto",
+                    candidates=tuple(places[chosen]),
+                    kinds=tuple(kinds[chosen]),
+                    device=params["device"] if self.executor is not None else device,
+                    draws=draws,
+                    seeds=tuple(seed + draw for draw in draws),
+                    problem=problem,
+                    schemes=schemes,
+                    settings=settings,
+                    prune=self.prune,
+                    elsewhere=params["device"] == "auto",
                 )
 
     def _device(self, device: str, work: tuple) -> str:

@@ -13,11 +13,11 @@ from functools import reduce
 
 import numpy as np
 
-from echofold._engine.lockstep import Held, Sum, held
+from echofold._engine.lockstep import Paused, Sum, paused
 from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._validation.record import Validated
-from echofold._validation.score import finish_sums, kinds, summed
+from echofold._validation.score import finish_sums, needs_of, summed
 from echofold._validation.settings import Settings
 
 SEGMENTS = 12  # looks at the bounds in the course of a run
@@ -29,7 +29,7 @@ class _Part:
     """Trajectories of one draw: how far each was run, and its errors so far."""
 
     source: States
-    columns: Held
+    columns: Paused
     horizon: np.ndarray
     done: np.ndarray
     steps: int = field(default=0, kw_only=True)
@@ -40,7 +40,7 @@ class _Part:
         runs = one.splits.runs
         shape = len(one.W), len(runs), one.W.shape[2]
         horizon = np.broadcast_to(runs.steps[:, None], shape).ravel()
-        columns = held(source, one.W, one.starts, runs, sum_)
+        columns = paused(source, one.W, one.starts, runs, sum_)
         return cls(source, columns, horizon, np.zeros(len(horizon), dtype=int))
 
     def advance(self, columns: np.ndarray, to: int) -> None:
@@ -100,7 +100,7 @@ def close_and_prune(
 
 def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str, np.ndarray]:
     """Scores ``(candidates, splits, ridge)`` from the errors so far."""
-    needs = kinds(settings.metrics)[0]
+    needs = needs_of(settings.metrics)[0]
     sums = {needs: one.splits.runs.added(part.columns.error.reshape(shape))}
     return finish_sums(part.source.problem.scored, one.splits, sums, settings.metrics)
 

@@ -243,7 +243,7 @@ def validate_winner(
     place = place.reshape(ridge.shape)
     rmse = resolve("rmse")
     settings = Settings(path, penalised, [rmse], readouts=True)
-    one = validate(source, {"winner": splits}, settings, close=False)["winner"]
+    one = validate(source, {"winner": splits}, settings, loops=False)["winner"]
     problem, scored = source.problem, source.problem.scored
     W, train_rows = of_outputs(one.W[0], place), splits.train_sizes
     if problem.present is not None:
@@ -283,7 +283,7 @@ def output_ridges(
     one. Means over splits, as of scores.
     """
     settings = Settings(path, penalised, [resolve("rmse")], readouts=True)
-    W = validate(source, {"winner": splits}, settings, close=False)["winner"].W[0]
+    W = validate(source, {"winner": splits}, settings, loops=False)["winner"].W[0]
     rows, problem = splits.valid_rows, source.problem
     counts = problem.counts(rows)
     sums = np.zeros((*W.shape[:2], W.shape[-1]))

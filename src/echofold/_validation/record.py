@@ -83,8 +83,7 @@ def joined(parts: Sequence[tuple[int, Validated]]) -> Validated:
     return replace(first, scores=scores, **arrays)
 
 
-# Notes that add up over blocks.
-COUNTED = ("refitted_splits", "verified_splits", "undetermined_splits")
+COUNTED = tuple(f"{name}_splits" for name in COUNTS)  # notes that add up over blocks
 
 
 @dataclass
@@ -197,9 +196,7 @@ def _notes(draws: list[Validated]) -> dict[str, Any]:
         "reason": one.choice.reason,
         **{f"estimated_seconds_{name}": cost for name, cost in one.choice.costs.items()},
         "memory": one.way,
-        "refitted_splits": sum(draw.refitted for draw in draws),
-        "verified_splits": sum(draw.verified for draw in draws),
-        "undetermined_splits": sum(draw.undetermined for draw in draws),
+        **{f"{name}_splits": sum(getattr(draw, name) for draw in draws) for name in COUNTS},
     }
 
 

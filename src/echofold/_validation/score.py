@@ -20,14 +20,14 @@ AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
 
 
-def kinds(metrics: list[Metric]) -> tuple[str, ...]:
+def needs_of(metrics: list[Metric]) -> tuple[str, ...]:
     """What sums of errors these metrics are made of."""
     return tuple(dict.fromkeys(metric.needs for metric in metrics))
 
 
 def summed(problem: Problem, metrics: list[Metric], of: str | None = None) -> Sum:
     """What closed loops add up for these metrics: the only kind of sum, or the one asked for."""
-    of = of or kinds(metrics)[0]
+    of = of or needs_of(metrics)[0]
     return Sum(of, _tolerance(problem.scored, metrics) if of == "lost" else None)
 
 
@@ -83,7 +83,7 @@ def error_sums(
     ``(…, splits, longest, ridge, outputs)`` are target minus output, in scaled units, on the host
     or on a device. Rows without a value are left out.
     """
-    c, needs = compared(problem, rows, metrics), kinds(metrics)
+    c, needs = compared(problem, rows, metrics), needs_of(metrics)
     if namespace(residuals) is np:
         with np.errstate(over="ignore", invalid="ignore"):
             return sums_of_errors(residuals, c, needs)
@@ -118,7 +118,7 @@ class Compared(NamedTuple):
 
 def compared(problem: Problem, rows: np.ndarray, metrics: list[Metric]) -> Compared:
     """What sums of errors of these rows are made with."""
-    needs = kinds(metrics)
+    needs = needs_of(metrics)
     real, at = problem.counts(rows), np.minimum(rows, problem.rows - 1)
     targets = labels = None
     if problem.output_range is not None or "labels" in needs:

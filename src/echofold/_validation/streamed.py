@@ -39,7 +39,7 @@ from echofold._validation.refit import factor_all, refit
 from echofold._validation.score import (
     error_sums,
     finish_sums,
-    kinds,
+    needs_of,
     runs_closed_loop,
     score_residuals,
 )
@@ -99,7 +99,7 @@ def _refitted(
 
 def _quadratic(problem, settings: Settings) -> bool:
     """Whether squared errors of unclipped outputs are all that is asked for."""
-    return kinds(settings.metrics) == ("squared",) and problem.output_range is None
+    return needs_of(settings.metrics) == ("squared",) and problem.output_range is None
 
 
 def _set_scores(source, one: Validated, sums, settings: Settings) -> None:
@@ -190,7 +190,7 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
     problem = source.problem
     added = [metric for metric in settings.metrics if metric.needs not in TOGETHER]
     whole = [metric for metric in settings.metrics if metric.needs in TOGETHER]
-    totals = [{kind: np.zeros(one.W.shape[:3]) for kind in kinds(added)} for one in explicit]
+    totals = [{kind: np.zeros(one.W.shape[:3]) for kind in needs_of(added)} for one in explicit]
     kept: list = [None] * len(explicit)
     if whole:
         kept = [
@@ -234,7 +234,7 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
     shape = (source.candidates, len(splits), len(settings.ridge))
     if closed or settings.readouts:
         one.W = np.empty((*shape, 1 + source.columns, problem.targets.shape[1]))
-    sums = {kind: np.zeros(shape) for kind in kinds(settings.metrics)}
+    sums = {kind: np.zeros(shape) for kind in needs_of(settings.metrics)}
     train = _Training(source, splits, whites, total, shift)
     for split, ((a, b),) in enumerate(splits.valid):
         if not split or splits.train[split] != splits.train[split - 1]:

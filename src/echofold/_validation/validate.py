@@ -33,7 +33,7 @@ from echofold._validation.plan import Plan, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
 from echofold._validation.score import (
     finish_sums,
-    kinds,
+    needs_of,
     runs_closed_loop,
     score_outputs,
     score_residuals,
@@ -51,27 +51,27 @@ Found = tuple[int, int, Batch]  # of a draw, from one of its candidates on
 
 
 def validate(
-    source: Source, schemes: dict[str, RowSplits], settings: Settings, close: bool = True
+    source: Source, schemes: dict[str, RowSplits], settings: Settings, loops: bool = True
 ) -> Batch:
     """Validate every candidate of ``source`` by every scheme, over one pass where memory allows.
 
-    With ``close=False`` a generative task stops at the readouts and what its runs start from.
+    With ``loops=False`` a generative task stops at the readouts and what its runs start from.
     """
-    return validate_draws([source], schemes, settings, close)[0]
+    return validate_draws([source], schemes, settings, loops)[0]
 
 
 def validate_draws(
-    sources: Sequence[Source], schemes: dict[str, RowSplits], settings: Settings, close: bool = True
+    sources: Sequence[Source], schemes: dict[str, RowSplits], settings: Settings, loops: bool = True
 ) -> list[Batch]:
     """The same for several draws of the same candidates, which a device runs side by side."""
     parts: list[dict[str, list]] = [{name: [] for name in schemes} for _ in sources]
-    for draw, first, batch in _batches(sources, schemes, settings, close):
+    for draw, first, batch in _batches(sources, schemes, settings, loops):
         for name, one in batch.items():
             parts[draw][name].append((first, one))
     return [{name: joined(each) for name, each in of_draw.items()} for of_draw in parts]
 
 
-def _batches(sources, schemes, settings: Settings, close: bool) -> Iterator[Found]:
+def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Found]:
     """All draws side by side on a device; on the host, some candidates of one after the other."""
     count, problem = sources[0].candidates, sources[0].problem
     width = max(1, STATE_BYTES // (8 * max(1, problem.rows * sources[0].columns)))
@@ -81,17 +81,17 @@ def _batches(sources, schemes, settings: Settings, close: bool) -> Iterator[Foun
             source = whole
             if width < count:
                 index = np.arange(first, min(first + width, count))
-                source = states_of(problem, whole.reservoirs.columns(index), whole.device)
+                source = states_of(problem, whole.reservoirs.take(index), whole.device)
             plan = plan or plan_of(source, schemes, settings)
             if plan.way == "device":
-                yield from _on_device(sources, schemes, plan, settings, close)
+                yield from _on_device(sources, schemes, plan, settings, loops)
                 return
-            yield draw, first, _one_batch(source, schemes, plan, settings, close)
+            yield draw, first, _one_batch(source, schemes, plan, settings, loops)
             if source is not whole:
                 whole.steps += source.steps
 
 
-def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, close: bool) -> Batch:
+def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, loops: bool) -> Batch:
     """Candidates whose states are kept, or pass by, together."""
     batch = {
         name: Validated(splits, plan.choices[name], way=plan.way)
@@ -111,8 +111,8 @@ def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, close: b
                 fold_by_fold(states, one, settings, keep_fold=plan.way == "fold")
         for one in looped:
             one.starts = states.begins(one.splits.runs.first)
-        if close:
-            _close(states, looped, settings)
+        if loops:
+            _run_loops(states, looped, settings)
     return batch
 
 
@@ -144,7 +144,7 @@ def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, set
 
 
 def _on_device(
-    sources: Sequence[States], schemes, plan: Plan, settings: Settings, close: bool
+    sources: Sequence[States], schemes, plan: Plan, settings: Settings, loops: bool
 ) -> list[Found]:
     """All draws side by side; with half as many networks at a time whenever the device is full.
 
@@ -157,7 +157,7 @@ def _on_device(
     most = max(1, min(free // (2 * bytes_on_device(source)), shape[0] * shape[1]))
     while True:
         try:
-            return _in_groups(sources, schemes, plan, settings, close, most, free)
+            return _in_groups(sources, schemes, plan, settings, loops, most, free)
         except DeviceFull:
             if most == 1:
                 raise
@@ -166,7 +166,7 @@ def _on_device(
 
 
 def _in_groups(
-    sources: Sequence[States], schemes, plan: Plan, settings: Settings, close: bool, most, free
+    sources: Sequence[States], schemes, plan: Plan, settings: Settings, loops: bool, most, free
 ) -> list[Found]:
     """Results of at most so many networks at a time."""
     problem, device = sources[0].problem, sources[0].device
@@ -188,8 +188,8 @@ def _in_groups(
                 one.scores, one.W = _scored(solved, one, problem, settings)
                 if splits in looped:
                     one.starts = _picked(begun, np.searchsorted(begins, splits.runs.first))
-                    if close:
-                        _close(States(problem, part, device), [one], settings)
+                    if loops:
+                        _run_loops(States(problem, part, device), [one], settings)
                 batch[name] = _brought_home(one, settings)
             width = candidates.stop - candidates.start
             for place, draw in enumerate(range(draws.start, draws.stop)):
@@ -215,13 +215,13 @@ def _brought_home(one: Validated, settings: Settings) -> Validated:
     return one
 
 
-def _close(source: States, looped: Sequence[Validated], settings: Settings) -> None:
+def _run_loops(source: States, looped: Sequence[Validated], settings: Settings) -> None:
     """Scores of a generative task, by running every trajectory.
 
     Runs of several schemes over the same rows, from readouts of the same training rows, are run
     once by the host.
     """
-    problem, needs = source.problem, kinds(settings.metrics)
+    problem, needs = source.problem, needs_of(settings.metrics)
     before: dict = {}
     for one in looped:
         if set(needs) <= set(GROWING) and (len(needs) == 1 or problem.lazy):
@@ -236,7 +236,7 @@ def _close(source: States, looped: Sequence[Validated], settings: Settings) -> N
 
 def _sums(source: States, one: Validated, settings: Settings, before: dict) -> dict[str, Any]:
     """Sums of errors ``(candidates, splits, ridge)`` of every kind; new ones go into ``before``."""
-    splits, needs = one.splits, kinds(settings.metrics)
+    splits, needs = one.splits, needs_of(settings.metrics)
     names = list(zip(splits.train, splits.valid, strict=True))
     new = [place for place, name in enumerate(names) if name not in before]
     if new:

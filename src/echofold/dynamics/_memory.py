@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_count, check_integer, check_number, seed_of
-from echofold._engine.kind import Reservoir, together
+from echofold._engine.kind import Reservoir, drawn
 from echofold._models.base import ESN
 from echofold._models.regressor import ESNRegressor
 from echofold.reservoirs import reservoir_of
@@ -94,10 +94,10 @@ def memory_capacity(
         steps = max(LEAST_STEPS, STEPS_EACH * (units + delays))
     check_integer("steps", steps, units + 3, ", more than values in a row of the readout")
     check_number("ridge", ridge, "a number of at least 0", lambda value: value >= 0)
-    warmup = together([kind], 1, seed).warmup()
+    warmup = drawn([kind], 1, seed).warmup()
     # The input has a stream of its own, whatever else a seed may draw.
-    drawn = np.random.default_rng([seed_of(random_state) % 2**32, 1])
-    u = drawn.uniform(-1, 1, size=delays + warmup + 2 * steps)
+    rng = np.random.default_rng([seed_of(random_state) % 2**32, 1])
+    u = rng.uniform(-1, 1, size=delays + warmup + 2 * steps)
     delayed = np.lib.stride_tricks.sliding_window_view(u, delays + 1)[:, -2::-1]
     inputs, trained = u[delays:, None], warmup + steps
     model = ESNRegressor(
