@@ -70,7 +70,7 @@ class Representation(ABC):
     """How a series is represented; a subclass says what the levels of its values are.
 
     ``lags`` are those of the differences, one after the other; ``seasons`` are lengths of seasons,
-    each with its number of waves. It is true if values do not stay as they are.
+    each with its number of waves. It is false if values stay as they are.
     """
 
     lags: tuple[int, ...]
@@ -102,9 +102,6 @@ class Representation(ABC):
     @abstractmethod
     def stored(self) -> tuple:
         """What a model file holds of it, for `read_representation`."""
-
-    def __bool__(self) -> bool:
-        return bool(self.lags)
 
     @cached_property
     def terms(self) -> tuple[tuple[int, float], ...]:

@@ -132,9 +132,7 @@ def _kept_steps(r: Reservoirs, readout, course: Course, going, first, steps: int
     return scan(step, going, first + jnp.arange(steps))
 
 
-@program
-def _begin(r: Reservoirs, readout, inputs, x, course: Course, past, *, sum_):
-    return first_output(r, readout, inputs, x, course, past, sum_)
+_begin, _proceed_keeping = program(first_output), program(_kept_steps)
 
 
 @program
@@ -142,11 +140,6 @@ def _proceed(r: Reservoirs, readout, going, course, first, stop, *, sum_, steps)
     # A CPU runs any number of steps by one program. An accelerator that does not know the number
     # asks the host after every step, so that ``steps`` are compiled in.
     return _steps(r, readout, course, sum_, going, first, stop - first if steps is None else steps)
-
-
-@program
-def _proceed_keeping(r: Reservoirs, readout, going, course: Course, first, *, steps: int):
-    return _kept_steps(r, readout, course, going, first, steps)
 
 
 @program
@@ -176,7 +169,7 @@ def proceed(
     then squares).
     """
     if keep:
-        return _proceed_keeping(r, readout, going, course, first, steps=steps)
+        return _proceed_keeping(r, readout, course, going, first, steps=steps)
     options = {"sum_": sum_, "steps": steps if accelerated() else None}
     return _proceed(r, readout, going, course, first, first + steps, **options), None
 

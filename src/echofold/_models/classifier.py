@@ -182,7 +182,8 @@ class ESNClassifier(ClassifierMixin, ESN):
         -------
         labels : ndarray of shape (n,)
         """
-        return self.classes_[self._outputs(sequences).argmax(axis=1)]
+        best = self._outputs(sequences).argmax(axis=1)  # raises before `fit`
+        return self.classes_[best]
 
     def predict_proba(self, sequences: Any) -> np.ndarray:
         """Probabilities of the classes, the largest for the one that `predict` gives.
