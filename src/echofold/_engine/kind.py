@@ -23,8 +23,6 @@ from echofold._data.arguments import refuse
 from echofold._data.scikit_learn import SharesFunctions
 from echofold._data.segments import Segments
 
-TRIED = 3  # columns of the arrays that users' functions are tried with
-SIDE_BY_SIDE = "made of jax.numpy operations, with networks side by side in the last axis"
 MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square
 EXPECTED = (
     "'states', 'inputs+states', either of them followed by '+squares', 'polynomial 2' (or another "
@@ -72,68 +70,6 @@ class View:
                 "degree, or 'inputs+states+squares'."
             )
         return terms if self.degree > 1 else shown
-
-
-def view_of(readout: Any) -> View:
-    """The view that ``readout=`` of an estimator asks for."""
-    if callable(readout):
-        return View(inputs=False, function=readout)
-    if not isinstance(readout, str):
-        refuse("readout", readout, EXPECTED)
-    words = readout.split()
-    if len(words) == 2 and words[0] == "polynomial" and words[1] in ("2", "3", "4", "5"):
-        return View(degree=int(words[1]))
-    parts = [part.strip() for part in readout.split("+")]
-    if parts in (["states"], ["inputs", "states"]):
-        return View(inputs=len(parts) == 2)
-    if parts in (["states", "squares"], ["inputs", "states", "squares"]):
-        return View(inputs=len(parts) == 3, squares=True)
-    return refuse("readout", readout, EXPECTED)
-
-
-def products(values, degree: int):
-    """Products ``(terms, columns)`` of ``degree`` of the ``values (count, columns)``, each once."""
-    chosen = np.array(list(combinations_with_replacement(range(values.shape[0]), degree)))
-    product = values[chosen[:, 0]]
-    for factor in range(1, degree):
-        product = product * values[chosen[:, factor]]
-    return product
-
-
-def _as_wide(u, x):
-    """Inputs, given once for all columns, for every column."""
-    return jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
-
-
-def tried(name: str, function: Callable, given: str, *args: Any, rule: str) -> Any:
-    """Shapes that a user's function gives for ``args``, arrays or shapes, which ``given`` tells."""
-    try:
-        return jax.eval_shape(function, *args)
-    except Exception as error:  # whatever a user's function raises
-        raise ValueError(
-            f"{name}={function!r} failed for {given}: {error}. It must be {rule}."
-        ) from error
-
-
-def of_shape(rows: int, columns: int = TRIED) -> Any:
-    """An array that is not there, for `tried`."""
-    return jax.ShapeDtypeStruct((rows, columns), jnp.result_type(float))
-
-
-def features_of(name: str, function: Callable, **arrays: int) -> int:
-    """How many features a user's function gives for arrays of so many rows, by what they are.
-
-    It must do so for any number of networks.
-    """
-    shapes = [of_shape(rows) for rows in arrays.values()]
-    given = " and ".join(f"{what} of shape ({rows}, {TRIED})" for what, rows in arrays.items())
-    seen = tried(name, function, given, *shapes, rule=SIDE_BY_SIDE)
-    if getattr(seen, "ndim", 0) != 2 or seen.shape[1] != TRIED or not seen.shape[0]:
-        raise ValueError(
-            f"{name}={function!r} gave shape {getattr(seen, 'shape', None)} for {given}, expected "
-            f"(features, {TRIED}): networks are side by side in the last axis."
-        )
-    return int(seen.shape[0])
 
 
 KINDS: dict[str, type[Reservoir]] = {}  # by module and name, as model files call them
@@ -373,3 +309,69 @@ def drawn(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:
 def restored(kind: Reservoir, stored: dict[str, Any], inputs: int) -> Reservoirs:
     """A trained candidate, from what an estimator carries."""
     return Reservoirs(kind, *kind.restored(stored), inputs)
+
+
+def view_of(readout: Any) -> View:
+    """The view that ``readout=`` of an estimator asks for."""
+    if callable(readout):
+        return View(inputs=False, function=readout)
+    if not isinstance(readout, str):
+        refuse("readout", readout, EXPECTED)
+    words = readout.split()
+    if len(words) == 2 and words[0] == "polynomial" and words[1] in ("2", "3", "4", "5"):
+        return View(degree=int(words[1]))
+    parts = [part.strip() for part in readout.split("+")]
+    if parts in (["states"], ["inputs", "states"]):
+        return View(inputs=len(parts) == 2)
+    if parts in (["states", "squares"], ["inputs", "states", "squares"]):
+        return View(inputs=len(parts) == 3, squares=True)
+    return refuse("readout", readout, EXPECTED)
+
+
+def products(values, degree: int):
+    """Products ``(terms, columns)`` of ``degree`` of the ``values (count, columns)``, each once."""
+    chosen = np.array(list(combinations_with_replacement(range(values.shape[0]), degree)))
+    product = values[chosen[:, 0]]
+    for factor in range(1, degree):
+        product = product * values[chosen[:, factor]]
+    return product
+
+
+def _as_wide(u, x):
+    """Inputs, given once for all columns, for every column."""
+    return jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
+
+
+TRIED = 3  # columns of the arrays that users' functions are tried with
+SIDE_BY_SIDE = "made of jax.numpy operations, with networks side by side in the last axis"
+
+
+def tried(name: str, function: Callable, given: str, *args: Any, rule: str) -> Any:
+    """Shapes that a user's function gives for ``args``, arrays or shapes, which ``given`` tells."""
+    try:
+        return jax.eval_shape(function, *args)
+    except Exception as error:  # whatever a user's function raises
+        raise ValueError(
+            f"{name}={function!r} failed for {given}: {error}. It must be {rule}."
+        ) from error
+
+
+def of_shape(rows: int, columns: int = TRIED) -> Any:
+    """An array that is not there, for `tried`."""
+    return jax.ShapeDtypeStruct((rows, columns), jnp.result_type(float))
+
+
+def features_of(name: str, function: Callable, **arrays: int) -> int:
+    """How many features a user's function gives for arrays of so many rows, by what they are.
+
+    It must do so for any number of networks.
+    """
+    shapes = [of_shape(rows) for rows in arrays.values()]
+    given = " and ".join(f"{what} of shape ({rows}, {TRIED})" for what, rows in arrays.items())
+    seen = tried(name, function, given, *shapes, rule=SIDE_BY_SIDE)
+    if getattr(seen, "ndim", 0) != 2 or seen.shape[1] != TRIED or not seen.shape[0]:
+        raise ValueError(
+            f"{name}={function!r} gave shape {getattr(seen, 'shape', None)} for {given}, expected "
+            f"(features, {TRIED}): networks are side by side in the last axis."
+        )
+    return int(seen.shape[0])

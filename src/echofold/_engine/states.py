@@ -31,62 +31,16 @@ from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
 from echofold._machine.device import Work, engine, resolve
 from echofold._machine.progress import passing
 
-
-def sequence_features(
-    reservoirs: Reservoirs, segments: Segments, columns: int | None = None
-) -> np.ndarray:
-    """Kept inputs, then kept states, of every sequence: ``(candidates, n, features)``.
-
-    Callers hold `_machine.device.engine`. Columns are those of the readout without its leading one:
-    ``segments.beside`` if it sees inputs, then the states with the position first and the unit
-    last. Sequences run side by side, ``columns`` states wide (None: as suits the device), shortest
-    first, so that little of the work is padding.
-    """
-    candidates, positions = reservoirs.shape[1], segments.positions
-    rows, kept = len(segments.beside), positions * segments.inputs * reservoirs.beside
-    features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
-    features[:, :, :kept] = segments.beside[:, :kept]
-    lengths, weights = segments.lengths, segments.take
-    assert weights is not None
-    columns = columns or _suitable_columns()
-    reservoirs = jax.device_put(reservoirs)  # once, not for every block
-    for chosen, steps in _blocks(lengths, max(1, columns // candidates)):
-        width = len(chosen)
-        present = chosen[chosen >= 0]
-        sequences = np.zeros((width, steps, segments.inputs))
-        take = np.zeros((positions, steps, width))
-        most = min(steps, segments.longest)
-        sequences[: len(present), :most] = segments.padded[present, :most]
-        take[:, :most, : len(present)] = weights[:, :most, present]
-        states = np.asarray(drive_sequences(reservoirs, sequences, take))[..., : len(present)]
-        states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
-        features[:, present, kept:] = states
-    return features
-
-
-def _suitable_columns() -> int:
-    """States side by side: those that a CPU's cache holds, or that fill an accelerator."""
-    (device,) = jnp.zeros(0).devices()
-    return WIDE_COLUMNS if device.platform == "cpu" else ACCELERATOR_COLUMNS
-
-
-def _blocks(lengths: np.ndarray, most: int):
-    """Yield the sequences of each block, all equally many (-1 is padding), and its steps."""
-    count = -(-len(lengths) // most)
-    size = -(-len(lengths) // count)
-    order = np.full(count * size, -1)
-    order[: len(lengths)] = np.argsort(lengths, kind="stable")
-    for chosen in order.reshape(count, size):
-        yield chosen, few_lengths(int(lengths[chosen[chosen >= 0]].max()))
-
-
 PILOT_SEGMENTS = 16
 REMEMBERED = 2**25  # bytes of rows that were kept for a validation, for a final model to find
 SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
 
 
 class States:
-    """Where the states of a series come from; counts the reservoir steps that were driven.
+    """Where the states of a series come from: the ``source`` of a validation or a fit.
+
+    `kept` gives all rows ``(rows, m)`` of every candidate, `blocks` the same piece by piece,
+    `begins` what closed loops start from. Reservoir steps that are driven are counted.
 
     Attributes
     ----------
@@ -326,6 +280,54 @@ def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     reservoirs = drawn([kind], problem.segments.inputs, seed)
     steps = len(problem.washout) + problem.rows
     return states_of(problem, reservoirs, resolve(device, Work(steps, 1, reservoirs.shape[0])))
+
+
+def sequence_features(
+    reservoirs: Reservoirs, segments: Segments, columns: int | None = None
+) -> np.ndarray:
+    """Kept inputs, then kept states, of every sequence: ``(candidates, n, features)``.
+
+    Callers hold `_machine.device.engine`. Columns are those of the readout without its leading one:
+    ``segments.beside`` if it sees inputs, then the states with the position first and the unit
+    last. Sequences run side by side, ``columns`` states wide (None: as suits the device), shortest
+    first, so that little of the work is padding.
+    """
+    candidates, positions = reservoirs.shape[1], segments.positions
+    rows, kept = len(segments.beside), positions * segments.inputs * reservoirs.beside
+    features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
+    features[:, :, :kept] = segments.beside[:, :kept]
+    lengths, weights = segments.lengths, segments.take
+    assert weights is not None
+    columns = columns or _suitable_columns()
+    reservoirs = jax.device_put(reservoirs)  # once, not for every block
+    for chosen, steps in _blocks(lengths, max(1, columns // candidates)):
+        width = len(chosen)
+        present = chosen[chosen >= 0]
+        sequences = np.zeros((width, steps, segments.inputs))
+        take = np.zeros((positions, steps, width))
+        most = min(steps, segments.longest)
+        sequences[: len(present), :most] = segments.padded[present, :most]
+        take[:, :most, : len(present)] = weights[:, :most, present]
+        states = np.asarray(drive_sequences(reservoirs, sequences, take))[..., : len(present)]
+        states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
+        features[:, present, kept:] = states
+    return features
+
+
+def _suitable_columns() -> int:
+    """States side by side: those that a CPU's cache holds, or that fill an accelerator."""
+    (device,) = jnp.zeros(0).devices()
+    return WIDE_COLUMNS if device.platform == "cpu" else ACCELERATOR_COLUMNS
+
+
+def _blocks(lengths: np.ndarray, most: int):
+    """Yield the sequences of each block, all equally many (-1 is padding), and its steps."""
+    count = -(-len(lengths) // most)
+    size = -(-len(lengths) // count)
+    order = np.full(count * size, -1)
+    order[: len(lengths)] = np.argsort(lengths, kind="stable")
+    for chosen in order.reshape(count, size):
+        yield chosen, few_lengths(int(lengths[chosen[chosen >= 0]].max()))
 
 
 # Several draws side by side on a device. A step of an accelerator takes 4 to 8 µs however narrow it

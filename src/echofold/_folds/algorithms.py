@@ -34,6 +34,88 @@ from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
 from echofold._folds.whitened import is_cheaper
 
 PILOT = 10  # rows a column, spread evenly over a long series
+GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
+
+
+class Solved(NamedTuple):
+    """What was found for the splits of a scheme; networks stand first where there are many.
+
+    Readouts ``W (splits, ridge, 1 + m, outputs)``, how many splits were ``refitted`` plainly, and
+    ``residuals (splits, longest, ridge, outputs)`` on the rows ``at (splits, longest)``, ``n`` if
+    padded; None for what was not asked for.
+    """
+
+    W: Any = None
+    refitted: int = 0
+    at: Any = None
+    residuals: Any = None
+
+
+class Algorithm(ABC):
+    """A way to the readouts of splits, on rows that several schemes share.
+
+    ``public`` is the name users ask for it by. ``work`` counts what is done, by name, and
+    ``SECONDS`` says what one of each takes on one thread of a CPU (``benchmarks/calibrate.py``).
+    What is ``shared`` is done once for all schemes.
+    """
+
+    public: ClassVar[str]
+    SECONDS: ClassVar[dict[str, float]]
+    shared: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, rows: KeptRows, scheme: str):
+        self.rows, self.scheme = rows, scheme
+
+    def solved(self, splits: RowSplits, readouts: bool, residuals: bool) -> Solved:
+        """What is wanted of every split."""
+        found = self.readouts(splits) if readouts else Solved()
+        if not residuals:
+            return found
+        open_loop = self.residuals(splits)
+        return open_loop._replace(W=found.W, refitted=found.refitted) if readouts else open_loop
+
+    @abstractmethod
+    def solve(self, splits: RowSplits) -> Solved:
+        """Readouts of splits that all have different training sets."""
+
+    def readouts(self, splits: RowSplits) -> Solved:
+        """Readouts of every split; those that train on the same rows are solved once.
+
+        Schemes share rows, too: what another has solved is not solved again.
+        """
+        known, distinct = self.rows.known, splits.distinct
+        if known is None:
+            found = self.solve(distinct)
+            return found._replace(W=splits.spread(found.W))
+        new = [number for number, train in enumerate(distinct.train) if train not in known]
+        refitted = 0
+        if new:
+            todo = distinct.part(new)
+            W, refitted = self.solve(todo)[:2]
+            known |= dict(zip(todo.train, W, strict=True))
+        return Solved(np.stack([known[train] for train in splits.train]), refitted)
+
+    def residuals(self, splits: RowSplits) -> Solved:
+        """Residuals of every split on its validation rows."""
+        found, at = self.readouts(splits), splits.valid_rows
+        return found._replace(at=at, residuals=predict(self.rows.X, self.rows.Y, at, found.W))
+
+    @staticmethod
+    @abstractmethod
+    def work(size: Size) -> dict[str, float]:
+        """Counts of work for one candidate."""
+
+    @classmethod
+    def applies(cls, size: Size) -> bool:
+        """Whether it can be chosen for such a problem."""
+        return True
+
+    @classmethod
+    def cost(cls, size: Size, paid: bool = False) -> float:
+        """Estimated seconds for one candidate; ``paid``: without what another scheme does."""
+        work = cls.work(size).items()
+        left_out = cls.shared if paid else ()
+        return float(sum(n * cls.SECONDS[name] for name, n in work if name not in left_out))
 
 
 class KeptRows:
@@ -117,113 +199,6 @@ class KeptRows:
                     white, total, self._leaves = whitening(self.X), None, None
             self._white = white.settled(total)
         return self._white
-
-
-class Solved(NamedTuple):
-    """What was found for the splits of a scheme; networks stand first where there are many.
-
-    Readouts ``W (splits, ridge, 1 + m, outputs)``, how many splits were ``refitted`` plainly, and
-    ``residuals (splits, longest, ridge, outputs)`` on the rows ``at (splits, longest)``, ``n`` if
-    padded; None for what was not asked for.
-    """
-
-    W: Any = None
-    refitted: int = 0
-    at: Any = None
-    residuals: Any = None
-
-
-GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
-
-
-@dataclass
-class Size:
-    """How large a problem is: what costs are estimated from.
-
-    ``n`` rows, ``k`` splits of which ``sets`` have training sets of their own, ``p`` columns with
-    that of ones, ``pilot`` rows that a whitening is learned from; ``solved`` are the products of
-    making all readouts from a factorisation, ``predicted`` those of predicting all validation rows.
-    """
-
-    splits: RowSplits
-    m: int
-    outputs: int
-    ridges: int
-    readouts: bool = True  # whether readouts are needed, or only residuals
-
-    def __post_init__(self):
-        self.n, self.k, self.sets = self.splits.n, len(self.splits), len(self.splits.distinct)
-        self.p = 1.0 + self.m
-        self.pilot = pilot_rows(self.n, self.p, PILOT)
-        self.solved = self.sets * self.ridges * self.outputs * self.p**2
-        self.predicted = float(self.splits.sizes.sum()) * self.p * self.ridges * self.outputs
-
-
-class Algorithm(ABC):
-    """A way to the readouts of splits, on rows that several schemes share.
-
-    ``public`` is the name users ask for it by. ``work`` counts what is done, by name, and
-    ``SECONDS`` says what one of each takes on one thread of a CPU (``benchmarks/calibrate.py``).
-    What is ``shared`` is done once for all schemes.
-    """
-
-    public: ClassVar[str]
-    SECONDS: ClassVar[dict[str, float]]
-    shared: ClassVar[tuple[str, ...]] = ()
-
-    def __init__(self, rows: KeptRows, scheme: str):
-        self.rows, self.scheme = rows, scheme
-
-    def solved(self, splits: RowSplits, readouts: bool, residuals: bool) -> Solved:
-        """What is wanted of every split."""
-        found = self.readouts(splits) if readouts else Solved()
-        if not residuals:
-            return found
-        open_loop = self.residuals(splits)
-        return open_loop._replace(W=found.W, refitted=found.refitted) if readouts else open_loop
-
-    @abstractmethod
-    def solve(self, splits: RowSplits) -> Solved:
-        """Readouts of splits that all have different training sets."""
-
-    def readouts(self, splits: RowSplits) -> Solved:
-        """Readouts of every split; those that train on the same rows are solved once.
-
-        Schemes share rows, too: what another has solved is not solved again.
-        """
-        known, distinct = self.rows.known, splits.distinct
-        if known is None:
-            found = self.solve(distinct)
-            return found._replace(W=splits.spread(found.W))
-        new = [number for number, train in enumerate(distinct.train) if train not in known]
-        refitted = 0
-        if new:
-            todo = distinct.part(new)
-            W, refitted = self.solve(todo)[:2]
-            known |= dict(zip(todo.train, W, strict=True))
-        return Solved(np.stack([known[train] for train in splits.train]), refitted)
-
-    def residuals(self, splits: RowSplits) -> Solved:
-        """Residuals of every split on its validation rows."""
-        found, at = self.readouts(splits), splits.valid_rows
-        return found._replace(at=at, residuals=predict(self.rows.X, self.rows.Y, at, found.W))
-
-    @staticmethod
-    @abstractmethod
-    def work(size: Size) -> dict[str, float]:
-        """Counts of work for one candidate."""
-
-    @classmethod
-    def applies(cls, size: Size) -> bool:
-        """Whether it can be chosen for such a problem."""
-        return True
-
-    @classmethod
-    def cost(cls, size: Size, paid: bool = False) -> float:
-        """Estimated seconds for one candidate; ``paid``: without what another scheme does."""
-        work = cls.work(size).items()
-        left_out = cls.shared if paid else ()
-        return float(sum(n * cls.SECONDS[name] for name, n in work if name not in left_out))
 
 
 def predict(X, Y, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -362,3 +337,26 @@ class SmallK(Algorithm):
             "decompose": k * p**3 * svd,
             "predict": size.predicted,
         }
+
+
+@dataclass
+class Size:
+    """How large a problem is: what costs are estimated from.
+
+    ``n`` rows, ``k`` splits of which ``sets`` have training sets of their own, ``p`` columns with
+    that of ones, ``pilot`` rows that a whitening is learned from; ``solved`` are the products of
+    making all readouts from a factorisation, ``predicted`` those of predicting all validation rows.
+    """
+
+    splits: RowSplits
+    m: int
+    outputs: int
+    ridges: int
+    readouts: bool = True  # whether readouts are needed, or only residuals
+
+    def __post_init__(self):
+        self.n, self.k, self.sets = self.splits.n, len(self.splits), len(self.splits.distinct)
+        self.p = 1.0 + self.m
+        self.pilot = pilot_rows(self.n, self.p, PILOT)
+        self.solved = self.sets * self.ridges * self.outputs * self.p**2
+        self.predicted = float(self.splits.sizes.sum()) * self.p * self.ridges * self.outputs

@@ -277,8 +277,8 @@ class Left(NamedTuple):
     """What leaving rows out gives for every candidate and split.
 
     ``residuals (candidates, splits, longest, ridge, outputs)``; readouts ``W (candidates, splits,
-    ridge, 1 + m, outputs)`` where asked for; ``bad (candidates, splits, ridge)`` is what the host
-    must solve.
+    ridge, 1 + m, outputs)`` where asked for; ``bad (candidates, splits, ridge)`` is not
+    sound, and refitted.
     """
 
     residuals: Any

@@ -31,55 +31,13 @@ from scipy.linalg.lapack import dpotrs
 from echofold._folds.tolerances import GROWTH, POOR, PROBES, probe
 from echofold._machine.arrays import namespace
 
-FEWEST = 4  # ridge values that are worth it
-MOST = 60  # products, after which factors would have been cheaper
+CACHED = 2**17  # numbers in the systems that the host factors together
+FEWEST = 4  # ridge values that are worth conjugate gradients
+MOST = 60  # products of these, after which factors would have been cheaper
 LOSS = 1e-11  # of the first residual, below which the recursion for it is no longer believed
 END = 1e-16
-
-
-def is_cheaper(p: int, ridges: int, outputs: int) -> bool:
-    """Whether 20 products cost less than a factor for each ridge value, of half their speed."""
-    return ridges >= FEWEST and 90 * (ridges * outputs + PROBES) < ridges * p
-
-
-def solve_together(gram, diagonals, right) -> np.ndarray | None:
-    """Solutions of ``(gram + diag(d)) x = b`` for columns ``d`` and ``b (p, systems)``.
-
-    None where the products do not suffice.
-    """
-    scale = 1 / (np.diag(gram)[:, None] + diagonals)
-    if not (np.isfinite(scale).all() and (scale > 0).all()):
-        return None
-    x, r = np.zeros_like(right), right.copy()
-    z = scale * r
-    step, size = z.copy(), np.einsum("pc,pc->c", r, z)
-    first, anew = size.copy(), True
-    for _ in range(MOST):
-        if (size <= END**2 * first).all():
-            return x
-        product = gram @ step
-        product += diagonals * step
-        along = np.einsum("pc,pc->c", step, product)
-        if not (along >= 0).all():
-            return None
-        ahead = np.divide(size, along, out=np.zeros_like(size), where=along > 0)
-        x += ahead * step
-        if anew and (size < LOSS**2 * first).all():
-            anew = False
-            r = right - gram @ x - diagonals * x
-            z = scale * r
-            step, size = z.copy(), np.einsum("pc,pc->c", r, z)
-            continue
-        r -= ahead * product
-        z = scale * r
-        before, size = size, np.einsum("pc,pc->c", r, z)
-        step *= np.divide(size, before, out=np.zeros_like(size), where=before > 0)
-        step += z
-    return None
-
-
-CACHED = 2**17  # numbers in the systems that the host factors together
 ENOUGH = 1  # sets that conjugate gradients do not solve, until they are given up
+LARGE = 32  # rows from which the host solves systems one by one, as positive definite ones
 
 
 class Coordinates(NamedTuple):
@@ -133,6 +91,17 @@ class Systems(NamedTuple):
     b: Any
 
 
+def solve_path(M, at: Coordinates, shift, ridge, penalised: bool) -> Readouts:
+    """Readouts from moments ``M (…, sets, 1 + r + outputs, same)`` of shifted targets."""
+    xp, given = namespace(M), systems(M, at, shift, penalised)
+    v, sound = _solve_each(given, ridge)
+    if penalised:
+        W = lead_back(v, at, shift, True)
+        return Readouts(W, xp.concatenate([v[..., :1, :] - shift, v[..., 1:, :]], axis=-2), sound)
+    v = with_free_bias(v, given)
+    return Readouts(lead_back(v, at, shift, False), v, sound)
+
+
 def systems(M, at: Coordinates, shift, penalised: bool) -> Systems:
     """From moments ``M (…, sets, 1 + r + outputs, same)`` of shifted targets.
 
@@ -165,6 +134,12 @@ def _mean_inside(at: Coordinates):
     return a, 1 + (at.rest * at.rest).sum(axis=-1)[..., None]
 
 
+def with_free_bias(v, given: Systems):
+    """Solutions ``(…, sets, ridge, r, outputs)`` of centred systems, with the bias before them."""
+    bias = given.b[..., None, :, :] - namespace(v).swapaxes(given.z, -1, -2)[..., None, :, :] @ v
+    return namespace(v).concatenate([bias, v], axis=-2)
+
+
 def lead_back(v, at: Coordinates, shift, penalised: bool):
     """Readouts of ``[1, X]`` from those of ``[1, Z]``, ``v (…, sets, ridge, 1 + r, outputs)``.
 
@@ -181,23 +156,6 @@ def lead_back(v, at: Coordinates, shift, penalised: bool):
         # By the readout itself, so that what rounding has done to it is undone at the mean.
         first = shift + first - at.mean[..., None, None, None, :] @ w
     return xp.concatenate([first, w], axis=-2)
-
-
-def solve_path(M, at: Coordinates, shift, ridge, penalised: bool) -> Readouts:
-    """Readouts from moments ``M (…, sets, 1 + r + outputs, same)`` of shifted targets."""
-    xp, given = namespace(M), systems(M, at, shift, penalised)
-    v, sound = _solve_each(given, ridge)
-    if penalised:
-        W = lead_back(v, at, shift, True)
-        return Readouts(W, xp.concatenate([v[..., :1, :] - shift, v[..., 1:, :]], axis=-2), sound)
-    v = with_free_bias(v, given)
-    return Readouts(lead_back(v, at, shift, False), v, sound)
-
-
-def with_free_bias(v, given: Systems):
-    """Solutions ``(…, sets, ridge, r, outputs)`` of centred systems, with the bias before them."""
-    bias = given.b[..., None, :, :] - namespace(v).swapaxes(given.z, -1, -2)[..., None, :, :] @ v
-    return namespace(v).concatenate([bias, v], axis=-2)
 
 
 def _solve_each(given: Systems, ridge):
@@ -299,6 +257,47 @@ def _by_products(given: Systems, ridge, probes, most, solutions, sound) -> None:
         solutions[one] = np.moveaxis(each, 0, 1)
 
 
+def is_cheaper(p: int, ridges: int, outputs: int) -> bool:
+    """Whether 20 products cost less than a factor for each ridge value, of half their speed."""
+    return ridges >= FEWEST and 90 * (ridges * outputs + PROBES) < ridges * p
+
+
+def solve_together(gram, diagonals, right) -> np.ndarray | None:
+    """Solutions of ``(gram + diag(d)) x = b`` for columns ``d`` and ``b (p, systems)``.
+
+    None where the products do not suffice.
+    """
+    scale = 1 / (np.diag(gram)[:, None] + diagonals)
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        return None
+    x, r = np.zeros_like(right), right.copy()
+    z = scale * r
+    step, size = z.copy(), np.einsum("pc,pc->c", r, z)
+    first, anew = size.copy(), True
+    for _ in range(MOST):
+        if (size <= END**2 * first).all():
+            return x
+        product = gram @ step
+        product += diagonals * step
+        along = np.einsum("pc,pc->c", step, product)
+        if not (along >= 0).all():
+            return None
+        ahead = np.divide(size, along, out=np.zeros_like(size), where=along > 0)
+        x += ahead * step
+        if anew and (size < LOSS**2 * first).all():
+            anew = False
+            r = right - gram @ x - diagonals * x
+            z = scale * r
+            step, size = z.copy(), np.einsum("pc,pc->c", r, z)
+            continue
+        r -= ahead * product
+        z = scale * r
+        before, size = size, np.einsum("pc,pc->c", r, z)
+        step *= np.divide(size, before, out=np.zeros_like(size), where=before > 0)
+        step += z
+    return None
+
+
 def factored(systems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lower Cholesky factors of a stack on the host, and which there are.
 
@@ -348,9 +347,6 @@ def squared_errors(M, v):
     total = xp.einsum("...ii->...i", M[..., r:, r:])[..., None, :]
     error = total + (v * (gram @ v - 2 * cross)).sum(axis=-2)
     return xp.where(error < 1e-8 * total, np.nan, error)
-
-
-LARGE = 32  # rows from which the host solves systems one by one, as positive definite ones
 
 
 def leave_one(C, r, d):

@@ -45,7 +45,11 @@ KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each bl
 
 @dataclass(frozen=True)
 class Plan:
-    """A way of the table above, the algorithm of every scheme, and what rows are cut into."""
+    """A way of the table above, the algorithm of every scheme, and what rows are cut into.
+
+    ``pieces`` are those of the schemes that are solved from moments; where there are none, it is
+    one piece of all rows on a device, and empty on the host.
+    """
 
     way: str
     choices: dict[str, Choice]

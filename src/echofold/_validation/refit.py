@@ -1,4 +1,4 @@
-"""Plain refits of splits whose states are not kept: R factors that grow as the rows pass by.
+"""Fits, and plain refits of splits, of rows that pass by: R factors that grow with them.
 
 The definition of `_folds.algorithms.naive`, in memory that does not depend on the number of rows,
 and for one training set quicker than with all rows at hand. A QR of ``[1, X − x₀, Y − y₀]`` with

@@ -18,7 +18,12 @@ from echofold.schemes._scheme import Scheme
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of a validation."""
+    """What is asked of a validation.
+
+    ``ridge (ridges,)`` is the path, ``penalised`` whether it acts on the bias, too; the first of
+    the metrics is the one to select by; ``memory`` is as users give it; ``readouts`` tells whether
+    those of every split are kept.
+    """
 
     ridge: np.ndarray
     penalised: bool

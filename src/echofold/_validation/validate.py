@@ -46,8 +46,8 @@ from echofold.metrics._metric import GROWING
 STATE_BYTES = 2**27  # states of candidates that the host keeps at a time
 
 Source = States | GivenStates
-Batch = dict[str, Validated]  # by scheme
-Found = tuple[int, int, Batch]  # of a draw, from one of its candidates on
+Batch = dict[str, Validated]  # what some candidates gave, by scheme
+Found = tuple[int, int, Batch]  # a draw, the first of the candidates, and what they gave
 
 
 def validate(
@@ -75,17 +75,20 @@ def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Foun
     """All draws side by side on a device; on the host, some candidates of one after the other."""
     count, problem = sources[0].candidates, sources[0].problem
     width = max(1, STATE_BYTES // (8 * max(1, problem.rows * sources[0].columns)))
-    plan = None
+
+    def part(whole: Source, first: int) -> Source:
+        if width >= count or isinstance(whole, GivenStates):
+            return whole
+        index = np.arange(first, min(first + width, count))
+        return states_of(problem, whole.reservoirs.take(index), whole.device)
+
+    plan = plan_of(part(sources[0], 0), schemes, settings)
+    if plan.way == "device":
+        yield from _on_device(sources, schemes, plan, settings, loops)
+        return
     for draw, whole in enumerate(sources):
         for first in range(0, count, width):
-            source = whole
-            if width < count:
-                index = np.arange(first, min(first + width, count))
-                source = states_of(problem, whole.reservoirs.take(index), whole.device)
-            plan = plan or plan_of(source, schemes, settings)
-            if plan.way == "device":
-                yield from _on_device(sources, schemes, plan, settings, loops)
-                return
+            source = part(whole, first)
             yield draw, first, _one_batch(source, schemes, plan, settings, loops)
             if source is not whole:
                 whole.steps += source.steps
