@@ -1,5 +1,8 @@
 """Representations against a plain loop that transforms, refits, generates and inverts by split."""
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +25,8 @@ from echofold import (
     load,
     save,
 )
-from echofold._data.represent import Form
+from echofold._data.represent import Form, Representation
+from echofold._machine.device import engine
 from echofold.metrics import mae, nrmse, rmse
 
 UNITS, RIDGE = 12, [1e-4, 1.0]
@@ -98,6 +102,51 @@ def test_there_and_back(name):
     seasons = tuple((float(length), 2) for length in (6, 9.5))
     waves = Form(seasons=seasons).waves
     np.testing.assert_allclose(waves(20, 50), waves(0, 50)[20:], rtol=0, atol=1e-12)
+
+
+class Square(NamedTuple):
+    """Values of roots."""
+
+    def value(self, level):
+        return level * level
+
+
+class Roots(Representation):
+    """A representation of one's own."""
+
+    seasons, multiplicative, curve, stored = (), False, Square(), ()
+
+    def __init__(self, lags):
+        self.lags = lags
+
+    def levels(self, y, argument, first=0):
+        return np.sqrt(y)
+
+    def values(self, z):
+        return z * z
+
+    def limits(self, ends):
+        return tuple(np.sqrt(ends))
+
+
+@pytest.mark.parametrize("lags", [(), (1,), (6, 1)])
+@pytest.mark.parametrize("make", [partial(Form, False), partial(Form, True), Roots])
+def test_a_closed_loop_brings_back_step_by_step_what_is_brought_back_at_once(make, lags):
+    form, steps = make(lags), 20
+    unit, offset = np.array([2.0, 0.5]), np.array([0.1, -0.2])
+    levels = form.levels(Y, "y")
+    w = (form.differences(levels)[:steps] - offset) / unit
+    before = levels[: form.lost]
+    inverse, past = form.inverse(offset), form.past(before[None])
+    with engine():
+        found = []
+        for n, y in enumerate(w):
+            same, value, past = inverse.step(unit[:, None], y[:, None], past, n)
+            np.testing.assert_array_equal(same[:, 0], y)  # there are no limits
+            found.append(np.asarray(value)[:, 0])
+    at_once = form.values(form.back(offset + unit * w, before))
+    np.testing.assert_allclose(found, at_once, rtol=1e-12)
+    np.testing.assert_allclose(found, Y[form.lost : form.lost + steps], rtol=1e-10)
 
 
 # --- validation ---------------------------------------------------------------------------------

@@ -32,17 +32,14 @@ class Scaler:
         >>> Scaler.learned(np.array([[1.0, 7.0], [3.0, 7.0]]), "minmax", "y")
         Scaler(center=array([1., 7.]), unit=array([2., 1.]))
         """
-        columns = values.shape[1]
+        nothing = np.zeros(values.shape[1]), np.ones(values.shape[1])
         if scale is None and isinstance(values, Lazy):
-            return cls(np.zeros(columns), np.ones(columns))
-        low, high, center, unit = spread_of(values)
+            return cls(*nothing)
+        low, high, mean, std = spread_of(values)
         largest = np.maximum(np.abs(low), np.abs(high))
-        if scale == "minmax":
-            with np.errstate(over="ignore", invalid="ignore"):
-                center, unit = low, high - low
-        bad = ~(np.isfinite(center) & np.isfinite(unit))
-        if scale is None:
-            center, unit, bad = np.zeros(columns), np.ones(columns), largest > LARGEST
+        with np.errstate(over="ignore", invalid="ignore"):
+            center, unit = (low, high - low) if scale == "minmax" else (mean, std)
+        bad = largest > LARGEST if scale is None else ~(np.isfinite(center) & np.isfinite(unit))
         if bad.any():
             column = int(bad.argmax())
             raise ValueError(
@@ -51,7 +48,7 @@ class Scaler:
                 "that column by a constant first."
             )
         if scale is None:
-            return cls(center, unit)
+            return cls(*nothing)
         # The mean of equal numbers is off by a rounding, which must not become the unit.
         constant = (low == high) | (unit == 0)
         return cls(np.where(constant, low, center), np.where(constant, 1.0, unit))
