@@ -1,16 +1,14 @@
 """Segments: stretches of time that a reservoir is driven along, and what of them becomes rows.
 
-Rows are ragged: many segments, each of its own length. A series is one segment of which every step
+Rows are ragged: many segments, each of its own length, and each begun at rest. A series is one segment of which every step
 after the washout is a row. A classifier's sequences are segments of which a few states are kept,
 side by side in one row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -32,21 +30,12 @@ class Segments:
     take : ndarray (positions, longest, segments), or None
         a segment is one row: of each position ``f``, the sum of ``take[f, t, s]`` times input and
         state of its step ``t``.
-    ids : sequence, or None
-        What users call the segments, if not by numbers.
-    resets : ndarray of bool (segments,), or None
-        Which begin at rest, if not all: the others go on from the one before.
-    scales : ndarray (segments, outputs), or None
-        What a scaled unit of each is worth, in units of the problem; 1 if there are none.
     """
 
     steps: Values
     lengths: np.ndarray
     washouts: np.ndarray
     take: np.ndarray | None = None
-    ids: Sequence[Any] | None = None
-    resets: np.ndarray | None = None
-    scales: np.ndarray | None = None
 
     @classmethod
     def series(cls, inputs: Values, washout: int = 0) -> Segments:
