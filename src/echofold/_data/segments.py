@@ -1,8 +1,8 @@
 """Segments: stretches of time that a reservoir is driven along, and what of them becomes rows.
 
-Rows are ragged: many segments, each of its own length, and each begun at rest. A series is one segment of which every step
-after the washout is a row. A classifier's sequences are segments of which a few states are kept,
-side by side in one row.
+Rows are ragged: many segments, each of its own length, and each begun at rest. A series is one
+segment of which every step after the washout is a row. A classifier's sequences are segments of
+which a few states are kept, side by side in one row.
 """
 
 from __future__ import annotations
