@@ -155,12 +155,11 @@ def _stretch(
 
 def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
     """Columns after one output, and what follows it of a series that is not in memory."""
-    problem, r = source.problem, source.reservoirs.silent().take(columns.candidate)
-    start, horizon = columns.start, columns.horizon
+    problem, start, horizon = source.problem, columns.start, columns.horizon
     size = min(longest, max(1, ROWS // len(np.unique(start))))
-    along = course(problem, start, horizon, sum_.tolerance, size)
-    readout = np.moveaxis(columns.readout, 0, 2)
-    going = _first_outputs(problem, r, columns, readout, along, sum_.of)
+    begun = _start(source, columns, sum_.tolerance, size)
+    r, readout, *_, along, _ = begun
+    going = begin(*begun, sum_=sum_.of)
 
     def ahead() -> Iterator[tuple[int, int, Course]]:
         """``(first step, steps, what is run along)`` from the second step to the longest."""
@@ -236,27 +235,16 @@ def _padded(columns: Columns, width: int) -> Columns:
     return columns.part(index)
 
 
-def _from_rows(problem: Problem, r: Reservoirs, columns: Columns) -> tuple:
-    """Inputs, states and levels that columns start from."""
-    rows, inputs = columns.rows.T, columns.rows.shape[1] - r.shape[0]
-    return rows[:inputs], rows[inputs:], levels_before(problem, columns.start)
+def _start(source: States, columns: Columns, tolerance=None, steps: int | None = None) -> tuple:
+    """What columns run on and start from: reservoirs, readouts, inputs, states, course, levels.
 
-
-def _first_outputs(
-    problem: Problem, r: Reservoirs, columns: Columns, readout, along: Course, sum_: str
-) -> Trajectories:
-    """Columns after their first output, from the true rows that they start from."""
-    inputs, states, before = _from_rows(problem, r, columns)
-    return begin(r, readout, inputs, states, along, sum_, before)
-
-
-def _start(source: States, columns: Columns, tolerance=None) -> tuple:
-    """What columns run on and start from."""
+    Of a series that is not in memory, the course is that of the first ``steps``.
+    """
     problem, r = source.problem, source.reservoirs.silent().take(columns.candidate)
-    along = course(problem, columns.start, columns.horizon, tolerance)
-    readout = np.moveaxis(columns.readout, 0, 2)
-    inputs, states, before = _from_rows(problem, r, columns)
-    return r, readout, inputs, states, along, before
+    along = course(problem, columns.start, columns.horizon, tolerance, steps)
+    rows, inputs = columns.rows.T, columns.rows.shape[1] - r.shape[0]
+    before = levels_before(problem, columns.start)
+    return r, np.moveaxis(columns.readout, 0, 2), rows[:inputs], rows[inputs:], along, before
 
 
 class Paused:
@@ -277,17 +265,14 @@ class Paused:
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""
-        problem = self.source.problem
         for part, width in blocks(self.columns.part(columns), self.source.device):
             at, count = columns[part], part.stop - part.start
             index = np.full(width, at[0])
             index[:count] = at
-            some = self.columns.part(index)
-            readout = np.moveaxis(some.readout, 0, 2)
-            r = self.source.reservoirs.silent().take(some.candidate)
-            along = course(problem, some.start, some.horizon, self.sum.tolerance)
+            begun = _start(self.source, self.columns.part(index), self.sum.tolerance)
+            r, readout, *_, along, _ = begun
             if first == 0:
-                going = _first_outputs(problem, r, some, readout, along, self.sum.of)
+                going = begin(*begun, sum_=self.sum.of)
             else:
                 past = np.moveaxis(self.past[index], 0, 2)
                 going = Trajectories(self.x[index].T, self.y[index].T, self.error[index], past)
