@@ -149,7 +149,7 @@ def _sums(r: Reservoirs, readout, inputs, x, course: Course, past, stop, *, sum_
 
 
 def begin(
-    r: Reservoirs, readout, inputs, x, course: Course, before=None, sum_: str = "squared"
+    r: Reservoirs, readout, inputs, x, course: Course, before=None, *, sum_: str = "squared"
 ) -> Trajectories:
     """First output of every column, from true states and true ``inputs (inputs, columns)``.
 
