@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 
 from echofold import Accumulative, KFold, LeaveOneOut, WalkForward
 from echofold._folds.algorithms import KeptRows, Size
-from echofold._folds.choose import WAYS
+from echofold._folds.choose import VARIANTS
 from echofold._folds.splits import cut, resolve_cv
 from echofold._machine.device import one_blas_thread
 
@@ -40,7 +40,7 @@ def problems():
 
 def measure() -> dict[str, list]:
     """Pairs of counts of work and seconds for every algorithm."""
-    found: dict[str, list] = {name: [] for name in WAYS}
+    found: dict[str, list] = {name: [] for name in VARIANTS}
     rng = np.random.RandomState(0)
     for (n, m, scheme), (ridges, outputs) in itertools.product(
         problems(), ((1, 1), (12, 1), (6, 3), (24, 1))
@@ -50,7 +50,7 @@ def measure() -> dict[str, list]:
         ridge = np.logspace(-6, 0, ridges)
         for readouts in (False, True):
             size = Size(splits, m, outputs, ridges, readouts)
-            for name, way in WAYS.items():
+            for name, way in VARIANTS.items():
                 if not way.applies(size) or way.cost(size) > LONGEST:
                     continue
                 if name == "walk" and isinstance(scheme, KFold | LeaveOneOut):
@@ -79,7 +79,7 @@ def main() -> None:
         error = counts @ constants / took
         low, high = np.quantile(error, [0.05, 0.95])
         print(name)
-        for unit, constant in zip(WAYS[name].SECONDS, constants, strict=True):
+        for unit, constant in zip(VARIANTS[name].SECONDS, constants, strict=True):
             print(f'        "{unit}": {constant:.1e},')
         print(f"    # estimate over time: 90 % between {low:.2f} and {high:.2f}")
 

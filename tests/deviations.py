@@ -52,7 +52,7 @@ def readouts(way, X, Y, weights, splits: RowSplits, ridge, penalised: bool):
         asked = Settings(ridge, penalised, [resolve("mse")], memory=way, readouts=True)
         found = validate(Passing(task, 7, np.arange(len(X))), {"cv": splits}, asked)["cv"]
         return found.W[0], found.refitted
-    if CHOICES[way].way == "walk" and splits.train_sizes.min() <= X.shape[1]:
+    if CHOICES[way].variant == "walk" and splits.train_sizes.min() <= X.shape[1]:
         return None
     kept = KeptRows(X, Y, weights, ridge, penalised, cut(len(X), {"cv": splits}))
     return CHOICES[way].on(kept, "cv").readouts(splits)[:2]

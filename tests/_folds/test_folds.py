@@ -93,7 +93,7 @@ def test_all_algorithms_agree(scheme):
         assert relative(W, defined(splits, *data, RIDGE, penalised), 2).max() < 1e-8
         for name, choice in CHOICES.items():
             # Walking compiles for each number of outputs, and is no different for one.
-            if choice.way == "walk" and outputs == 1 and scheme != "walk forward, no gap":
+            if choice.variant == "walk" and outputs == 1 and scheme != "walk forward, no gap":
                 continue
             fast, fast_scores = results(splits, choice, *data, RIDGE, penalised)
             assert relative(fast, W, 2).max() < 1e-8, name
@@ -193,7 +193,7 @@ def agree(problem, choices):
     event("fewer rows than columns" if not walks(splits, X.shape[1]) else "more rows")
     W, scores = results(splits, CHOICES["naive"], X, Y, weights, RIDGE, penalised)
     for choice in choices:
-        if choice.way == "walk" and not walks(splits, X.shape[1]):
+        if choice.variant == "walk" and not walks(splits, X.shape[1]):
             continue
         fast, fast_scores = results(splits, choice, X, Y, weights, RIDGE, penalised)
         assert relative(fast, W, 2)[good].max() < 1e-8
@@ -424,8 +424,8 @@ def test_an_algorithm_asked_for_is_taken(algorithm):
 def test_walking_needs_more_rows_than_columns():
     few = choose(Size(resolve_cv(WalkForward(500, min_train=10), 1000), 12, 1, 1), "large_k")
     many = choose(Size(resolve_cv(WalkForward(500, min_train=100), 1000), 12, 1, 1), "large_k")
-    assert few.way == "leave_out"
-    assert many.way == "walk"
+    assert few.variant == "leave_out"
+    assert many.variant == "walk"
 
 
 def test_the_cost_of_large_k_is_flat_in_k():

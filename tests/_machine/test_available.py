@@ -8,7 +8,7 @@ import pytest
 
 from echofold._machine import available as _available
 from echofold._machine.available import available
-from echofold._validation import plan as _memory
+from echofold._validation import plan
 
 GB = 2**30
 
@@ -113,10 +113,10 @@ def test_a_limit_of_the_process_itself():
 
 
 def test_workers_share_what_is_free_but_not_what_is_given(monkeypatch):
-    monkeypatch.setattr(_memory, "available", lambda: 12 * GB)
-    assert _memory.budget(None) == 6 * GB
-    assert _memory.budget(None, workers=4) == 1.5 * GB
-    assert _memory.budget("2GB", workers=4) == 2 * GB
+    monkeypatch.setattr(plan, "available", lambda: 12 * GB)
+    assert plan.budget(None) == 6 * GB
+    assert plan.budget(None, workers=4) == 1.5 * GB
+    assert plan.budget("2GB", workers=4) == 2 * GB
     sizes = {"states": 9 * GB, "pieces": 2 * GB, "fold": GB, "wants_states": False}
-    ways = [_memory.choose_way(None, **sizes, workers=n) for n in (1, 4, 12)]
+    ways = [plan.choose_mode(None, **sizes, workers=n) for n in (1, 4, 12)]
     assert ways == ["pieces", "fold", "frugal"]

@@ -16,7 +16,7 @@ from echofold import (
 )
 from echofold._folds import extended
 from echofold._folds.algorithms import fit_rows
-from echofold._folds.choose import WAYS
+from echofold._folds.choose import VARIANTS
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -62,7 +62,7 @@ def test_a_search_verifies_every_block(task):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_wrong_results_are_an_error(task, monkeypatch):
-    for way in WAYS.values():
+    for way in VARIANTS.values():
 
         def wrong_readouts(self, splits, right=way.readouts):
             found = right(self, splits)

@@ -16,7 +16,7 @@ from echofold import (
 )
 from echofold._folds import algorithms, leave_out, many_rows, walk
 from echofold._folds.algorithms import Size
-from echofold._folds.choose import WAYS, choose
+from echofold._folds.choose import VARIANTS, choose
 from echofold._folds.splits import resolve_cv
 from echofold._search import evaluator
 from echofold._search.finals import FINALS
@@ -107,10 +107,10 @@ def test_a_self_check_refits_once(monkeypatch):
     assert counts == [1, 1]  # of the data, and of data moved by one rounding
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", VARIANTS)
 def test_the_estimated_work_hardly_grows(way):
     def cost(k):
-        return WAYS[way].cost(Size(resolve_cv(Recycle(k, valid=20), 2000), 100, 1, 5))
+        return VARIANTS[way].cost(Size(resolve_cv(Recycle(k, valid=20), 2000), 100, 1, 5))
 
     assert cost(2) < cost(200) < 2 * cost(2)  # what grows is predicting 200 intervals
 
@@ -230,7 +230,7 @@ def test_schemes_do_not_solve_again_what_another_has(algorithm, monkeypatch):
     options = {"ridge": [1e-6, 1e-2], "algorithm": algorithm}
     alone = {name: cross_validate(model, y, cv=cv, **options) for name, cv in schemes.items()}
     solved = []
-    for way in WAYS.values():
+    for way in VARIANTS.values():
         plain = way.solve
 
         def counted(self, splits, plain=plain):

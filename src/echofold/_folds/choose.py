@@ -9,55 +9,56 @@ from echofold._folds.algorithms import Algorithm, KeptRows, Naive, Refitting, Si
 from echofold._folds.leave_out import LeaveOut
 from echofold._folds.walk import Walk
 
-WAYS: dict[str, type[Algorithm]] = {
+VARIANTS: dict[str, type[Algorithm]] = {
     "naive": Naive,
     "small_k": SmallK,
     "leave_out": LeaveOut,
     "walk": Walk,
 }
-ALGORITHMS = tuple(dict.fromkeys(way.public for way in WAYS.values()))
+ALGORITHMS = tuple(dict.fromkeys(variant.public for variant in VARIANTS.values()))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of `WAYS`, the estimated seconds of every algorithm for one candidate, and why."""
+    """One of `VARIANTS`, the estimated seconds of every algorithm for one candidate, and why."""
 
-    way: str
+    variant: str
     costs: dict[str, float]
     reason: str
 
     @property
     def algorithm(self) -> str:
         """The name that users know it by."""
-        return WAYS[self.way].public
+        return VARIANTS[self.variant].public
 
     def on(self, rows: KeptRows, scheme: str) -> Algorithm:
         """The algorithm at work on these rows, for the splits of a scheme."""
-        way = WAYS[self.way]
-        return (Refitting if rows.spoiled and way is not Naive else way)(rows, scheme)
+        variant = VARIANTS[self.variant]
+        refits = rows.spoiled and variant is not Naive
+        return (Refitting if refits else variant)(rows, scheme)
 
 
 def choose_together(sizes: dict[str, Size], algorithm: str) -> dict[str, Choice]:
     """A choice for each of several schemes, of which one may use what another has paid for."""
     choices = {name: choose(size, algorithm) for name, size in sizes.items()}
-    ways = {choice.way for choice in choices.values()}
-    if algorithm != "auto" or len(ways) == 1:
+    variants = {choice.variant for choice in choices.values()}
+    if algorithm != "auto" or len(variants) == 1:
         return choices
-    return {name: choose(size, algorithm, ways) for name, size in sizes.items()}
+    return {name: choose(size, algorithm, variants) for name, size in sizes.items()}
 
 
 def choose(size: Size, algorithm: str, paid: Collection[str] = ()) -> Choice:
-    """Pick the way with the lowest estimated cost, among those of ``algorithm`` or all.
+    """Pick the variant with the lowest estimated cost, among those of ``algorithm`` or all.
 
-    What schemes share by the ways ``paid`` for costs nothing.
+    What schemes share by the variants ``paid`` for costs nothing.
     """
     costs: dict[str, float] = {}
-    cheapest: dict[str, str] = {}  # way of each algorithm
-    for name, way in WAYS.items():
-        if not way.applies(size):
+    cheapest: dict[str, str] = {}  # variant of each algorithm
+    for name, variant in VARIANTS.items():
+        if not variant.applies(size):
             continue
-        if (cost := way.cost(size, name in paid)) < costs.get(way.public, float("inf")):
-            costs[way.public], cheapest[way.public] = cost, name
+        if (cost := variant.cost(size, name in paid)) < costs.get(variant.public, float("inf")):
+            costs[variant.public], cheapest[variant.public] = cost, name
     if algorithm != "auto":
         return Choice(cheapest[algorithm], costs, f"{algorithm} was asked for")
     best = min(costs, key=costs.__getitem__)

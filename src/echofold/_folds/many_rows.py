@@ -125,7 +125,7 @@ class ManyRows:
         self, scheme: str, choice: Choice, splits: RowSplits, readouts: bool, residuals: bool
     ) -> Solved:
         """What is wanted of the splits of a scheme, by the way that was chosen for it."""
-        if choice.way == "small_k":
+        if choice.variant == "small_k":
             W, refitted = self.readouts(scheme, splits)
             return Solved(W, refitted, *(self.residuals(splits, W) if residuals else ()))
         at, left, W, refitted = self.left_out(splits, readouts)

@@ -36,20 +36,23 @@ def walk(
     # The penalty of a penalised bias acts on unshifted targets; otherwise a shift costs nothing.
     shift = np.zeros(Y.shape[1]) if penalised else Y.mean(axis=0)
     Z = np.hstack([np.ones((len(X), 1)), white.apply(X)])
-    back, penalty = _way_back(white, penalised)
+    back, penalty = _to_original(white, penalised)
     w = np.ones(len(X)) if weights is None else weights
     first = np.zeros(len(X))
     began = rows_of(splits.train[0])
     first[began] = w[began]
-    way = splits.walk
-    starts = 1 + np.cumsum(way.counts) - way.counts
-    signed = way.sign * w[way.rows]
-    size, steps = few_lengths(len(X), 512), few_lengths(len(way.rows), 512)  # each is compiled once
-    rows, signed = pad_rows(way.rows, steps), pad_rows(signed, steps)
+    path = splits.walk
+    starts = 1 + np.cumsum(path.counts) - path.counts
+    signed = path.sign * w[path.rows]
+    size, steps = (
+        few_lengths(len(X), 512),
+        few_lengths(len(path.rows), 512),
+    )  # each is compiled once
+    rows, signed = pad_rows(path.rows, steps), pad_rows(signed, steps)
     with engine("cpu"):
         whitened, trusted = _run(
             *(pad_rows(array, size) for array in (Z, Y - shift, first)),
-            rows, signed, starts, way.counts, ridge, penalty,
+            rows, signed, starts, path.counts, ridge, penalty,
             np.append(False, ~white.held),
         )  # fmt: skip
     W = back @ np.asarray(whitened)
@@ -64,7 +67,7 @@ def walk(
     return W, len(redo)
 
 
-def _way_back(white: Whitening, penalised: bool) -> tuple[np.ndarray, np.ndarray]:
+def _to_original(white: Whitening, penalised: bool) -> tuple[np.ndarray, np.ndarray]:
     """``B`` that leads from readouts ``v`` of ``[1, Z]`` to ``[1, X]``, and ``P`` of ``β vᵀPv``.
 
     ``P`` is ``BᵀB``, without the row of a free bias. Where directions were dropped, several

@@ -1,7 +1,7 @@
 """How a validation goes about it: on which machine, by which algorithms, in how much memory.
 
 =========  ===================  ==========================  =========================
-way        passes over the data memory, for each candidate  what is kept
+mode       passes over the data memory, for each candidate  what is kept
 =========  ===================  ==========================  =========================
 device     1                    rows · m, of the device     every state
 states     1                    rows · m                    every state
@@ -37,21 +37,21 @@ from echofold._machine.device import Work, is_accelerator, memory_of
 from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
 
-WAYS = ("states", "pieces", "fold", "frugal")
-STREAMED = WAYS[1:]
+MODES = ("states", "pieces", "fold", "frugal")
+STREAMED = MODES[1:]
 SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes up to 1 ms
 KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each block of candidates
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A way of the table above, the algorithm of every scheme, and what rows are cut into.
+    """A mode of the table above, the algorithm of every scheme, and what rows are cut into.
 
     ``pieces`` are those of the schemes that are solved from moments; where there are none, it is
     one piece of all rows on a device, and empty on the host.
     """
 
-    way: str
+    mode: str
     choices: dict[str, Choice]
     pieces: Pieces
 
@@ -61,17 +61,17 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     problem = source.problem
     sizes = sizes_of(problem, schemes, source.columns, settings)
     if isinstance(source, States) and suits_device(source, settings):
-        way, nothing = "device", Pieces(np.zeros(problem.rows, dtype=int), 1)
+        mode, nothing = "device", Pieces(np.zeros(problem.rows, dtype=int), 1)
         choices = {n: choose_on_device(size, settings.algorithm) for n, size in sizes.items()}
     else:
-        way, nothing = _way(source, schemes, settings), Pieces(np.zeros(0, dtype=int), 0)
+        mode, nothing = _mode(source, schemes, settings), Pieces(np.zeros(0, dtype=int), 0)
         choices = choose_together(sizes, settings.algorithm)
-    if way in STREAMED:
-        reason = f"small_k is the algorithm that needs no states (memory: {way})"
+    if mode in STREAMED:
+        reason = f"small_k is the algorithm that needs no states (memory: {mode})"
         choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
-    few = {name: schemes[name] for name, one in choices.items() if one.way == "small_k"}
-    whole = way in ("fold", "frugal") or not few  # split by split, or not by pieces at all
-    return Plan(way, choices, nothing if whole else cut(problem.rows, few))
+    few = {name: schemes[name] for name, one in choices.items() if one.variant == "small_k"}
+    whole = mode in ("fold", "frugal") or not few  # split by split, or not by pieces at all
+    return Plan(mode, choices, nothing if whole else cut(problem.rows, few))
 
 
 def sizes_of(problem: Problem, schemes, columns: int, settings: Settings) -> dict[str, Size]:
@@ -118,7 +118,7 @@ def budget(memory: Any, workers: int = 1) -> int:
 
     What is free is shared by ``workers`` that run at the same time; what is given is for each.
     """
-    if memory is None or memory in WAYS:
+    if memory is None or memory in MODES:
         return available() // (2 * workers)
     if isinstance(memory, str):
         match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kKMGT]?)i?B?\s*", memory)
@@ -128,11 +128,11 @@ def budget(memory: Any, workers: int = 1) -> int:
         return int(memory)
     raise ValueError(
         f"memory={memory!r} is not understood: give a number of bytes, a size such as '2GB', one "
-        f"of {', '.join(map(repr, WAYS))}, or None for half of what is free."
+        f"of {', '.join(map(repr, MODES))}, or None for half of what is free."
     )
 
 
-def _way(source: States | GivenStates, schemes: dict[str, RowSplits], settings: Settings) -> str:
+def _mode(source: States | GivenStates, schemes: dict[str, RowSplits], settings: Settings) -> str:
     """How the host uses memory for these candidates."""
     if not source.streams:
         return "states"
@@ -145,7 +145,7 @@ def _way(source: States | GivenStates, schemes: dict[str, RowSplits], settings: 
     problem, m, each = source.problem, source.columns, 8 * source.candidates
     bounds = min(sum(2 + 4 * len(splits) for splits in schemes.values()), problem.rows)
     fold = max(int((splits.n - splits.train_sizes).max()) for splits in schemes.values())
-    return choose_way(
+    return choose_mode(
         settings.memory,
         states=each * problem.rows * m,
         pieces=each * bounds * (1 + m + problem.targets.shape[1]) ** 2 * 3,
@@ -156,11 +156,11 @@ def _way(source: States | GivenStates, schemes: dict[str, RowSplits], settings: 
     )
 
 
-def choose_way(
+def choose_mode(
     memory: Any, states: int, pieces: int, fold: int, wants_states: bool, workers: int = 1,
     lazy: bool = False,
 ) -> str:  # fmt: skip
-    """A way that fits; ``states``, ``pieces`` and ``fold`` are bytes.
+    """A mode that fits; ``states``, ``pieces`` and ``fold`` are bytes.
 
     States are kept while they are small, or when an algorithm was asked for that needs them; never
     those of a ``lazy`` series.
@@ -172,7 +172,7 @@ def choose_way(
             "Use algorithm='auto' or 'small_k' with memory=None, or 'pieces', 'fold' or 'frugal'; "
             "or, if they fit into memory, give the data as np.asarray of what is stored."
         )
-    if memory in WAYS:
+    if memory in MODES:
         return memory
     if memory is None and states <= SURELY_FREE and not lazy:
         return "states"

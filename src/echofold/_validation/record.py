@@ -35,7 +35,7 @@ class Validated:
     refitted: int = 0
     verified: int = 0
     undetermined: int = 0
-    way: str = "states"
+    mode: str = "states"  # of memory
 
     def enter(self, place: int, of: int, scores: dict[str, Any], W: Any, condition: Any) -> None:
         """Results of one of so many candidates."""
@@ -195,7 +195,7 @@ def _notes(draws: list[Validated]) -> dict[str, Any]:
     return {
         "reason": one.choice.reason,
         **{f"estimated_seconds_{name}": cost for name, cost in one.choice.costs.items()},
-        "memory": one.way,
+        "memory": one.mode,
         **{f"{name}_splits": sum(getattr(draw, name) for draw in draws) for name in COUNTS},
     }
 

@@ -83,7 +83,7 @@ def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Foun
         return states_of(problem, whole.reservoirs.take(index), whole.device)
 
     plan = plan_of(part(sources[0], 0), schemes, settings)
-    if plan.way == "device":
+    if plan.mode == "device":
         yield from _on_device(sources, schemes, plan, settings, loops)
         return
     for draw, whole in enumerate(sources):
@@ -97,7 +97,7 @@ def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Foun
 def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, loops: bool) -> Batch:
     """Candidates whose states are kept, or pass by, together."""
     batch = {
-        name: Validated(splits, plan.choices[name], way=plan.way)
+        name: Validated(splits, plan.choices[name], mode=plan.mode)
         for name, splits in schemes.items()
     }
     looped = [one for one in batch.values() if runs_closed_loop(source.problem, one.splits)]
@@ -105,13 +105,13 @@ def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, loops: b
     for one in looped:
         states.watch(one.splits.runs.first)
     with one_blas_thread():
-        if plan.way == "states":
+        if plan.mode == "states":
             _from_kept(source, plan, batch, settings)
-        elif plan.way == "pieces":
+        elif plan.mode == "pieces":
             from_pieces(states, plan.pieces, batch, settings)
         else:
             for one in batch.values():
-                fold_by_fold(states, one, settings, keep_fold=plan.way == "fold")
+                fold_by_fold(states, one, settings, keep_fold=plan.mode == "fold")
         for one in looped:
             one.starts = states.begins(one.splits.runs.first)
         if loops:

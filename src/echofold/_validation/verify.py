@@ -190,7 +190,7 @@ def _compare(one: Validated, chosen, fast, plain, near, what: str) -> None:
     split, ridge = wrong[0]
     raise RuntimeError(
         f"verify=True: {what} of split {chosen[split]} of {one.splits.name}, computed by "
-        f"{one.choice.algorithm} (memory {one.way!r}), differ from a plain refit by "
+        f"{one.choice.algorithm} (memory {one.mode!r}), differ from a plain refit by "
         f"{off[split, ridge]:.3g}, of values up to {size[split, ridge]:.3g}; one rounding of the "
         f"data explains {moved[split, ridge]:.3g}. Use algorithm='naive', and please report this "
         "with the data."
