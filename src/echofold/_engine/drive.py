@@ -142,10 +142,7 @@ def sums_of_sequences(r: Reservoirs, inputs, take):
     return total.reshape(take.shape[0], r.looks, candidates, sequences)
 
 
-@program
-def drive_sequences(r: Reservoirs, inputs, take):
-    """`sums_of_sequences`, compiled."""
-    return sums_of_sequences(r, inputs, take)
+drive_sequences = program(sums_of_sequences)
 
 
 UNROLLED = 8  # steps written out for each turn of a loop of an accelerator

@@ -68,7 +68,9 @@ def from_pieces(
         one.condition = summed.condition
         again = np.argwhere(~np.stack([s.trusted for s in solved]))
         if len(again):
-            W[tuple(again.T)] = _refitted(source, one.splits.distinct, again, settings)
+            train = one.splits.distinct.train
+            todo = [(int(candidate), train[split]) for candidate, split in again]
+            W[tuple(again.T)] = refit(source, todo, settings.ridge, settings.penalised)
             one.refitted += len(again)
         one.W = one.splits.spread(W, axis=1)
         if closed:
@@ -84,26 +86,14 @@ def from_pieces(
         if np.isnan(errors).any():
             explicit.append(one)
             continue
-        _set_scores(source, one, {"squared": errors}, settings)
+        one.scores = finish_sums(problem, one.splits, {"squared": errors}, settings.metrics)
     if explicit:
         predict_again(source, explicit, settings)
-
-
-def _refitted(
-    source: States, splits: RowSplits, again: np.ndarray, settings: Settings
-) -> list[np.ndarray]:
-    """Readouts of ``again (count, 2)``, pairs of a candidate and a split, from their rows."""
-    todo = [(int(candidate), splits.train[split]) for candidate, split in again]
-    return refit(source, todo, settings.ridge, settings.penalised)
 
 
 def _quadratic(problem, settings: Settings) -> bool:
     """Whether squared errors of unclipped outputs are all that is asked for."""
     return needs_of(settings.metrics) == ("squared",) and problem.output_range is None
-
-
-def _set_scores(source, one: Validated, sums, settings: Settings) -> None:
-    one.scores.update(finish_sums(source.problem, one.splits, sums, settings.metrics))
 
 
 @dataclass(frozen=True)
@@ -212,7 +202,7 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
                         at = one.splits.valid_rows[split]
                         residuals[candidate, split, (at >= first) & (at < last)] = e
     for one, total, residuals in zip(explicit, totals, kept, strict=True):
-        _set_scores(source, one, total, settings)
+        one.scores |= finish_sums(problem, one.splits, total, settings.metrics)
         if whole:
             rows = one.splits.valid_rows
             each = [score_residuals(problem, one.splits, rows, e, whole) for e in residuals]
