@@ -68,7 +68,8 @@ def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED)
     if not isinstance(W, np.ndarray):
         along = _along(source.problem, runs, sum_.tolerance)
         run = partial(_sums, steps=runs.longest, sum_=sum_.of)
-        return np.concatenate(list(_in_networks(source, W, starts, runs, run, along)))
+        groups = list(_in_networks(source, W, starts, runs, run, along))  # under way, all of them
+        return np.concatenate([np.asarray(found)[skip:] for skip, found in groups])
     columns = flatten(W, starts, runs)
     total = np.empty(len(columns.candidate))
     with engine(source.device):
@@ -301,14 +302,17 @@ def _along(problem: Problem, runs: Runs, tolerance=None) -> tuple[Course, Any]:
 
 def _in_networks(
     source: States, W, starts, runs: Runs, run: Callable, along: tuple
-) -> Iterator[np.ndarray]:
-    """What ``run`` gives for networks, some at a time: ``(some networks, runs, ridge, …)``."""
+) -> Iterator[tuple[int, Any]]:
+    """What ``run`` gives for networks, some at a time: ``(some networks, runs, ridge, …)``.
+
+    Groups may overlap: how many of the first were there before stands beside each.
+    """
     W, r = runs.of_splits(W), source.reservoirs
     candidates, done = r.shape[1], 0
     most = max(1, ACCELERATOR_COLUMNS // (len(runs) * W.shape[2]))
     for first, *part in network_groups(len(W) // candidates, candidates, most):
-        found = np.asarray(run(some(r, *part).silent(), W, starts, first, *along))
-        yield found[done - first :]  # groups may overlap
+        found = run(some(r, *part).silent(), W, starts, first, *along)
+        yield done - first, found
         done = first + len(found)
 
 
@@ -316,7 +320,8 @@ def _device_candidates(source: States, W, starts, runs: Runs) -> Iterator[np.nda
     """`closed_loop_outputs` of one network after the other."""
     problem, ridges = source.problem, W.shape[2]
     run, along = partial(_outputs, steps=runs.longest), _along(problem, runs)
-    for outputs in _in_networks(source, W, starts, runs, run, along):
+    for skip, found in _in_networks(source, W, starts, runs, run, along):
+        outputs = np.asarray(found)[skip:]
         if problem.brought_back:
             flat = outputs.reshape(-1, *outputs.shape[3:])
             start = np.tile(np.repeat(runs.first, ridges), len(outputs))
