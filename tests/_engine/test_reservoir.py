@@ -157,7 +157,7 @@ def test_a_diverging_column_turns_infinite_and_disturbs_no_other():
     assert np.isfinite(found[:, :, [0, 2]]).all()
     kept = [0, 2]
     alone = generate(
-        batch.columns(jnp.array(kept)), readout[:, :, kept], first[:, kept], x[:, kept],
+        batch.take(jnp.array(kept)), readout[:, :, kept], first[:, kept], x[:, kept],
         np.zeros((12, 0)), 12,
     )  # fmt: skip
     assert np.allclose(found[:, :, kept], alone, rtol=0, atol=1e-13)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import comb
 from typing import Any
@@ -128,10 +127,6 @@ class NVAR(Reservoir):
         """Nothing."""
         return ()
 
-    def columns(self, weights: Any, kinds: Sequence[NVAR], inputs: int) -> dict[str, np.ndarray]:
-        """Nothing but as many columns as there are candidates."""
-        return {"candidate": np.zeros(len(kinds))}
-
     def step(self, weights: Any, columns, x, u):
         """The buffer with a new input; the oldest falls out."""
         new = jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
@@ -147,4 +142,4 @@ class NVAR(Reservoir):
 
     def restored(self, stored: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
         """Nothing but one column."""
-        return (), {"candidate": np.zeros(1)}
+        return (), self.columns((), [self], 0)
