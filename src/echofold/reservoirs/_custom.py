@@ -105,21 +105,17 @@ class Custom(Reservoir):
 
     @property
     def shows(self) -> bool:
-        """Whether all of a state is seen."""
         return self.look is everything
 
     def size(self, inputs: int) -> int:
-        """Number of values in a state."""
         return int(self.units)
 
     def looks(self, inputs: int) -> int:
-        """How many values ``look`` gives."""
         if self.shows:
             return int(self.units)
         return features_of("look", self.look, states=int(self.units), inputs=inputs)
 
     def check(self) -> None:
-        """Raise for a parameter that is not allowed."""
         check_integer("units", self.units, 1)
         for name in ("init", "step", "look"):
             if not callable(getattr(self, name)):
@@ -233,7 +229,6 @@ class Foreign(Reservoir):
     units: Any = None
 
     def check(self) -> None:
-        """Raise for an object that cannot be stepped."""
         if not callable(getattr(self.node, "step", None)):
             refuse("node", self.node, RIGHT)
         if not _holds_state(self.node):
@@ -260,7 +255,6 @@ class Foreign(Reservoir):
         return known[inputs]
 
     def size(self, inputs: int) -> int:
-        """Number of values in all parts of its state."""
         return self._ready(inputs).size
 
     def look(self, x, u):
@@ -268,7 +262,6 @@ class Foreign(Reservoir):
         return x[: self.units]
 
     def looks(self, inputs: int) -> int:
-        """How many values that is."""
         return self._ready(inputs).shown
 
     def constants(self, inputs: int) -> dict[str, Any]:
@@ -284,7 +277,6 @@ class Foreign(Reservoir):
         return self._ready(inputs)
 
     def step(self, weights: _Node, columns, x, u):
-        """One update of states ``x (size, columns)`` by inputs ``u (inputs, columns or 1)``."""
         return weights.step(x, u)
 
     def trained(self, weights: _Node, columns) -> dict[str, Any]:

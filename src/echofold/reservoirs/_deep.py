@@ -100,16 +100,13 @@ class Deep(Weighted, Reservoir):
         return names
 
     def axes(self, inputs: int) -> dict[str, int]:
-        """Numbers of units and layers."""
         units = int(self.units)
         return {"units": units, "1 + units": 1 + units, "layers": int(self.layers)}
 
     def size(self, inputs: int) -> int:
-        """Number of units of all layers."""
         return int(self.units) * int(self.layers)
 
     def check(self) -> None:
-        """Raise for a parameter outside its range, naming it, its value and the remedy."""
         check_integer("layers", self.layers, 1)
         if self.layers > MOST_LAYERS:
             refuse("layers", self.layers, f"at most {MOST_LAYERS}")
@@ -135,7 +132,6 @@ class Deep(Weighted, Reservoir):
         return value
 
     def shared(self) -> tuple:
-        """Equal for candidates that can share a draw."""
         return *super().shared(), int(self.layers)
 
     def draw(self, inputs: int, seed: int) -> tuple[Draw, ...]:
@@ -171,7 +167,6 @@ class Deep(Weighted, Reservoir):
         return jnp.concatenate(states)
 
     def warmup(self, columns) -> int:
-        """Steps after which little is left of the state at rest that a run began with."""
         slowest = min(np.min(one["leak"]) for one in columns.values())
         return int(np.clip(len(columns) * 30 / slowest, 200, 3000))
 
@@ -185,7 +180,6 @@ class Deep(Weighted, Reservoir):
         return {"leak_rates_": np.array(leaks), **found}
 
     def restored(self, stored: dict[str, Any]) -> tuple[tuple[Draw, ...], dict[str, Any]]:
-        """The reservoir of one candidate, ready to run."""
         weights, columns = [], {}
         for layer, leak in enumerate(stored["leak_rates_"]):
             W_in, W = stored[f"W_in_{layer + 1}_"], stored[f"W_{layer + 1}_"]
@@ -194,7 +188,6 @@ class Deep(Weighted, Reservoir):
         return tuple(weights), columns
 
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
-        """Raise unless leak rates are such."""
         leaks = stored["leak_rates_"]
         if not ((leaks > 0) & (leaks <= 1)).all():
             raise ValueError(f"leak_rates_ are {leaks}, expected numbers in (0, 1]")

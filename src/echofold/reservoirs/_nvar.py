@@ -82,7 +82,6 @@ class NVAR(Reservoir):
         return (int(self.delays) - 1) * int(self.spacing) + 1
 
     def size(self, inputs: int) -> int:
-        """Values of the buffer."""
         return self._length * inputs
 
     def look(self, x, u):
@@ -93,7 +92,6 @@ class NVAR(Reservoir):
         return jnp.concatenate([*taps[1:], *(products(values, p) for p in self._degrees)])
 
     def looks(self, inputs: int) -> int:
-        """How many values `look` gives."""
         count = int(self.delays) * inputs
         seen = count - inputs + sum(comb(count + p - 1, p) for p in self._degrees)
         if seen > MOST_COLUMNS:
@@ -104,7 +102,6 @@ class NVAR(Reservoir):
         return seen
 
     def check(self) -> None:
-        """Raise for a parameter outside its range, naming it, its value and the remedy."""
         check_integer("delays", self.delays, 1)
         check_integer("spacing", self.spacing, 1)
         if self._length > LONGEST:
