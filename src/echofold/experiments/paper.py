@@ -8,7 +8,9 @@ final models are ours ("average" of the single split of SV is the paper's "As is
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -41,6 +43,29 @@ def _chosen(model: Any) -> dict[str, float]:
 def _in_unit(values: Any, every: np.ndarray) -> np.ndarray:
     """Values on the scale on which ``every`` value lies in [0, 1]."""
     return (values - every.min()) / (every.max() - every.min())
+
+
+class Searched(tables.Experiment):
+    """A table of final models, which the winners of one search with all draws become."""
+
+    FINALS: tuple[str, ...]
+
+    def final_errors(
+        self, found: ESNSearchCV, schemes: list[str], draws: int, error: Callable[[Any], float]
+    ) -> Iterator[dict[str, Any]]:
+        """A row for every scheme, draw and final model, with its test ``error``."""
+        for scheme, draw in product(schemes, range(draws)):
+            results = found.results_[scheme].isel(draw=draw)
+            scores = results.nrmse.mean("split")
+            if "pruned" in results:  # lower bounds of candidates that could not win
+                scores = scores.where(~results.pruned)
+            for final in self.FINALS:
+                if final == "best" and scheme.startswith("SV"):
+                    continue  # of a single split it is the average
+                model = found.finalize(final, scheme=scheme, draw=draw)
+                row = {"scheme": scheme, "draw": draw + 1, "final": final}
+                row |= {"validation": float(scores.min()), "test": error(model)}
+                yield row | _chosen(model)
 
 
 # --- four series ----------------------------------------------------------------------------------
@@ -83,8 +108,13 @@ class Lengths:
         y, end = _in_unit(values, values), self.washout + self.pairs + 1
         return y[:end], y[end : end + self.valid]
 
+    def error(self, name: str, model: Any) -> float:
+        """That of a forecast of the values to test on."""
+        _, test = self.parts(name)
+        return nrmse(test, model.forecast(len(test)))
 
-class Generative(tables.Experiment):
+
+class Generative(Searched):
     """The generative experiment: four series, ten schemes and gaps, three final models.
 
     What the paper does not state was found by recomputing its table: series are scaled to [0, 1]
@@ -151,22 +181,6 @@ class Generative(tables.Experiment):
             select="draw", final="average", random_state=1, prune=s.valid >= PRUNE_FROM, **options,
         ).fit(s.parts(name)[0])  # fmt: skip
 
-    def final_errors(self, found: ESNSearchCV, name: str, scheme: str, draw: int) -> list[dict]:
-        """A row for every final model of the winner of one draw."""
-        test = self.SERIES[name].parts(name)[1]
-        results = found.results_[scheme].isel(draw=draw)
-        scores = results.nrmse.mean("split")
-        if "pruned" in results:  # lower bounds of candidates that could not win
-            scores = scores.where(~results.pruned)
-        rows = []
-        for final in ("average", "retrain") if scheme.startswith("SV") else self.FINALS:
-            model = found.finalize(final, scheme=scheme, draw=draw)
-            error = nrmse(test, model.forecast(len(test)))
-            row = {"dataset": name, "scheme": scheme, "draw": draw + 1, "final": final}
-            row |= {"validation": float(scores.min()), "test": error}
-            rows.append(row | _chosen(model))
-        return rows
-
     def compute(self, rows: tables.Rows, draws: int, schemes: list[str], datasets=None) -> None:
         """Search the series of which schemes are missing."""
         for name in datasets or self.SERIES:
@@ -178,11 +192,9 @@ class Generative(tables.Experiment):
                 with tables.expecting_collinear_states():
                     options = {"checkpoint": path, "progress": rows.say.progress}
                     found = self.search(name, missing, draws, **options)
-                rows.add(
-                    row
-                    for scheme, draw in product(missing, range(draws))
-                    for row in self.final_errors(found, name, scheme, draw)
-                )
+                error = partial(self.SERIES[name].error, name)
+                errors = self.final_errors(found, missing, draws, error)
+                rows.add({"dataset": name} | row for row in errors)
             rows.say(f"generative, {name}: finished", timed=True)
 
     def line(self, cell: pd.DataFrame, scheme: str, final: str, dataset: str) -> dict[str, Any]:
@@ -251,7 +263,7 @@ class Generative(tables.Experiment):
 # --- beats of an electrocardiogram ----------------------------------------------------------------
 
 
-class Output(tables.Experiment):
+class Output(Searched):
     """The time series output experiment: marking the normal beats of an electrocardiogram.
 
     What the paper does not state was found by recomputing its table: the target fades to 0 over 10
@@ -306,26 +318,18 @@ class Output(tables.Experiment):
             **options,
         ).fit(X[:end], y[:end])  # fmt: skip
 
-    def final_errors(self, found: ESNSearchCV, scheme: str, draw: int, X, y) -> list[dict]:
-        """A row for every final model of the winner of one draw."""
-        end = self.WASHOUT + self.ROWS
-        test = slice(end, end + self.TEST)
-        validation = float(found.results_[scheme].nrmse.isel(draw=draw).mean("split").min())
-        rows = []
-        for final in self.FINALS[:2] if scheme == "SV" else self.FINALS:
-            model = found.finalize(final, scheme=scheme, draw=draw)
-            error = nrmse(y[test], model.predict(X[test], start="last"))
-            row = {"scheme": scheme, "draw": draw + 1, "final": final}
-            rows.append(row | {"validation": validation, "test": error} | _chosen(model))
-        return rows
-
     def compute(self, rows: tables.Rows, draws: int, schemes: list[str]) -> None:
         """Search by the schemes that are missing."""
         missing = rows.missing(schemes, range(1, draws + 1))
         if not missing:
             rows.say("output: finished before")
             return
-        ecg = data.load_ecg()
+
+        def error(model: ESNRegressor) -> float:
+            return nrmse(y[test], model.predict(X[test], start="last"))
+
+        ecg, end = data.load_ecg(), self.WASHOUT + self.ROWS
+        test = slice(end, end + self.TEST)
         X, y = _in_unit(ecg.signal[:, :1], ecg.signal[:, 0]), data.beat_target(ecg, fade=10)
         with tables.checkpoint(rows.path.parent, "output", missing, draws) as path:
             with tables.expecting_collinear_states():
@@ -333,11 +337,7 @@ class Output(tables.Experiment):
                 found = self.search(missing, draws, X, y, **options)
             rows.say("output: searched", timed=True)
             # All at once: which schemes are missing also names the checkpoint.
-            rows.add(
-                row
-                for scheme, draw in product(missing, range(draws))
-                for row in self.final_errors(found, scheme, draw, X, y)
-            )
+            rows.add(self.final_errors(found, missing, draws, error))
         rows.say("output: finished", timed=True)
 
     def line(self, cell: pd.DataFrame, scheme: str, final: str) -> dict[str, Any]:
