@@ -73,6 +73,13 @@ class View:
         return terms if self.degree > 1 else shown
 
 
+VIEWS = {
+    "states": View(inputs=False),
+    "inputs+states": View(),
+    "states+squares": View(inputs=False, squares=True),
+    "inputs+states+squares": View(squares=True),
+    **{f"polynomial {degree}": View(degree=degree) for degree in range(2, 6)},
+}
 KINDS: dict[str, type[Reservoir]] = {}  # by module and name, as model files call them
 
 
@@ -316,17 +323,9 @@ def view_of(readout: Any) -> View:
     """The view that ``readout=`` of an estimator asks for."""
     if callable(readout):
         return View(inputs=False, function=readout)
-    if not isinstance(readout, str):
-        refuse("readout", readout, EXPECTED)
-    words = readout.split()
-    if len(words) == 2 and words[0] == "polynomial" and words[1] in ("2", "3", "4", "5"):
-        return View(degree=int(words[1]))
-    parts = [part.strip() for part in readout.split("+")]
-    if parts in (["states"], ["inputs", "states"]):
-        return View(inputs=len(parts) == 2)
-    if parts in (["states", "squares"], ["inputs", "states", "squares"]):
-        return View(inputs=len(parts) == 3, squares=True)
-    return refuse("readout", readout, EXPECTED)
+    words = readout if isinstance(readout, str) else ""
+    name = "+".join(" ".join(part.split()) for part in words.split("+"))
+    return VIEWS[name] if name in VIEWS else refuse("readout", readout, EXPECTED)
 
 
 def products(values, degree: int):

@@ -19,18 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "Dataset",
-    "ECGDataset",
-    "SequenceDataset",
-    "SeriesDataset",
-    "beat_target",
-    "load_ecg",
-    "load_electricity",
-    "load_gasoline",
-    "load_japanese_vowels",
-    "load_labor",
-    "load_sunspots",
-]
+    "Dataset", "ECGDataset", "SequenceDataset", "SeriesDataset", "beat_target", "load_ecg",
+    "load_electricity", "load_gasoline", "load_japanese_vowels", "load_labor", "load_sunspots",
+]  # fmt: skip
 
 _ZERO, _GAIN = 1024, 200  # of the recorder of the ECG: its reading at 0 mV, readings for each mV
 
