@@ -104,6 +104,7 @@ class Deep(Weighted, Reservoir):
         return {"units": units, "1 + units": 1 + units, "layers": int(self.layers)}
 
     def size(self, inputs: int) -> int:
+        """Number of units of all layers."""
         return int(self.units) * int(self.layers)
 
     def check(self) -> None:
@@ -188,6 +189,7 @@ class Deep(Weighted, Reservoir):
         return tuple(weights), columns
 
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
+        """Raise unless leak rates are such."""
         leaks = stored["leak_rates_"]
         if not ((leaks > 0) & (leaks <= 1)).all():
             raise ValueError(f"leak_rates_ are {leaks}, expected numbers in (0, 1]")
