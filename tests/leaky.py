@@ -9,4 +9,4 @@ def reservoirs(weights, leak, radius, scaling) -> Reservoirs:
     """A batch of candidates with these leak rates, radii and scalings ``(1 + inputs, columns)``."""
     kind = Leaky(weights.W_in.shape[0])
     columns = leaky_columns(weights, leak, radius, scaling)
-    return Reservoirs(kind, weights, columns, weights.W_in.shape[1] - 1)
+    return Reservoirs.of(kind, weights, columns, weights.W_in.shape[1] - 1)

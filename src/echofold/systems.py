@@ -17,16 +17,9 @@ import numpy as np
 from echofold._data.arguments import check_count, check_integer, check_number, refuse, seed_of
 
 __all__ = [
-    "LYAPUNOV",
-    "henon",
-    "kuramoto_sivashinsky",
-    "lorenz63",
-    "lorenz96",
-    "mackey_glass",
-    "narma10",
-    "rossler",
-    "superimposed_oscillators",
-]
+    "LYAPUNOV", "henon", "kuramoto_sivashinsky", "lorenz63", "lorenz96", "mackey_glass", "narma10",
+    "rossler", "superimposed_oscillators",
+]  # fmt: skip
 
 #: Largest Lyapunov exponents at the default parameters, by the name of the function, for each unit
 #: of the system's time (each step of a map). Small errors grow by e in ``1 / LYAPUNOV[name]``.

@@ -9,7 +9,6 @@ import pytest
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, experiments
 from echofold.experiments import _tables
-from echofold.experiments import paper as published
 from echofold.experiments.paper import classification, generative, output
 
 # Cells that depend on rounding: readouts of next to no ridge that diverge, or nearly do.
@@ -40,13 +39,18 @@ def check_cells(table):
 
 
 def test_published_tables_are_whole():
-    assert len(published.GENERATIVE_VALIDATION) * len(published.DATASETS) == 40
-    assert sum(map(len, published.GENERATIVE_TEST.values())) == 112
-    assert {scheme for scheme, _ in published.GENERATIVE_TEST} == set(
-        published.GENERATIVE_VALIDATION
-    )
-    assert {scheme for scheme, _ in published.OUTPUT_TEST} == set(published.OUTPUT_VALIDATION)
-    assert published.CLASSIFICATION_TEST.keys() == published.CLASSIFICATION_WRONG.keys()
+    def places(experiment, quantity):
+        """Data sets, schemes and finals of a quantity."""
+        return [key[1:4] for key in _tables.printed() if (key[0], key[4]) == (experiment, quantity)]
+
+    def schemes(experiment, quantity):
+        return {scheme for _, scheme, _ in places(experiment, quantity)}
+
+    assert len(places("generative", "validation")) == 40
+    assert len(places("generative", "test")) == 112
+    assert schemes("generative", "test") == schemes("generative", "validation")
+    assert schemes("output", "test") == schemes("output", "validation")
+    assert places("classification", "test") == places("classification", "wrong")
 
 
 def test_labor_cells(tmp_path):
@@ -195,9 +199,9 @@ def test_bad_arguments(tmp_path, name, options, message):
 
 
 def test_a_star_marks_what_differs():
-    assert _tables.beside(1.0024, 1.0, 0.002) == "1.002 (1.000)"
-    assert _tables.beside(1.0026, 1.0, 0.002) == "1.003 (1.000) *"
-    assert _tables.beside(np.inf, 1.0, 0.002) == "inf (1.000) *"
+    assert _tables.with_published(1.0024, 1.0, 0.002) == "1.002 (1.000)"
+    assert _tables.with_published(1.0026, 1.0, 0.002) == "1.003 (1.000) *"
+    assert _tables.with_published(np.inf, 1.0, 0.002) == "inf (1.000) *"
 
 
 # --- what the tables need of a search -------------------------------------------------------------

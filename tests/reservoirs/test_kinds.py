@@ -58,6 +58,15 @@ def plain_rows(plain, inputs, training):
     return np.array(rows), x
 
 
+def test_columns_are_the_values_of_parameters_by_default():
+    kinds = [Leaky(5, leak_rate=rate, input_scaling=np.full(2, rate)) for rate in (0.1, 0.5)]
+    columns = Reservoir.columns(kinds[0], None, kinds, 2)
+    assert list(columns) == list(Leaky.parameters)
+    assert columns["leak_rate"].tolist() == [0.1, 0.5]
+    assert columns["input_scaling"].tolist() == [[0.1, 0.5], [0.1, 0.5]]
+    assert Reservoir.columns(NVAR(), None, [NVAR(), NVAR()], 2)["candidate"].shape == (2,)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_a_forecaster_equals_the_equations(name):
     model, rows = fitted("forecast", KINDS[name], washout=WASHOUT)

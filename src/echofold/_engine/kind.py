@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations_with_replacement
 from math import comb
 from typing import Any, ClassVar
@@ -72,6 +73,13 @@ class View:
         return terms if self.degree > 1 else shown
 
 
+VIEWS = {
+    "states": View(inputs=False),
+    "inputs+states": View(),
+    "states+squares": View(inputs=False, squares=True),
+    "inputs+states+squares": View(squares=True),
+    **{f"polynomial {degree}": View(degree=degree) for degree in range(2, 6)},
+}
 KINDS: dict[str, type[Reservoir]] = {}  # by module and name, as model files call them
 
 
@@ -144,9 +152,13 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
     def draw(self, inputs: int, seed: int) -> Any:
         """The weights of a seed: arrays, in any tree of tuples and dicts, for all candidates."""
 
-    @abstractmethod
     def columns(self, weights: Any, kinds: Sequence[Any], inputs: int) -> dict[str, np.ndarray]:
-        """What differs between the candidates ``kinds``: arrays whose last axis they are."""
+        """What differs between the candidates ``kinds``: arrays whose last axis they are.
+
+        By default the values of ``parameters``.
+        """
+        own = self.parameters
+        return side_by_side([{name: getattr(kind, name) for name in own} for kind in kinds])
 
     @abstractmethod
     def step(self, weights: Any, columns: Mapping[str, Any], x, u):
@@ -200,94 +212,90 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
         return tuple((k, id(v) if hasattr(v, "shape") else repr(v)) for k, v in rest.items())
 
 
-class _Steps:
-    """A kind as programs see it: those of equal steps share what is compiled."""
+@dataclass(frozen=True)
+class _Compiled:
+    """A kind with the parameters that are compiled in; those of equal keys share programs."""
 
-    def __init__(self, kind: Reservoir, inputs: int):
-        read = kind.constants(inputs)
-        self.kind = type(kind)(**read)
-        self.kind._view = kind._view
-        self.key = type(kind), tuple(read.items()), kind._view
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Steps) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
+    key: tuple
+    kind: Reservoir = field(compare=False)
 
 
-@jax.tree_util.register_pytree_node_class
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["weights", "columns"],
+    meta_fields=["compiled", "shape", "looks", "beside", "kept"],
+)
+@dataclass(frozen=True, eq=False)
 class Reservoirs:
     """Candidates of one kind that share a draw: arrays for the engine, and how they are stepped.
 
     ``shape`` is the size of a state and the number of columns, ``looks`` the number of values that
     the readout sees of each state, beside the inputs if ``beside``, and ``kept`` that of values a
-    drive keeps of each step: what the readout sees, and the state. ``kind`` has the parameters that
-    are compiled in; others have their defaults.
+    drive keeps of each step: what the readout sees, and the state unless that begins with it.
     """
 
-    def __init__(self, kind: Reservoir, weights: Any, columns: Mapping[str, Any], inputs: int):
-        count = jax.tree.leaves(dict(columns))[0].shape[-1]
-        shows = kind.shows and kind._view.function is None  # the readout sees the state itself
-        fixed = _Steps(kind, inputs), kind.size(inputs), looks_of(kind, inputs), count, shows
-        self._set(weights, dict(columns), fixed)
+    weights: Any
+    columns: Mapping[str, Any]
+    compiled: _Compiled
+    shape: tuple[int, int]
+    looks: int
+    beside: bool
+    kept: int
 
-    def _set(self, weights: Any, columns: Mapping[str, Any], fixed: tuple) -> Reservoirs:
-        self.weights, self._columns, self._fixed = weights, columns, fixed
-        steps, size, self.looks, count, self._shown = fixed
-        self.kind, self.shape = steps.kind, (size, count)
-        self.beside = self.kind._view.inputs
-        self.kept = self.looks + (0 if self._shown else size)
-        return self
+    @classmethod
+    def of(cls, kind: Reservoir, weights: Any, columns: Mapping, inputs: int) -> Reservoirs:
+        """Candidates of a kind, from their weights and columns."""
+        view, read = kind._view, kind.constants(inputs)
+        compiled = _Compiled((type(kind), tuple(read.items()), view), type(kind)(**read))
+        compiled.kind._view = view
+        size, looks = kind.size(inputs), looks_of(kind, inputs)
+        shape = size, jax.tree.leaves(dict(columns))[0].shape[-1]
+        kept = looks if kind.shows and view.function is None else looks + size
+        return cls(weights, dict(columns), compiled, shape, looks, view.inputs, kept)
 
     def take(self, index) -> Reservoirs:
         """The candidates at ``index``, one for each column wanted."""
-        chosen = jax.tree.map(lambda array: array[..., index], self._columns)
-        *same, _, shown = self._fixed
-        return _reservoirs(self.weights, chosen, (*same, len(index), shown))
+        chosen = jax.tree.map(lambda array: array[..., index], self.columns)
+        return replace(self, columns=chosen, shape=(self.shape[0], len(index)))
 
     def silent(self) -> Reservoirs:
         """The same, to run free: without what is meant for training alone."""
-        return _reservoirs(self.weights, self.kind.silent(self._columns), self._fixed)
+        return replace(self, columns=self.compiled.kind.silent(self.columns))
 
     def step(self, x, u):
         """One update of states ``x`` by inputs ``u (inputs, columns or 1)``."""
-        return self.kind.step(self.weights, self._columns, x, u)
+        return self.compiled.kind.step(self.weights, self.columns, x, u)
 
     def look(self, x, u):
         """What the readout sees of states ``x`` under inputs ``u``: ``(looks, columns)``."""
-        return self.kind._view.look(u, self.kind.look(x, u))
+        kind = self.compiled.kind
+        return kind._view.look(u, kind.look(x, u))
 
     def keep(self, x, u):
         """What the readout sees, then the state unless it is seen: ``(kept, columns)``."""
         look = self.look(x, u)
-        return look if self._shown else jax.numpy.concatenate([look, x])
+        return look if self.kept == self.looks else jnp.concatenate([look, x])
 
     def state_in(self, kept):
         """The states ``(…, size, columns)`` in what was kept, ``(…, kept, columns)``."""
-        first = 0 if self._shown else self.looks
+        first = 0 if self.kept == self.looks else self.looks
         return kept[..., first : first + self.shape[0], :]
 
     def warmup(self) -> int:
         """Steps after which little is left of the state at rest that a run began with."""
-        return self.kind.warmup(self._columns)
+        return self.compiled.kind.warmup(self.columns)
 
     def trained(self) -> dict[str, Any]:
         """What an estimator carries of a single candidate."""
-        return self.kind.trained(self.weights, self._columns)
-
-    def tree_flatten(self):
-        """Arrays, and what programs are compiled for."""
-        return (self.weights, self._columns), self._fixed
-
-    @classmethod
-    def tree_unflatten(cls, fixed, arrays):
-        """The same from its arrays, or from what stands for them in a trace."""
-        return _reservoirs(arrays[0], arrays[1], fixed)
+        return self.compiled.kind.trained(self.weights, self.columns)
 
 
-def _reservoirs(weights: Any, columns: Mapping[str, Any], fixed: tuple) -> Reservoirs:
-    return object.__new__(Reservoirs)._set(weights, columns, fixed)
+def side_by_side(values: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """Values of candidates as arrays whose last axis they are; without any, as many columns."""
+    return {
+        name: np.stack([np.asarray(one[name], dtype=float) for one in values], axis=-1)
+        for name in values[0]
+    } or {"candidate": np.zeros(len(values))}  # fmt: skip
 
 
 def looks_of(kind: Reservoir, inputs: int) -> int:
@@ -303,29 +311,21 @@ def row_length(segments: Segments, looks: int, beside: bool) -> int:
 def drawn(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:
     """Candidates that share a draw, side by side."""
     weights = kinds[0].draw(inputs, seed)
-    return Reservoirs(kinds[0], weights, kinds[0].columns(weights, kinds, inputs), inputs)
+    return Reservoirs.of(kinds[0], weights, kinds[0].columns(weights, kinds, inputs), inputs)
 
 
 def restored(kind: Reservoir, stored: dict[str, Any], inputs: int) -> Reservoirs:
     """A trained candidate, from what an estimator carries."""
-    return Reservoirs(kind, *kind.restored(stored), inputs)
+    return Reservoirs.of(kind, *kind.restored(stored), inputs)
 
 
 def view_of(readout: Any) -> View:
     """The view that ``readout=`` of an estimator asks for."""
     if callable(readout):
         return View(inputs=False, function=readout)
-    if not isinstance(readout, str):
-        refuse("readout", readout, EXPECTED)
-    words = readout.split()
-    if len(words) == 2 and words[0] == "polynomial" and words[1] in ("2", "3", "4", "5"):
-        return View(degree=int(words[1]))
-    parts = [part.strip() for part in readout.split("+")]
-    if parts in (["states"], ["inputs", "states"]):
-        return View(inputs=len(parts) == 2)
-    if parts in (["states", "squares"], ["inputs", "states", "squares"]):
-        return View(inputs=len(parts) == 3, squares=True)
-    return refuse("readout", readout, EXPECTED)
+    words = readout if isinstance(readout, str) else ""
+    name = "+".join(" ".join(part.split()) for part in words.split("+"))
+    return VIEWS[name] if name in VIEWS else refuse("readout", readout, EXPECTED)
 
 
 def products(values, degree: int):

@@ -5,12 +5,13 @@ Four series to forecast, an electrocardiogram with its beats, and utterances to 
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,20 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "Dataset",
-    "ECGDataset",
-    "SequenceDataset",
-    "SeriesDataset",
-    "beat_target",
-    "load_ecg",
-    "load_electricity",
-    "load_gasoline",
-    "load_japanese_vowels",
-    "load_labor",
-    "load_sunspots",
-]
+    "Dataset", "ECGDataset", "SequenceDataset", "SeriesDataset", "beat_target", "load_ecg",
+    "load_electricity", "load_gasoline", "load_japanese_vowels", "load_labor", "load_sunspots",
+]  # fmt: skip
 
-_PUBLIC = "Work of the US government, not under copyright in the United States."
 _ZERO, _GAIN = 1024, 200  # of the recorder of the ECG: its reading at 0 mV, readings for each mV
 
 
@@ -158,16 +149,7 @@ def load_labor() -> SeriesDataset:
     >>> float(labor.data["1975-05-01"])
     9.0
     """
-    return _load(
-        "labor",
-        {"start": "1948-01-01", "freq": "MS", "name": "month"},
-        season=12,
-        units="percent",
-        description="Monthly unemployment rate in the United States, seasonally adjusted, "
-        "January 1948 to December 1977, 360 values.",
-        source="US Bureau of Labor Statistics, series LNS14000000",
-        terms=_PUBLIC,
-    )
+    return _series("labor")
 
 
 def load_gasoline() -> SeriesDataset:
@@ -185,16 +167,7 @@ def load_gasoline() -> SeriesDataset:
     >>> float(gasoline.data.iloc[0]), gasoline.frequency, gasoline.season
     (6.621, 'W-FRI', 52)
     """
-    return _load(
-        "gasoline",
-        {"start": "1991-02-08", "freq": "W-FRI", "name": "week_ending"},
-        season=52,
-        units="million barrels a day",
-        description="Weekly finished motor gasoline product supplied in the United States, "
-        "weeks ending 8 February 1991 to 20 January 2017, 1355 values.",
-        source="US Energy Information Administration",
-        terms=_PUBLIC,
-    )
+    return _series("gasoline")
 
 
 def load_sunspots() -> SeriesDataset:
@@ -213,17 +186,7 @@ def load_sunspots() -> SeriesDataset:
     >>> float(sunspots.data.iloc[0]), sunspots.data.index[0].year, sunspots.season
     (58.0, 1749, 132)
     """
-    return _load(
-        "sunspots",
-        {"start": "1749-01-01", "freq": "MS", "name": "month"},
-        season=132,
-        units="sunspot number",
-        description="Monthly mean sunspot numbers, January 1749 to September 2013, 3177 values, "
-        "on the scale in use before the recalibration of 2015.",
-        source="WDC-SILSO, Royal Observatory of Belgium, Brussels",
-        terms="CC BY-NC 4.0: not for commercial work, and credit WDC-SILSO, Royal Observatory of "
-        "Belgium, Brussels.",
-    )
+    return _series("sunspots")
 
 
 def load_electricity() -> SeriesDataset:
@@ -242,32 +205,29 @@ def load_electricity() -> SeriesDataset:
     >>> float(electricity.data.iloc[0]), electricity.frequency, electricity.season
     (22262.0, '30min', 336)
     """
-    return _load(
-        "electricity",
-        {"start": "2000-06-05", "freq": "30min", "name": "time"},
-        season=336,
-        units="megawatts",
-        description="Half-hourly electricity demand in England and Wales, Monday 5 June to "
-        "Sunday 27 August 2000, 4032 values; cycles of 48 (day) and 336 (week) samples.",
-        source="National Grid; J. W. Taylor (2003), Journal of the Operational Research "
-        "Society 54, 799-805",
-        terms="Credit National Grid and J. W. Taylor.",
-    )
+    return _series("electricity")
 
 
 def _embedded(name: str) -> Traversable:
     return files("echofold.datasets") / "files" / name
 
 
-def _load(name: str, times: dict[str, str], *, season: int, **fields: str) -> SeriesDataset:
+def _about(name: str) -> dict[str, Any]:
+    """What is known of a data set, as its fields are called."""
+    about = json.loads(_embedded("about.json").read_text(encoding="ascii"))
+    return {"name": name, **about[name]}
+
+
+def _series(name: str) -> SeriesDataset:
     """Read the last column of the embedded CSV file and index it by time."""
     import pandas as pd
 
     # numpy rounds to the nearest double; the default parser of pandas does not promise it.
     with _embedded(f"{name}.csv").open(encoding="ascii") as stream:
         values = np.loadtxt(stream, delimiter=",", skiprows=1, usecols=-1)
-    data = pd.Series(values, index=pd.date_range(periods=len(values), **times), name=name)
-    return SeriesDataset(name=name, data=data, season=season, **fields)
+    about = _about(name)
+    index = pd.date_range(periods=len(values), **about.pop("times"))
+    return SeriesDataset(data=pd.Series(values, index=index, name=name), **about)
 
 
 def _arrays(name: str) -> dict[str, np.ndarray]:
@@ -300,17 +260,12 @@ record 100 (Moody and Mark)>
     readings = np.cumsum(arrays["differences"], axis=1, dtype=np.int64)
     readings += arrays["offsets"][:, np.newaxis]
     return ECGDataset(
-        name="ecg",
         signal=((readings - _ZERO) / _GAIN).T,
         channels=("MLII", "V5"),
         sampling_rate=360,
         beats=arrays["beats"],
         symbols=arrays["symbols"],
-        units="mV",
-        description="Ambulatory electrocardiogram, two leads, 360 Hz, 30 minutes, 650000 samples, "
-        "with 2274 annotations, 2239 of them normal beats.",
-        source="PhysioNet, MIT-BIH Arrhythmia Database, record 100 (Moody and Mark)",
-        terms="Open Data Commons Attribution License (ODC-By) 1.0.",
+        **_about("ecg"),
     )
 
 
@@ -402,14 +357,9 @@ UCI Machine Learning Repository, Japanese Vowels (Kudo, Toyama and Shimbo)>
         for part in ("train", "test")
     )
     return SequenceDataset(
-        name="japanese_vowels",
         train=train,
         train_labels=arrays["train_labels"],
         test=test,
         test_labels=arrays["test_labels"],
-        units="LPC cepstrum coefficients",
-        description="Utterances of the Japanese vowels /ae/ by nine male speakers, 7 to 29 frames "
-        "of 12 LPC cepstrum coefficients, 270 to train on and 370 to test on; tell the speaker.",
-        source="UCI Machine Learning Repository, Japanese Vowels (Kudo, Toyama and Shimbo)",
-        terms="Creative Commons Attribution 4.0 International (CC BY 4.0).",
+        **_about("japanese_vowels"),
     )

@@ -11,10 +11,6 @@ from echofold.dynamics._lyapunov import LyapunovExponents, lyapunov_exponents
 from echofold.dynamics._memory import MemoryCapacity, memory_capacity
 
 __all__ = [
-    "ClimateComparison",
-    "LyapunovExponents",
-    "MemoryCapacity",
-    "climate",
-    "lyapunov_exponents",
+    "ClimateComparison", "LyapunovExponents", "MemoryCapacity", "climate", "lyapunov_exponents",
     "memory_capacity",
-]
+]  # fmt: skip

@@ -5,6 +5,7 @@ Rows of finished parts are kept as CSV.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import shutil
@@ -13,7 +14,10 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.resources import files
 from itertools import product
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -137,11 +141,36 @@ class Experiment:
             write(out / f"{self.name}.md", self.describe(table, draws)),
         ]
 
+    def beside_published(
+        self, cell: pd.DataFrame, name: str, of: tuple[str, str, str], deviations: bool = False
+    ) -> dict[str, float]:
+        """The mean of a quantity over draws, and the one ``of`` a data set, scheme and final."""
+        mean, deviation = published(self.name, *of, name)
+        if not deviations:
+            return {name: cell[name].mean(), f"{name}_published": mean}
+        return {
+            name: cell[name].mean(), f"{name}_deviation": cell[name].std(ddof=0),
+            f"{name}_published": mean, f"{name}_published_deviation": deviation,
+        }  # fmt: skip
+
 
 def write(path: Path, text: str) -> Path:
     """Write a file aside and move it into place, so that a kill leaves the old or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return write_atomically(path, text.encode())
+
+
+@cache
+def printed() -> dict[tuple[str, ...], tuple[float, float]]:
+    """Printed values and deviations by experiment, data set, scheme, final model and quantity."""
+    with (files("echofold.experiments") / "published.csv").open(encoding="ascii") as stream:
+        _, *lines = csv.reader(stream)
+    return {tuple(key): (float(value), float(more or "nan")) for *key, value, more in lines}
+
+
+def published(*place: str) -> tuple[float, float]:
+    """The value and the deviation that are `printed`, NaN where none is."""
+    return printed().get(place, (nan, nan))
 
 
 def page(title: str, *parts: str) -> str:
@@ -165,15 +194,17 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 2
     return "\n".join(marked)
 
 
-def beside(ours: float, published: float | None, within: float | None = None) -> str:
+def with_published(ours: float, published: float, within: float | None = None) -> str:
     """Ours with the published number in brackets, and a star where they differ.
 
     Examples
     --------
-    >>> beside(1.5041, 1.504, 0.002), beside(2.1, 1.5, 0.002), beside(0.75, None)
-    ('1.504 (1.504)', '2.100 (1.500) *', '0.750')
+    >>> with_published(1.5041, 1.504, 0.002), with_published(2.1, 1.5, 0.002)
+    ('1.504 (1.504)', '2.100 (1.500) *')
+    >>> with_published(0.75, float("nan"))
+    '0.750'
     """
-    if published is None or published != published:
+    if published != published:
         return number(ours)
     star = "" if within is None or agrees(ours, published, within) else " *"
     return f"{number(ours)} ({number(published)}){star}"

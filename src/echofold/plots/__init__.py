@@ -11,15 +11,6 @@ from echofold.plots._series import forecast, forecasts
 from echofold.plots._splits import splits
 
 __all__ = [
-    "climate",
-    "error_by_step",
-    "error_growth",
-    "forecast",
-    "forecasts",
-    "horizons",
-    "lyapunov",
-    "ridge_path",
-    "splits",
-    "surface",
-    "validation_test",
-]
+    "climate", "error_by_step", "error_growth", "forecast", "forecasts", "horizons", "lyapunov",
+    "ridge_path", "splits", "surface", "validation_test",
+]  # fmt: skip

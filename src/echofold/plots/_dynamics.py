@@ -103,7 +103,7 @@ def _histograms(ax: Any, result: Any, output: int, name: str) -> None:
     for share, (label, looks) in zip(result.histograms, LOOKS.items(), strict=True):
         ax.stairs(share[:, output], edges, label=label, **looks)
     top = 1.25 * result.histograms[:, :, output].max()
-    ax.set(ylim=(0, top), xlabel=style.plain(name), ylabel="share of values")
+    ax.set(ylim=(0, top), xlabel=style.as_label(name), ylabel="share of values")
     style.plain_numbers(ax.yaxis)
     apart, halves = result.histogram_distance[output], result.histogram_baseline[output]
     style.note(ax, f"{apart:.2f} std apart (halves: {halves:.2f})")

@@ -51,7 +51,7 @@ def error_by_step(search_or_estimator: Any, *, ax: Any = None) -> Any:
         warnings.filterwarnings("ignore", message="Mean of empty slice")
         error = np.sqrt(np.nanmean(residuals**2, axis=0))
     for output, colour in zip(range(outputs), style.CYCLE, strict=False):
-        name = style.plain(name_of(model.y_schema_.names, output))
+        name = style.as_label(name_of(model.y_schema_.names, output))
         looks = {"color": colour, "linewidth": 1.5, "gid": f"rmse-{output}"}
         looks |= {"marker": "." if horizon <= 60 else None}
         label = "RMSE" if outputs == 1 else f"RMSE of {name}"

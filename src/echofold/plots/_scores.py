@@ -367,7 +367,7 @@ def _numbers(ax: Any, which: str, values: np.ndarray, places: np.ndarray) -> np.
 
 def _ticks(axis: Any, values: np.ndarray) -> None:
     """Label the places 0, 1, … with values, as many as fit."""
-    labels = [style.plain(short(value.item())) for value in values]
+    labels = [style.as_label(short(value.item())) for value in values]
     fit = 10 if axis.axis_name == "y" else style.fitting(axis.axes, max(map(len, labels)))
     step = -(-len(values) // fit)
     axis.set_ticks(np.arange(len(values))[::step], labels[::step])

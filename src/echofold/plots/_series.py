@@ -59,7 +59,7 @@ def label_time(ax: Any, index: Any) -> None:
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     else:
         style.whole_numbers(ax)
-        ax.set_xlabel("row" if index is None or index.name is None else style.plain(index.name))
+        ax.set_xlabel("row" if index is None or index.name is None else style.as_label(index.name))
 
 
 def continued(index: Any, rows: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
@@ -145,7 +145,7 @@ def outputs_over_series(
         style.note(ax, f"{lost} of {len(begins)} diverge")
     _limits(ax, y[start:stop], values)
     label_time(ax, table.index)
-    ax.set_ylabel(style.plain(column_name(table, output)))
+    ax.set_ylabel(style.as_label(column_name(table, output)))
     style.plain_numbers(ax.yaxis)
     return style.legend_above(ax)
 
@@ -198,7 +198,7 @@ def forecast(
         x, ahead = continued(index, rows, len(values))
         past = table.values[shown, output]
         style.with_gaps(ax, x[shown], past, color=style.INK, linewidth=1, label="series")
-        ax.set_ylabel(style.plain(column_name(table, output)))
+        ax.set_ylabel(style.as_label(column_name(table, output)))
     ax.plot(ahead, style.finite(values), color=style.BLUE, linewidth=1.6, label="forecast")
     for place, level in enumerate(sorted(lower, reverse=True)):
         ends = [_column(part[level], output, outputs) for part in (lower, forecast.upper)]

@@ -87,7 +87,7 @@ def note_lost(ax: Any, there: np.ndarray) -> None:
         note(ax, f"{int((~there).sum())} of {there.size} not finite")
 
 
-def plain(name: Any) -> str:
+def as_label(name: Any) -> str:
     """A name from the user's data as a label: never read as a formula, nor left out of a legend."""
     text = label(name).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text

@@ -177,7 +177,9 @@ def _with_plain(ahead: Ahead, output: int, ax: Any) -> None:
     _, x = continued(index, rows, horizon)
     lines = {short_name(name, index): values[:, output] for name, values in ahead.plain.items()}
     for (name, values), colour in zip(lines.items(), cycle(style.CYCLE[1:]), strict=False):
-        ax.plot(x, values, "--", color=colour, linewidth=0.9, label=style.plain(name), zorder=1.5)
+        ax.plot(
+            x, values, "--", color=colour, linewidth=0.9, label=style.as_label(name), zorder=1.5
+        )
     style.legend_above(ax)
 
 
@@ -236,7 +238,7 @@ def _predicted(truth: np.ndarray, said: np.ndarray, name: str, ax: Any) -> None:
     style.axes(ax).scatter(truth, said, s=6, color=style.BLUE, linewidths=0, **looks)
     ends = [float(np.min(truth)), float(np.max(truth))] if len(truth) else [0.0, 1.0]
     ax.plot(ends, ends, color=style.INK, linewidth=0.8)
-    ax.set(xlabel=f"true {style.plain(name)}", ylabel="predicted")
+    ax.set(xlabel=f"true {style.as_label(name)}", ylabel="predicted")
     style.plain_numbers(ax.xaxis)
     style.plain_numbers(ax.yaxis)
 
@@ -258,7 +260,7 @@ def _taken_for(counts: np.ndarray, classes: np.ndarray, ax: Any) -> None:
     ax.set_aspect("equal")
     ax.invert_yaxis()
     at = np.arange(len(classes))[:: -(-len(classes) // 12)]
-    names = [style.plain(str(classes[i])[:8]) for i in at]
+    names = [style.as_label(str(classes[i])[:8]) for i in at]
     ax.set_xticks(at + 0.5, names)
     ax.set_yticks(at + 0.5, names)
     ax.set(xlabel="class said", ylabel="true class")
@@ -313,7 +315,7 @@ def _by_two(search: Any, name: str, other: str, ax: Any) -> None:
     scores, winner = [scores_of(search, one) for one in (name, other)], search._winner(name)
     across, up = (np.where(one.bounds, np.nan, one.mean()) for one in scores)
     chosen = (winner.candidate, int(winner.ridge[0]))
-    labels = [f"{scores[0].metric} by {style.plain(one)}" for one in (name, other)]
+    labels = [f"{scores[0].metric} by {style.as_label(one)}" for one in (name, other)]
     plots.validation_test(across, up, chosen=chosen, ax=ax).set(xlabel=labels[0], ylabel=labels[1])
 
 
@@ -352,7 +354,7 @@ def _examples(sequences: list[np.ndarray], labels: np.ndarray, classes: Any, ax:
     for name, colour in zip(classes, style.CYCLE, strict=False):
         first = sequences[int(np.argmax(labels == name))][:, 0]
         course = style.thinned(np.arange(len(first)), first)
-        style.axes(ax).plot(*course, color=colour, label=style.plain(name))
+        style.axes(ax).plot(*course, color=colour, label=style.as_label(name))
     style.whole_numbers(ax)
     ax.set_xlabel("step")
     style.legend_above(ax)
@@ -363,7 +365,7 @@ def _column(table: Table, output: int, ax: Any) -> None:
     x = positions(table.index, len(table.values))
     style.with_gaps(style.axes(ax), x, table.values[:, output], color=style.INK, linewidth=0.8)
     label_time(ax, table.index)
-    ax.set_ylabel(style.plain(column_name(table, output)))
+    ax.set_ylabel(style.as_label(column_name(table, output)))
     style.plain_numbers(ax.yaxis)
 
 

@@ -19,7 +19,14 @@ import numpy as np
 from jax import lax
 
 from echofold._data.arguments import check_integer, describe, is_integer, refuse
-from echofold._engine.kind import SIDE_BY_SIDE, Reservoir, features_of, of_shape, tried
+from echofold._engine.kind import (
+    SIDE_BY_SIDE,
+    Reservoir,
+    features_of,
+    of_shape,
+    side_by_side,
+    tried,
+)
 
 PIECE = 2**13  # words handed to Python in one array: see `_Node.step`
 RIGHT = (
@@ -98,21 +105,17 @@ class Custom(Reservoir):
 
     @property
     def shows(self) -> bool:
-        """Whether all of a state is seen."""
         return self.look is everything
 
     def size(self, inputs: int) -> int:
-        """Number of values in a state."""
         return int(self.units)
 
     def looks(self, inputs: int) -> int:
-        """How many values ``look`` gives."""
         if self.shows:
             return int(self.units)
         return features_of("look", self.look, states=int(self.units), inputs=inputs)
 
     def check(self) -> None:
-        """Raise for a parameter that is not allowed."""
         check_integer("units", self.units, 1)
         for name in ("init", "step", "look"):
             if not callable(getattr(self, name)):
@@ -142,11 +145,7 @@ class Custom(Reservoir):
 
     def columns(self, weights: Any, kinds: Sequence[Custom], inputs: int) -> dict[str, np.ndarray]:
         """The parameters of candidates side by side; ``step`` is tried with them."""
-        each = [kind._values for kind in kinds]
-        columns = {
-            name: np.stack([np.asarray(one[name], dtype=float) for one in each], axis=-1)
-            for name in each[0]
-        } or {"candidate": np.zeros(len(kinds))}  # fmt: skip
+        columns = side_by_side([kind._values for kind in kinds])
         x, u = of_shape(int(self.units), len(kinds)), of_shape(inputs, 1)
         args = weights, columns, x, u
         given = f"arrays of shapes {_shapes(args)}"
@@ -230,7 +229,6 @@ class Foreign(Reservoir):
     units: Any = None
 
     def check(self) -> None:
-        """Raise for an object that cannot be stepped."""
         if not callable(getattr(self.node, "step", None)):
             refuse("node", self.node, RIGHT)
         if not _holds_state(self.node):
@@ -257,7 +255,6 @@ class Foreign(Reservoir):
         return known[inputs]
 
     def size(self, inputs: int) -> int:
-        """Number of values in all parts of its state."""
         return self._ready(inputs).size
 
     def look(self, x, u):
@@ -265,7 +262,6 @@ class Foreign(Reservoir):
         return x[: self.units]
 
     def looks(self, inputs: int) -> int:
-        """How many values that is."""
         return self._ready(inputs).shown
 
     def constants(self, inputs: int) -> dict[str, Any]:
@@ -280,12 +276,7 @@ class Foreign(Reservoir):
         """A copy of the object."""
         return self._ready(inputs)
 
-    def columns(self, weights: Any, kinds: Sequence[Foreign], inputs: int) -> dict[str, np.ndarray]:
-        """Nothing but as many columns as there are candidates."""
-        return {"candidate": np.zeros(len(kinds))}
-
     def step(self, weights: _Node, columns, x, u):
-        """One update of states ``x (size, columns)`` by inputs ``u (inputs, columns or 1)``."""
         return weights.step(x, u)
 
     def trained(self, weights: _Node, columns) -> dict[str, Any]:
@@ -296,7 +287,7 @@ class Foreign(Reservoir):
         """The copy, and one column."""
         node = stored["node_"]
         self.__dict__.setdefault("_known", {})[node.inputs] = node  # whatever became of the object
-        return node, {"candidate": np.zeros(1)}
+        return node, self.columns(node, [self], node.inputs)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without copies: a copy of this kind looks at the object anew, which may have changed."""

@@ -100,7 +100,6 @@ class Deep(Weighted, Reservoir):
         return names
 
     def axes(self, inputs: int) -> dict[str, int]:
-        """Numbers of units and layers."""
         units = int(self.units)
         return {"units": units, "1 + units": 1 + units, "layers": int(self.layers)}
 
@@ -109,7 +108,6 @@ class Deep(Weighted, Reservoir):
         return int(self.units) * int(self.layers)
 
     def check(self) -> None:
-        """Raise for a parameter outside its range, naming it, its value and the remedy."""
         check_integer("layers", self.layers, 1)
         if self.layers > MOST_LAYERS:
             refuse("layers", self.layers, f"at most {MOST_LAYERS}")
@@ -135,7 +133,6 @@ class Deep(Weighted, Reservoir):
         return value
 
     def shared(self) -> tuple:
-        """Equal for candidates that can share a draw."""
         return *super().shared(), int(self.layers)
 
     def draw(self, inputs: int, seed: int) -> tuple[Draw, ...]:
@@ -171,7 +168,6 @@ class Deep(Weighted, Reservoir):
         return jnp.concatenate(states)
 
     def warmup(self, columns) -> int:
-        """Steps after which little is left of the state at rest that a run began with."""
         slowest = min(np.min(one["leak"]) for one in columns.values())
         return int(np.clip(len(columns) * 30 / slowest, 200, 3000))
 
@@ -185,7 +181,6 @@ class Deep(Weighted, Reservoir):
         return {"leak_rates_": np.array(leaks), **found}
 
     def restored(self, stored: dict[str, Any]) -> tuple[tuple[Draw, ...], dict[str, Any]]:
-        """The reservoir of one candidate, ready to run."""
         weights, columns = [], {}
         for layer, leak in enumerate(stored["leak_rates_"]):
             W_in, W = stored[f"W_in_{layer + 1}_"], stored[f"W_{layer + 1}_"]

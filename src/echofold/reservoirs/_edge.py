@@ -94,7 +94,6 @@ class EdgeOfStability(Weighted, Reservoir):
         return super().columns(weights.draw, kinds, inputs)
 
     def step(self, weights: _Turned, columns, x, u):
-        """One update of states by inputs."""
         return leaky_step(self.activation, weights.draw, columns, x, u, kept=weights.O @ x)
 
     def trained(self, weights: _Turned, columns) -> dict[str, Any]:
@@ -103,7 +102,6 @@ class EdgeOfStability(Weighted, Reservoir):
         return {name: found[name] for name in self.stored}
 
     def restored(self, stored: dict[str, Any]) -> tuple[_Turned, dict[str, np.ndarray]]:
-        """The reservoir of one candidate, ready to run."""
         weights, columns = super().restored(stored)
         return _Turned(weights, stored["orthogonal_"]), columns
 

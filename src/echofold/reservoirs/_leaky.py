@@ -353,7 +353,6 @@ class Leaky(Weighted, Reservoir):
         return x[:-1] if self.noise else x
 
     def looks(self, inputs: int) -> int:
-        """Number of units."""
         return int(self.units)
 
     def constants(self, inputs: int) -> dict[str, Any]:
@@ -361,7 +360,6 @@ class Leaky(Weighted, Reservoir):
         return super().constants(inputs) | ({"noise": 1.0} if self.noise else {})
 
     def axes(self, inputs: int) -> dict[str, int]:
-        """Number of units."""
         return {"units": int(self.units)}
 
     def check(self) -> None:
@@ -393,7 +391,6 @@ class Leaky(Weighted, Reservoir):
             )
 
     def shared(self) -> tuple:
-        """Equal for candidates that can share a draw."""
         given = (None if array is None else id(array) for array in (self.W, self.W_in))
         return *super().shared(), bool(self.noise), *given
 
@@ -444,7 +441,6 @@ class Leaky(Weighted, Reservoir):
         return {name: array for name, array in columns.items() if name != "noise"}
 
     def step(self, weights: Draw, columns, x, u):
-        """One update of states by inputs."""
         if not self.noise:
             return leaky_step(self.activation, weights, columns, x, u)
         x, count = x[:-1], x[-1:]

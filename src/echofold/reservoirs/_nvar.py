@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import comb
 from typing import Any
@@ -83,7 +82,6 @@ class NVAR(Reservoir):
         return (int(self.delays) - 1) * int(self.spacing) + 1
 
     def size(self, inputs: int) -> int:
-        """Values of the buffer."""
         return self._length * inputs
 
     def look(self, x, u):
@@ -94,7 +92,6 @@ class NVAR(Reservoir):
         return jnp.concatenate([*taps[1:], *(products(values, p) for p in self._degrees)])
 
     def looks(self, inputs: int) -> int:
-        """How many values `look` gives."""
         count = int(self.delays) * inputs
         seen = count - inputs + sum(comb(count + p - 1, p) for p in self._degrees)
         if seen > MOST_COLUMNS:
@@ -105,7 +102,6 @@ class NVAR(Reservoir):
         return seen
 
     def check(self) -> None:
-        """Raise for a parameter outside its range, naming it, its value and the remedy."""
         check_integer("delays", self.delays, 1)
         check_integer("spacing", self.spacing, 1)
         if self._length > LONGEST:
@@ -128,10 +124,6 @@ class NVAR(Reservoir):
         """Nothing."""
         return ()
 
-    def columns(self, weights: Any, kinds: Sequence[NVAR], inputs: int) -> dict[str, np.ndarray]:
-        """Nothing but as many columns as there are candidates."""
-        return {"candidate": np.zeros(len(kinds))}
-
     def step(self, weights: Any, columns, x, u):
         """The buffer with a new input; the oldest falls out."""
         new = jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
@@ -147,4 +139,4 @@ class NVAR(Reservoir):
 
     def restored(self, stored: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
         """Nothing but one column."""
-        return (), {"candidate": np.zeros(1)}
+        return (), self.columns((), [self], 0)
