@@ -11,7 +11,7 @@ from sklearn.base import clone
 from echofold._data.season import detected_season
 from echofold._models.forecaster import ESNForecaster
 from echofold._search.search import ESNSearchCV
-from echofold.cli.defaults import DRAWS, Forms, fitting
+from echofold.cli.defaults import DRAWS, Forms, recipe_by_length
 from echofold.schemes import WalkForward
 
 try:
@@ -208,6 +208,8 @@ def _default_search(y: np.ndarray, horizon: int, sp: Any) -> ESNSearchCV:
         given = [detected_season(known) or 1] if len(known) == len(y) else []
     seasons = tuple(sorted({int(one) for one in given if one > 1}))
     forms = Forms(seasons, positive=not (known <= 0).any())
-    plan = fitting(len(y), horizon, forms, scheme="walk-forward", grid="medium", final="ensemble")
-    draws = DRAWS if plan.units <= 50 else 1  # by the rows that differences leave
-    return plan.search(False).set_params(cv=plan.schemes["walk-forward"], n_draws=draws)
+    recipe = recipe_by_length(
+        len(y), horizon, forms, scheme="walk-forward", grid="medium", final="ensemble"
+    )
+    draws = DRAWS if recipe.units <= 50 else 1  # by the rows that differences leave
+    return recipe.search(False).set_params(cv=recipe.schemes["walk-forward"], n_draws=draws)

@@ -83,7 +83,7 @@ def option(spelled: str, help: str, type: Any = None, *, to: str | None = None, 
     return click.option(*names, *([to] if to else []), **how)
 
 
-def together(*options: Callable) -> Callable:
+def combined(*options: Callable) -> Callable:
     """One decorator of several, in the order of the help page."""
     return lambda function: reduce(lambda made, one: one(made), reversed(options), function)
 
@@ -101,7 +101,7 @@ def keep_programs(ctx: click.Context, param: Any, refused: bool) -> None:
 
 def common(seed: str = "Seed of the random weights.") -> Callable:
     """What every command has."""
-    return together(
+    return combined(
         option("--seed", seed, click.IntRange(0, 2**31 - 1), default=0),
         option("-q --quiet", "Results only: no progress, no notes.", is_flag=True),
         option("--json", "Print one JSON object instead.", to="as_json", is_flag=True),
@@ -116,11 +116,11 @@ def common(seed: str = "Seed of the random weights.") -> Callable:
     )
 
 
-file_and_column = together(
+file_and_column = combined(
     click.argument("file"),
     option("--column NAME", "What to forecast; needed with several columns of numbers."),
 )
-of_series = together(
+of_series = combined(
     option("--inputs FILE",
            "CSV or Parquet file of inputs known in advance, as prices and holidays: numbers, yes "
            "and no, or names, with a row for every date of the series and of the forecast."),
@@ -270,7 +270,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     from echofold.cli.forecast import forecast_series
     from echofold.cli.output import Output
     from echofold.cli.panel import OF_FILES
-    from echofold.cli.reading import Series
+    from echofold.cli.reading import FileSeries
     from echofold.cli.reading.spacing import spacing
     from echofold.cli.validate import validate_series
     from echofold.datasets import load_gasoline
@@ -281,7 +281,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
         return {name: parsed[name] for name in parsed.keys() - {*OF_FILES, "quiet", "as_json"}}
 
     output, gasoline = Output(quiet, as_json), load_gasoline()
-    series = Series("gasoline", gasoline.data, spacing(gasoline.data.index))
+    series = FileSeries("gasoline", gasoline.data, spacing(gasoline.data.index))
     output.stage(gasoline.description)
     asked = options(validate, "--test", HORIZON)
     content = validate_series(series, None, output=output, **asked)

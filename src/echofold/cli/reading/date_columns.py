@@ -10,10 +10,19 @@ import pandas as pd
 
 from echofold._data.text import Note, listed, shown
 from echofold.cli.reading import calendar
-from echofold.cli.reading.calendar import DAY, HOUR, MINUTE, MONTH, like_dates, made, named, plain
+from echofold.cli.reading.calendar import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MONTH,
+    like_dates,
+    made,
+    named,
+    unaccented,
+)
 from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse, time_of_day
 from echofold.cli.reading.numbers import between, whole
-from echofold.cli.reading.table import Table
+from echofold.cli.reading.table import FileTable
 
 COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
 ANNUAL = re.compile(r"M13|Q05|S03")  # averages of a year, among its periods
@@ -29,7 +38,7 @@ Found = tuple[str, pd.DatetimeIndex] | None  # the name of a column of dates, an
 
 
 def find_dates(
-    table: Table, date: str | None, form: str | None, others: Sequence[str], note: Note
+    table: FileTable, date: str | None, form: str | None, others: Sequence[str], note: Note
 ) -> tuple[str | None, pd.Index | None]:
     """The name of the column of dates, none of ``others``, and its values; None without one.
 
@@ -53,7 +62,7 @@ def find_dates(
     return _with_time(table, *found, columns, note) or found
 
 
-def _asked_for(table: Table, date: str, form: str | None, note: Note) -> tuple[str, pd.Index]:
+def _asked_for(table: FileTable, date: str, form: str | None, note: Note) -> tuple[str, pd.Index]:
     """Dates, or numbers of rows, of the column that was named."""
     cells = table.column(date, "--date")
     values, wrong = table.numbers(date)[:2]
@@ -69,7 +78,7 @@ def _asked_for(table: Table, date: str, form: str | None, note: Note) -> tuple[s
 
 
 def _in_text(
-    table: Table, columns: list[str], form: str | None, note: Note, most: float = NO_DATE
+    table: FileTable, columns: list[str], form: str | None, note: Note, most: float = NO_DATE
 ) -> Found:
     """The most likely column of dates that are more than numbers; ``most`` cells may be none."""
     candidates: dict[str, tuple[pd.DatetimeIndex, list[str]]] = {}
@@ -100,7 +109,7 @@ def _doubtful(dates: pd.DatetimeIndex) -> tuple[float, bool]:
     return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
 
 
-def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
+def _in_numbers(table: FileTable, columns: list[str], note: Note) -> Found:
     """The first column of numbers that mean dates, beside others."""
     for name in columns if len(table.frame.columns) > 1 else ():
         if len(table.numbers(name).wrong) < NO_DATE * len(table.frame):
@@ -111,7 +120,7 @@ def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
     return None
 
 
-def _in_parts(table: Table, names: Sequence[str], note: Note) -> Found:
+def _in_parts(table: FileTable, names: Sequence[str], note: Note) -> Found:
     """Dates of the columns that make them together."""
     year = named(names, "year")
     columns = {part: named(names, part) for part in (*FINER, "hour", "minute")}
@@ -140,7 +149,7 @@ def _in_parts(table: Table, names: Sequence[str], note: Note) -> Found:
     return None if dates.isna().any() else _as_one(table, [one for one in used if one], dates, note)
 
 
-def _whole_years(table: Table, name: str) -> np.ndarray | None:
+def _whole_years(table: FileTable, name: str) -> np.ndarray | None:
     """Years of a column, also of two digits; None if a cell is none."""
     values = table.numbers(name).values
     if not whole(values):
@@ -150,11 +159,11 @@ def _whole_years(table: Table, name: str) -> np.ndarray | None:
     return values.astype(int) if between(values, *calendar.YEARS) else None
 
 
-def _numbers(table: Table, name: str, part: str) -> np.ndarray:
+def _numbers(table: FileTable, name: str, part: str) -> np.ndarray:
     """Numbers of months, weeks and so on, also by name, or of a period's month; below 1 if none."""
     found = []
     for cell in brief(table.frame[name]):
-        text = plain(cell).strip().rstrip(".")
+        text = unaccented(cell).strip().rstrip(".")
         if part == "period":
             match = PERIOD.fullmatch(cell)
             found.append(MONTHS[match[1]] * (int(match[2]) - 1) + 1 if match else -1)
@@ -166,7 +175,7 @@ def _numbers(table: Table, name: str, part: str) -> np.ndarray:
 
 
 def _with_time(
-    table: Table, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
+    table: FileTable, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
 ) -> Found:
     """Days that repeat together with the times of another column; None without one."""
     if days.is_unique or days.hasnans or (days != days.normalize()).any():
@@ -190,7 +199,7 @@ def _begin(cell: str) -> int:
     return time_of_day(SPAN.sub("", cell))
 
 
-def _clock(table: Table, name: str) -> np.ndarray | None:
+def _clock(table: FileTable, name: str) -> np.ndarray | None:
     """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
     values = table.numbers(name).values
     if not (between(values, 0, 240_000) and whole(values)):
@@ -204,7 +213,7 @@ def _clock(table: Table, name: str) -> np.ndarray | None:
     return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
 
 
-def _as_one(table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
+def _as_one(table: FileTable, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
     """One column of dates in the place of its parts."""
     note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
     name = " ".join(parts)
@@ -215,7 +224,7 @@ def _as_one(table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note)
     return name, dates
 
 
-def _unmerge(table: Table, names: list[str], note: Note) -> None:
+def _unmerge(table: FileTable, names: list[str], note: Note) -> None:
     """Fill years and days down to the rows below, and leave annual averages out of a table."""
     year = named(names, "year")
     coarse = year or named(names, "date")
@@ -247,12 +256,12 @@ def _unmerge(table: Table, names: list[str], note: Note) -> None:
 
 def _number(cell: str) -> int:
     """A month, a quarter or a time, by number or by name; below zero if it is none."""
-    text = plain(cell).rstrip(".")
+    text = unaccented(cell).rstrip(".")
     digits = re.fullmatch(r"[a-z]?0?(\d{1,2})", text)
     return int(digits[1]) if digits else MONTH.get(text, time_of_day(cell))
 
 
-def _refuse_missing(dates: pd.DatetimeIndex, table: Table, name: str) -> None:
+def _refuse_missing(dates: pd.DatetimeIndex, table: FileTable, name: str) -> None:
     """Raise where a row has no date."""
     missing = np.flatnonzero(dates.isna())
     if len(missing):
@@ -266,7 +275,7 @@ def _refuse_missing(dates: pd.DatetimeIndex, table: Table, name: str) -> None:
         )
 
 
-def _refuse_numbers(table: Table, columns: list[str]) -> None:
+def _refuse_numbers(table: FileTable, columns: list[str]) -> None:
     """Raise for a column of numbers that are dates but for up to half of the cells."""
     for name in columns:
         if like_dates(name) and np.isnan(table.numbers(name).values).any():
@@ -275,10 +284,10 @@ def _refuse_numbers(table: Table, columns: list[str]) -> None:
                 _refuse_missing(dates, table, name)
 
 
-def _refuse_headings(table: Table, columns: list[str]) -> None:
+def _refuse_headings(table: FileTable, columns: list[str]) -> None:
     """Raise for years in rows of their own above their months."""
     for name in columns[:3]:
-        sample = [plain(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
+        sample = [unaccented(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
         years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
         months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
         if years and months and len(years) + months >= 0.9 * len(sample):
@@ -289,7 +298,7 @@ def _refuse_headings(table: Table, columns: list[str]) -> None:
             )
 
 
-def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
+def say_unread(table: FileTable, others: Sequence[str], note: Note) -> None:
     """Say which column, none of ``others``, seems to hold dates that could not be read."""
     columns = table.columns(others)
     text = {name for name in columns if len(table.numbers(name).wrong) > NO_DATE * len(table.frame)}
@@ -328,7 +337,7 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
     )
 
 
-def another(table: Table, others: Sequence[str]) -> str | None:
+def another(table: FileTable, others: Sequence[str]) -> str | None:
     """A column that may hold the dates, none of ``others``."""
     for name in table.columns(others):
         if len(table.numbers(name).wrong):

@@ -13,10 +13,10 @@ import pandas as pd
 
 from echofold._data.text import Note, one_line, shown
 from echofold.cli.reading import calendar
-from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, plain, plausible, usual
+from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, plausible, unaccented, usual
 from echofold.cli.reading.numbers import between, each_cell, whole
 from echofold.cli.reading.spacing import Spacing, grid, nearest
-from echofold.cli.reading.table import Table
+from echofold.cli.reading.table import FileTable
 
 MOSTLY = 0.9  # share of cells that must be of a form
 DAYS = r"(\d{1,2}\.\d{1,2}\.\d{4}|\d{4}-\d\d-\d\d),?\s+(\d{1,2})\.(\d\d)"  # and a time, 10.30
@@ -214,7 +214,7 @@ def take_apart(cells: Sequence[str]) -> Apart:
 @lru_cache(4096)
 def _pieces(cell: str) -> tuple[tuple[int, ...], int]:
     """A row of numbers, digits and count of a cell, and its time; zeros if it is no date."""
-    letters, cell, time = not cell.isascii() or cell.lower() != cell.upper(), plain(cell), 0
+    letters, cell, time = not cell.isascii() or cell.lower() != cell.upper(), unaccented(cell), 0
     if match := TIME.search(cell) if letters or ":" in cell else None:
         cell, time = cell[: match.start()], _micros(match)
     pieces = TOKEN.findall(cell) if MARKS.fullmatch(cell) and time >= 0 else []
@@ -235,7 +235,7 @@ def _pieces(cell: str) -> tuple[tuple[int, ...], int]:
 @lru_cache(4096)
 def time_of_day(cell: str) -> int:
     """Microseconds of a day that a cell such as 10:30 says, below zero if it says none."""
-    match = TIME.fullmatch(plain(cell))
+    match = TIME.fullmatch(unaccented(cell))
     return _micros(match) if match else -1
 
 
@@ -350,7 +350,7 @@ def _say_century(dates: pd.DatetimeIndex, name: str, note: Note) -> None:
 
 
 def counted(
-    table: Table, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
+    table: FileTable, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
 ) -> pd.DatetimeIndex | None:
     """Dates of a column of numbers, NaT where one is missing; None if they are something else.
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.text import Note, shown
-from echofold.cli.reading.numbers import MISSING, MONEY, cut, dressed, is_value
+from echofold.cli.reading.numbers import MISSING, MONEY, is_dressed, is_value, undress
 
 SEPARATORS = (";", "\t", ",", "|")
 SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
@@ -181,7 +181,7 @@ def _separator_of(text: str) -> str | None:
 
 def _holds_one(line: str) -> bool:
     """Whether a line is one number, by either decimal sign."""
-    parts = cut(line)
+    parts = undress(line)
     return parts is not None and any(math.isfinite(parts.value(sign)) for sign in ".,")
 
 
@@ -266,7 +266,9 @@ def _first_row(lines: list[Line], width: int) -> int | None:
 
 def _is_data(line: Line, width: int) -> bool:
     """Whether a line is of the table, below its header: as wide, and with a value in it."""
-    return len(line.cells) == width and any(is_value(cell) or dressed(cell) for cell in line.filled)
+    return len(line.cells) == width and any(
+        is_value(cell) or is_dressed(cell) for cell in line.filled
+    )
 
 
 def _above(
@@ -335,7 +337,7 @@ def _below(
     found: list[Line] = []
     for line in reversed(list(_lines_of(text, separator, begin))):
         first = line.filled[0] if line.filled else ""
-        row = is_value(first) or dressed(first) or shape(first) in shapes or '"' in first
+        row = is_value(first) or is_dressed(first) or shape(first) in shapes or '"' in first
         words = REMARK.match(first) and (width > 1 or re.search("[ :]", first))
         if row or not words or (len(line.filled) > 1 and len(line.cells) == width):
             break
@@ -346,7 +348,7 @@ def _below(
 def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a row holds names, given some of the rows below it."""
     missing = {cell for row in (first, *below) for cell in row if cell.lower() in MISSING}
-    if all(dressed(cell) or is_value(cell) or (cell and cell in missing) for cell in first):
+    if all(is_dressed(cell) or is_value(cell) or (cell and cell in missing) for cell in first):
         return False
     under = [[row[i] for row in below if row[i] not in missing] for i in range(len(first))]
     columns = list(zip(first, under, strict=True))
@@ -389,7 +391,9 @@ def shape(cell: str) -> str:
 
 def _is_number(cell: str) -> bool:
     """Whether a cell is a number, plain or dressed, and no date."""
-    return dressed(cell) or (is_value(cell) and not DATE.fullmatch(cell) and not PARTS.search(cell))
+    return is_dressed(cell) or (
+        is_value(cell) and not DATE.fullmatch(cell) and not PARTS.search(cell)
+    )
 
 
 def _is_word(cell: str) -> bool:

@@ -112,7 +112,7 @@ class Dressed(NamedTuple):
         return -value if self.negative and math.isfinite(value) else value
 
 
-def cut(cell: str) -> Dressed | None:
+def undress(cell: str) -> Dressed | None:
     """A dressed number, such as ``($1,234)`` or ``12.5 kg*``, in its parts; None for other text."""
     found = DIGITS.search(cell) if len(cell) <= LONGEST else None
     if found is None:
@@ -152,9 +152,9 @@ def _without_marks(text: str) -> tuple[str, str]:
     return bare, marks
 
 
-def dressed(cell: str) -> bool:
+def is_dressed(cell: str) -> bool:
     """Whether a cell is a number with a sign of money, per cent, brackets or a mark around it."""
-    parts = cut(cell)
+    parts = undress(cell)
     return parts is not None and bool(
         parts.negative or parts.marks or parts.around == "%" or parts.around in MONEY
     )
@@ -181,7 +181,7 @@ def numbers_of(column: pd.Series, sign: Sign) -> Numbers:
     notes, clash = list[str](), ""
     odd = np.flatnonzero(np.isinf(values))
     # Of most texts none of the first cells is a number in dress.
-    if any(map(cut, each_cell(column.iloc[odd[:20]]))):
+    if any(map(undress, each_cell(column.iloc[odd[:20]]))):
         bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
         plain = next(zip(bare.tolist(), each_cell(column.iloc[bare]), strict=True), None)
         values[odd], notes, clash = _undressed(column.iloc[odd], plain, sign.decimal)
@@ -201,7 +201,7 @@ def _undressed(
     units must be the same and in every cell; money may stand in some, as accountants write it.
     """
     around, first = Counter[str](), dict[str, int]()
-    for place, one in enumerate(map(cut, each_cell(cells))):
+    for place, one in enumerate(map(undress, each_cell(cells))):
         if one is not None and len(around) < MOST_UNITS:
             around[one.around] += 1
             if one.around or one.value(decimal):
@@ -221,7 +221,7 @@ def _undressed(
     words = unit_words, "without the mark of a footnote", "as a negative number"
     notes: dict[str, str] = {}
     for place, cell in enumerate(each_cell(cells)):
-        one = cut(cell)
+        one = undress(cell)
         value = one.value(decimal) if one else math.inf
         if one is None or not math.isfinite(value):
             continue
@@ -289,7 +289,7 @@ def _bare(cell: str) -> str:
     """A number without spaces and without what stands around it; other text as it is."""
     if PLAIN.fullmatch(cell):
         return cell
-    parts = cut(cell)
+    parts = undress(cell)
     return SPACES.sub("", cell if parts is None else parts.bare)
 
 

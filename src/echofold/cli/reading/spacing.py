@@ -11,7 +11,7 @@ from pandas.tseries.frequencies import to_offset
 
 from echofold._data.text import Note, count, shown
 from echofold.cli.reading.numbers import whole
-from echofold.cli.reading.table import Table
+from echofold.cli.reading.table import FileTable
 
 SINGLE = {"B": ("on business days", (5,)), "D": ("daily", (7, 365)), "h": ("hourly", (24, 168))}
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
@@ -220,7 +220,7 @@ def written(index: pd.Index) -> list[str]:
 
 
 def evenly(
-    known: pd.DataFrame, table: Table, how: str | None, other: Other, note: Note
+    known: pd.DataFrame, table: FileTable, how: str | None, other: Other, note: Note
 ) -> tuple[pd.DataFrame, Spacing | None]:
     """Rows in time order with one for each step, empty where the table has none, or the error.
 
@@ -257,7 +257,7 @@ def evenly(
 
 
 def _one_for_each(
-    known: pd.DataFrame, table: Table, how: str | None, other: Other, note: Note
+    known: pd.DataFrame, table: FileTable, how: str | None, other: Other, note: Note
 ) -> pd.DataFrame:
     """One of several rows for a date: as asked for, without copies, or where clocks go back."""
     source = table.name

@@ -32,7 +32,7 @@ HABIT = 0.05  # share of short lines from which a file is taken to leave out emp
 
 
 @dataclass
-class Table:
+class FileTable:
     """Columns of a file by name, and the decimal signs of those that are text."""
 
     name: str
@@ -86,12 +86,12 @@ class Table:
             note(f"{words} (column {shown(name)}).")
 
 
-def read_table(file: str, decimal: str | None, note: Note) -> Table:
+def read_table(file: str, decimal: str | None, note: Note) -> FileTable:
     """Read a CSV or Parquet file; ``-`` is standard input."""
     name = "standard input" if file == "-" else Path(file).name
     content = _content(file)
     if content[:4] == b"PAR1":
-        return Table(name, _parquet(content, name))
+        return FileTable(name, _parquet(content, name))
     if content[:2] == b"PK" or content[:4] == b"\xd0\xcf\x11\xe0":
         raise ValueError(f"{name} is a spreadsheet or an archive; save the sheet as CSV first.")
     if content[:2] == b"\x1f\x8b":
@@ -110,8 +110,8 @@ def read_table(file: str, decimal: str | None, note: Note) -> Table:
     if not len(frame):
         raise ValueError(f"{name} has a header, {listed(frame)}, but no rows.")
     if decimal is not None:
-        return Table(name, frame, dict.fromkeys(frame.columns, Sign(decimal)))
-    return Table(name, frame, signs_of(frame, separator) if signs else {})
+        return FileTable(name, frame, dict.fromkeys(frame.columns, Sign(decimal)))
+    return FileTable(name, frame, signs_of(frame, separator) if signs else {})
 
 
 def _content(file: str) -> bytes:
