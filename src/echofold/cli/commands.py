@@ -14,6 +14,8 @@ from typing import Any
 
 import click
 
+from echofold import experiments
+from echofold._data.text import count
 from echofold._machine.compilations import keep_compilations
 from echofold._search.finals import FINALS
 from echofold.cli.defaults import SCHEMES, scheme_of
@@ -23,7 +25,6 @@ from echofold.schemes import BY_NAME, sizes_of
 HORIZON = 52  # of the demo, in weeks
 FORMATS = (".png", ".svg", ".pdf")
 DRAWN = tuple(name for name, scheme in BY_NAME.items() if "valid" in sizes_of(scheme))
-EXPERIMENTS = ("generative", "output", "classification", "speed", "figures", "all", "racca")
 METRICS = "; ".join(f"{name}, {resolve(name).words}" for name in OF_ERRORS)
 
 
@@ -347,8 +348,8 @@ def schemes(
         for name, one in made.items()
     }
     for name, one in made.items():
-        count = len(content[name]["splits"])
-        output.explain(f"{name}, {count} split{'s' if count > 1 else ''} of {n} rows: {one!r}")
+        splits = count(len(content[name]["splits"]), "split")
+        output.explain(f"{name}, {splits} of {n} rows: {one!r}")
         output.result(one.draw(n, width) + ("" if quiet else "\n"))
     both = "" if all(one.holds_out for one in made.values()) else "   ▓ both"
     output.explain(f"─ trained on   █ validated on{both}   · left out")
@@ -395,7 +396,7 @@ def names(ctx: Any, param: Any, text: str | None) -> tuple[str, ...] | None:
         "echofold reproduce racca --draws 5",
     )
 )
-@click.argument("name", type=click.Choice(EXPERIMENTS))
+@click.argument("name", type=click.Choice([*experiments.NAMES, "all", *experiments.OF_OTHERS]))
 @option(
     "--out",
     "Folder for tables and figures.",
@@ -416,14 +417,13 @@ def reproduce(
     Racca and Magri on validating chaotic systems. Full runs take minutes to hours; fewer --draws
     and --datasets are quicker.
     """
-    from echofold import experiments
     from echofold.cli.output import Output, prepare
 
     output = Output(quiet, as_json)
     prepare(out)
     with output.warnings_as_notes(), output.resumable(out):
         made = experiments.run(name, out, draws, datasets, schemes, quiet or as_json)
-    paths = [str(path) for path in (made if isinstance(made, list) else [made])]
+    paths = list(map(str, made))
     output.result("\n".join(f"wrote {path}" for path in paths))
     output.json({"name": name, "files": paths})
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import figure, guarded, in_words, shown
+from echofold._data.text import count, figure, guarded, in_words, shown
 from echofold._machine.files import write_atomically
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._persistence.save_and_load import save
@@ -19,6 +19,7 @@ from echofold.cli.output import Output, prepare, shortened, sparkline, table
 from echofold.cli.reading.spacing import written
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
+from echofold.report._about import beginnings_in_words
 
 MOST = 30  # steps that are printed; of more, the first and last of them
 SHORT = {"leak_rate": "leak", "spectral_radius": "radius", "input_scaling": "scaling"}
@@ -70,7 +71,7 @@ def _search(
     compared, chosen = None, next(iter(recipe.schemes))
     past = None if known is None else known.past
     if recipe.origins:
-        output.stage(f"  expected error: the search on {_beginnings(recipe.origins)}")
+        output.stage(f"  expected error: the search on {beginnings_in_words(recipe.origins)}")
         finals, then = (recipe.final,), len(series.values)
         compared = compare(series, recipe, finals, output, level, past, then)
         chosen, _ = compared.best()
@@ -226,14 +227,14 @@ def _explain(content: dict[str, Any], output: Output) -> None:
     """Say what the table means."""
     metric = content["metric"]
     units = "" if metric in WITHOUT_UNIT else f", in the units of {shown(content['column'])}"
-    steps = "1 step" if content["horizon"] == 1 else f"{content['horizon']} steps"
+    steps = count(content["horizon"], "step")
     output.explain(f"Errors are {metric.upper()} over {steps}{units}.")
     if not content["origins"]:
         return
     output.explain(
-        f"Expected: the whole search repeated on {_beginnings(content['origins'])} and scored on "
-        f"the {content['horizon']} values that followed; covered: how many of these lay inside "
-        f"their {100 * content['level']:g} % intervals."
+        f"Expected: the whole search repeated on {beginnings_in_words(content['origins'])} and "
+        f"scored on the {content['horizon']} values that followed; covered: how many of these lay "
+        f"inside their {100 * content['level']:g} % intervals."
     )
     if len(content["schemes"]) > 1:
         output.explain(
@@ -250,8 +251,3 @@ def _drawn(values: np.ndarray, ahead: np.ndarray) -> str:
     return (
         f"{sparkline(past, low, high, 40)} │ {sparkline(ahead, low, high, 20)}  (past │ forecast)"
     )
-
-
-def _beginnings(count: int) -> str:
-    """How many beginnings, in words."""
-    return "a shorter beginning" if count == 1 else f"{count} shorter beginnings"

@@ -10,6 +10,7 @@ import numpy as np
 
 from echofold._data.season import detected_season
 from echofold._data.tables import Table
+from echofold._data.text import inflected
 from echofold._models.forecast import Forecast, forecast_of, plausible
 from echofold._search.evaluate import spread_of
 from echofold._search.plain import Better, plain_errors, plain_forecasts
@@ -97,6 +98,11 @@ class Ahead:
     def nearest(self) -> str | None:
         """The plain forecast with the lowest error, if errors were measured."""
         return min(self.errors, key=lambda name: self.metric.cost(self.errors[name]), default=None)
+
+
+def beginnings_in_words(number: int) -> str:
+    """On what a search is repeated to measure its error."""
+    return inflected(number, "a shorter beginning", "{} shorter beginnings")
 
 
 def look_ahead(search: Any, about: About) -> Ahead:

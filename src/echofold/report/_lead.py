@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix
 
-from echofold._data.text import figure, guarded, in_words, legible
+from echofold._data.text import count, figure, guarded, in_words, legible
 from echofold.plots._series import ValidationOutputs, column_name, given_series
-from echofold.report._about import About, Ahead
+from echofold.report._about import About, Ahead, beginnings_in_words
 
 OUTPUTS = 3  # outputs drawn and tabulated at most
 PERIODS = (  # days of a season, and what it is called
@@ -76,11 +76,10 @@ def _of_forecast(search: Any, about: About, ahead: Ahead) -> dict[str, Any]:
     }
     if ahead.own is not None:
         evaluation = search.evaluation_
-        count, steps = evaluation.sizes["origin"], int(evaluation.attrs["horizon"])
-        beginnings = "a shorter beginning" if count == 1 else f"{count} shorter beginnings"
+        beginnings = beginnings_in_words(evaluation.sizes["origin"])
         told["measured"] = (
             f"On past data means: the whole search was repeated on {beginnings} of the series and "
-            f"scored on the {steps} values that followed."
+            f"scored on the {int(evaluation.attrs['horizon'])} values that followed."
         )
     if ahead.forecast is None:
         told["no_forecast"] = (
@@ -203,7 +202,7 @@ def _held(evaluation: Any) -> str:
     if share == 1:
         often = "every time"
     elif 0 < times < 10:
-        often = f"{times} time{'s' if times > 1 else ''} in 10"
+        often = f"{count(times, 'time')} in 10"
     return f"; the {100 * evaluation.attrs['level']:g} % interval held {often}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, listed, shown
+from echofold._data.text import Note, inflected, listed, shown
 from echofold.cli.reading import calendar
 from echofold.cli.reading.calendar import (
     DAY,
@@ -236,7 +236,7 @@ def _unmerge(table: FileTable, names: list[str], note: Note) -> None:
         annual = np.array([ANNUAL.fullmatch(cell) is not None for cell in parts])
         if annual.any() and not annual.all() and all(map(PERIOD.fullmatch, parts)):
             first = shown(parts[int(annual.argmax())])
-            rows = "1 row is" if annual.sum() == 1 else f"{annual.sum()} rows are"
+            rows = inflected(annual.sum(), "1 row is", "{} rows are")
             note(f"{rows} left out as averages of a year ({first} in {shown(finer)}).")
             table.frame = table.frame[~annual].reset_index(drop=True)
             table.read.clear()
@@ -266,8 +266,8 @@ def _refuse_missing(dates: pd.DatetimeIndex, table: FileTable, name: str) -> Non
     missing = np.flatnonzero(dates.isna())
     if len(missing):
         like = "a date like the others" if len(missing) < len(dates) else "a date"
-        remove = "that row" if len(missing) == 1 else "such rows"
-        more = "" if len(missing) == 1 else f" ({len(missing):,} cells are not)"
+        remove = inflected(len(missing), "that row", "such rows")
+        more = inflected(len(missing), "", " ({:,} cells are not)")
         raise ValueError(
             f"column {shown(name)} of {table.name} holds {table.place(name, missing[0])}, which is "
             f"not {like}{more}; remove {remove}, give --date-format, or take rows as evenly spaced "

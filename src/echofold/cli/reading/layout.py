@@ -17,7 +17,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, shown
+from echofold._data.text import Note, count, inflected, shown
 from echofold.cli.reading.numbers import MISSING, MONEY, is_dressed, is_value, undress
 
 SEPARATORS = (";", "\t", ",", "|")
@@ -202,8 +202,8 @@ def _aligned(text: str, note: Note) -> tuple[str, str | None]:
 def _left_out(lines: list[Line], why: str, note: Note) -> list[Edit]:
     """What blanks some lines; says which."""
     if lines:
-        first, several = shown(lines[0].words), len(lines) > 1
-        what = f"{len(lines)} lines, the first {first}, are" if several else f"the line {first} is"
+        first, number = shown(lines[0].words), len(lines)
+        what = f"the line {first} is" if number == 1 else f"{number} lines, the first {first}, are"
         note(f"{what} left out{why}.")
     return [(line.start, line.end, "") for line in lines]
 
@@ -295,10 +295,9 @@ def _above(
             edits.append((header.end, header.end, separator))
         elif _are_row_names(table):
             edits.append((header.start, header.start, separator))
-            count = "1 name" if width == 2 else f"{width - 1} names"
             note(
-                f"the header has {count} for {width} columns; the first is taken to be the one "
-                "without a name."
+                f"the header has {count(width - 1, 'name')} for {width} columns; the first is "
+                "taken to be the one without a name."
             )
     return edits
 
@@ -412,15 +411,15 @@ def without_extra_rows(frame: pd.DataFrame, note: Note) -> pd.DataFrame:
             break
     for gone, what in ((blank, "nothing"), (again, "the names of the columns again")):
         if gone.any():
-            several = f"{gone.sum()} rows hold", "are"
-            rows, are = ("1 row holds", "is") if gone.sum() == 1 else several
+            rows = inflected(gone.sum(), "1 row holds", "{} rows hold")
+            are = inflected(gone.sum(), "is", "are")
             note(f"{rows} {what}, the first in row {gone.argmax() + 1}, and {are} left out.")
     frame = frame[~(again | blank)]
     totals = _totals(frame)
     if totals:
-        word = shown(totals[-1][1])
-        more = f"{len(totals)} rows, from {word} on, are"
-        note(f"the last {f'row, {word}, is' if len(totals) == 1 else more} left out.")
+        word, number = shown(totals[-1][1]), len(totals)
+        rows = f"row, {word}, is" if number == 1 else f"{number} rows, from {word} on, are"
+        note(f"the last {rows} left out.")
     return frame.iloc[: len(frame) - len(totals)]
 
 

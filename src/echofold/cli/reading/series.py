@@ -11,7 +11,7 @@ import pandas as pd
 
 from echofold._data.dates import timeline
 from echofold._data.season import detected_season
-from echofold._data.text import Note, count, listed, shown
+from echofold._data.text import Note, count, inflected, listed, shown
 from echofold.cli.reading import spacing
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
 from echofold.cli.reading.layout import times_across
@@ -474,7 +474,7 @@ def _matching(
     before, after = (there < dates[0]).sum(), (there > dates[-1]).sum()
     for more, where in ((before, "before the first value"), (after, "after the last step")):
         if more:
-            rows, are = ("row", "is") if more == 1 else (f"{more} rows", "are")
+            rows, are = inflected(more, "row", "{} rows"), inflected(more, "is", "are")
             note(f"the {rows} of {table.name} {where} {are} not needed.")
     return there.get_indexer(dates), dates_in
 
@@ -490,7 +490,7 @@ def _in_order(table: FileTable, series: FileSeries, needed: int, note: Note) -> 
         )
     if there > needed:
         more = there - needed
-        rows, are = ("row", "is") if more == 1 else (f"{more} rows", "are")
+        rows, are = inflected(more, "row", "{} rows"), inflected(more, "is", "are")
         note(f"the last {rows} of {table.name} {are} not needed.")
     return np.arange(needed)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
-from echofold._data.text import Note, count, shown
+from echofold._data.text import Note, count, inflected, shown
 from echofold.cli.reading.numbers import whole
 from echofold.cli.reading.table import FileTable
 
@@ -156,8 +156,7 @@ def _lasting(step: pd.Timedelta) -> str:
     seconds = step.total_seconds()
     for unit, size in (("day", SECONDS), ("hour", 3600), ("minute", 60), ("second", 1)):
         if seconds >= size and seconds % size == 0:
-            count = int(seconds // size)
-            return unit if count == 1 else f"{count} {unit}s"
+            return inflected(int(seconds // size), unit, f"{{}} {unit}s")
     return f"{seconds:g} seconds"
 
 
@@ -249,7 +248,7 @@ def evenly(
         known, every = _numbered(known, source), None
     empty = known[1].isna()
     if several and how == "sum" and empty.any():
-        dates = "1 date has" if empty.sum() == 1 else f"{empty.sum():,} dates have"
+        dates = inflected(empty.sum(), "1 date has", "{:,} dates have")
         first = written(known.index[empty.to_numpy()][:1])[0]
         note(f"{dates} no row, the first {first}: their sums are 0.")
         known.loc[empty, 0] = 0.0
@@ -263,16 +262,14 @@ def _one_for_each(
     source = table.name
     doubled = known.index.duplicated(keep=False)
     if how is not None:
-        several = known.index[doubled].nunique()
-        dates = "1 date has" if several == 1 else f"{several} dates have"
+        dates = inflected(known.index[doubled].nunique(), "1 date has", "{} dates have")
         taken = {"mean": "their mean is", "sum": "their sum is"}.get(how, f"the {how} is")
         note(f"{dates} several rows in {source}; {taken} taken (--duplicates).")
         return _joined(known, how)
     copies = table.repeated()[known[1].to_numpy(dtype=int) - 1] & doubled
     if copies.any():
         first = int(known[1].to_numpy()[copies][0])
-        several = f"{copies.sum()} rows repeat others"
-        rows = "1 row repeats another" if copies.sum() == 1 else several
+        rows = inflected(copies.sum(), "1 row repeats another", "{} rows repeat others")
         note(f"{rows} of {source} cell by cell, the first in row {first}: left out.")
         known = known[~copies]
         doubled = known.index.duplicated(keep=False)
@@ -281,7 +278,7 @@ def _one_for_each(
         return known
     if _clocks_went_back(known.index, doubled):
         hours = twice.floor("h").unique()
-        more = "" if len(hours) == 1 else f", and {len(hours) - 1} such hours of other years,"
+        more = f", and {len(hours) - 1} such hours of other years," if len(hours) > 1 else ""
         note(
             f"the hour from {written(hours[:1])[0]} is there twice{more} as when clocks go back: "
             "averaged."
@@ -371,15 +368,15 @@ def without_holes(
         raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
     first, last = there[[0, -1]]
     ends = f": the series ends at {written(known.index[[last]])[0]}"
-    for cut, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
-        if cut and not (ahead and where == "last"):
-            rows, are = ("row has", "is") if cut == 1 else (f"{cut} rows have", "are")
+    for empty, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
+        if empty and not (ahead and where == "last"):
+            rows, are = inflected(empty, "row has", "{} rows have"), inflected(empty, "is", "are")
             note(f"the {where} {rows} no value and {are} left out{end}.")
     known = known.iloc[first : last + 1]
     missing, size = np.flatnonzero(known.isna()), len(known)
     if not len(missing):
         return known
-    dates, are = known.index, "is" if len(missing) == 1 else "are"
+    dates, are = known.index, inflected(len(missing), "is", "are")
     first_date = written(dates[missing[:1]])[0]
     text = f"{len(missing)} of {size:,} values {are} missing, the first at {first_date}"
     if fill == "none":

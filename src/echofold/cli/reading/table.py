@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, count, listed, one_line, shown, unguarded
+from echofold._data.text import Note, count, inflected, listed, one_line, shown, unguarded
 from echofold.cli.reading import layout
 from echofold.cli.reading.numbers import Numbers, Sign, each_cell, numbers_of, signs_of
 
@@ -234,7 +234,7 @@ def _with_blank_lines(frame: pd.DataFrame, text: str, say: Note) -> pd.DataFrame
     usual = int(np.median(between)) if len(between) else 0
     empty = np.maximum(between - usual, 0) // (usual + 1)
     if empty.any():
-        lines = "1 blank line" if empty.sum() == 1 else f"{empty.sum():,} blank lines"
+        lines = inflected(empty.sum(), "1 blank line", "{:,} blank lines")
         say(f"{lines} between values: taken as missing; remove what is none.")
     places = np.arange(len(frame)) + np.concatenate([[0], np.cumsum(empty)])
     return frame.set_axis(places).reindex(np.arange(len(frame) + empty.sum()), fill_value="")
