@@ -123,11 +123,8 @@ class EchoStateForecaster(BaseForecaster):
         """Ends of intervals at ``fh``; one of coverage 0 is the forecast itself."""
         steps, ahead = self._ahead(fh, X)
         levels = [float(one) for one in coverage if one > 0]
-        if levels:
-            found = self._forecaster.forecast(*ahead, level=levels)
-            mean, lower, upper = found
-        else:
-            mean, lower, upper = self._forecaster.forecast(*ahead), {}, {}
+        found = self._forecaster.forecast(*ahead, level=levels or None)
+        mean, lower, upper = found if levels else (found, {}, {})
         ends = [
             np.reshape(side.get(float(one), mean), (len(mean), -1))[steps - 1]
             for one in coverage

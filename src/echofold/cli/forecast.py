@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from echofold._data.dates import written
 from echofold._data.text import count, figure, guarded, in_words, shown
 from echofold._machine.files import write_atomically
 from echofold._models.forecast import Forecast, forecast_of
@@ -16,7 +17,6 @@ from echofold._search.plain import better_than, instead_of, near
 from echofold.cli.compare import compare, errors_of, winner
 from echofold.cli.defaults import Recipe, recipe_for
 from echofold.cli.output import Output, prepare, shortened, sparkline, table
-from echofold.cli.reading.spacing import written
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
 from echofold.report._about import beginnings_in_words

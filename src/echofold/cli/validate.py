@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from echofold._data.dates import written
 from echofold._data.text import figure
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._search.finals import FINALS
@@ -15,7 +16,6 @@ from echofold.cli.compare import LEVEL, Comparison, compare, winner
 from echofold.cli.defaults import Recipe, recipe_for
 from echofold.cli.forecast import forecast_table, records
 from echofold.cli.output import Output, shortened, sparkline, table
-from echofold.cli.reading.spacing import written
 
 MOST = 14  # held-out values that are printed; of more, the first and last of them
 

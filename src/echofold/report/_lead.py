@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix
 
+from echofold._data.dates import written
 from echofold._data.text import count, figure, guarded, in_words, legible
 from echofold.plots._series import ValidationOutputs, column_name, given_series
 from echofold.report._about import About, Ahead, beginnings_in_words
@@ -367,15 +368,11 @@ def _head(name: str) -> str:
 
 
 def _steps(ahead: Ahead) -> tuple[str, list[str]]:
-    """What steps are called, and each as text: dates and numbers no finer than they need to be."""
+    """What steps are called, and each as text."""
     assert ahead.forecast is not None
     mean, rows = ahead.forecast.mean, len(ahead.table.values)
     index = pd.RangeIndex(rows, rows + len(mean))  # of rows without a name, which are counted on
     if isinstance(mean, pd.Series | pd.DataFrame):
         index = mean.index
     name = "row" if index.name is None else legible(str(index.name))
-    dates = isinstance(index, pd.DatetimeIndex) and index.tz is None
-    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
-        if dates and (index == index.floor(unit)).all():
-            return name, list(index.strftime(form))
-    return name, [f"{one:.16g}" if isinstance(one, float) else str(one) for one in index]
+    return name, written(index)

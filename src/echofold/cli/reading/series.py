@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from echofold._data.dates import timeline
+from echofold._data.dates import timeline, written
 from echofold._data.season import detected_season
 from echofold._data.text import Note, count, inflected, listed, shown
 from echofold.cli.reading import spacing
@@ -17,7 +17,7 @@ from echofold.cli.reading.date_columns import another, find_dates, say_unread
 from echofold.cli.reading.layout import times_across
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
-from echofold.cli.reading.spacing import Spacing, written
+from echofold.cli.reading.spacing import Spacing
 from echofold.cli.reading.table import FileTable, read_table
 
 LEAST = 20  # values below which there is nothing to validate on

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
+from echofold._data.dates import written
 from echofold._data.text import Note, count, inflected, shown
 from echofold.cli.reading.numbers import whole
 from echofold.cli.reading.table import FileTable
@@ -206,16 +207,6 @@ def filled_by(fill: str, known: pd.Series) -> pd.Series:
     if fill == "interpolate":
         return known.interpolate()  # by row, not by date: months then count alike
     return known.ffill() if fill == "forward" else known
-
-
-def written(index: pd.Index) -> list[str]:
-    """Dates as text, no finer than they need to be; numbers without needless digits."""
-    if not isinstance(index, pd.DatetimeIndex):
-        return [f"{label:.16g}" if isinstance(label, float) else str(label) for label in index]
-    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
-        if (index == index.floor(unit)).all():
-            return list(index.strftime(form))
-    return [label.isoformat(" ") for label in index]
 
 
 def evenly(
