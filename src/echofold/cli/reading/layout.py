@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.text import Note, count, inflected, shown
-from echofold.cli.reading.numbers import MISSING, MONEY, is_dressed, is_value, undress
+from echofold.cli.reading.numbers import MISSING, MONEY, MONTHS, is_dressed, is_value, undress
 
 SEPARATORS = (";", "\t", ",", "|")
 SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
@@ -41,9 +41,10 @@ UNITS = {*MONEY, *"""
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\b.*")
 YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
 PARTS = re.compile(r"\d[-/]")  # of a date: a number has no such marks after a digit
-MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 TIME = re.compile(
-    rf"{YEAR.pattern}([-./ ]?[QMW]?\d{{1,2}})?|({MONTHS})[a-z]*[ .-]?(\d\d|{YEAR.pattern})", re.I
+    rf"{YEAR.pattern}([-./ ]?[QMW]?\d{{1,2}})?"
+    rf"|({'|'.join(MONTHS)})[a-z]*[ .-]?(\d\d|{YEAR.pattern})",
+    re.IGNORECASE,
 )
 DIGIT = re.compile(r"\d")
 TOTAL = re.compile(
