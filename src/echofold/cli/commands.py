@@ -84,7 +84,7 @@ def option(spelled: str, help: str, type: Any = None, *, to: str | None = None, 
     return click.option(*names, *([to] if to else []), **how)
 
 
-def combined(*options: Callable) -> Callable:
+def decorator_of(*options: Callable) -> Callable:
     """One decorator of several, in the order of the help page."""
     return lambda function: reduce(lambda made, one: one(made), reversed(options), function)
 
@@ -102,7 +102,7 @@ def keep_programs(ctx: click.Context, param: Any, refused: bool) -> None:
 
 def common(seed: str = "Seed of the random weights.") -> Callable:
     """What every command has."""
-    return combined(
+    return decorator_of(
         option("--seed", seed, click.IntRange(0, 2**31 - 1), default=0),
         option("-q --quiet", "Results only: no progress, no notes.", is_flag=True),
         option("--json", "Print one JSON object instead.", to="as_json", is_flag=True),
@@ -117,11 +117,11 @@ def common(seed: str = "Seed of the random weights.") -> Callable:
     )
 
 
-file_and_column = combined(
+file_and_column = decorator_of(
     click.argument("file"),
     option("--column NAME", "What to forecast; needed with several columns of numbers."),
 )
-of_series = combined(
+of_series = decorator_of(
     option("--inputs FILE",
            "CSV or Parquet file of inputs known in advance, as prices and holidays: numbers, yes "
            "and no, or names, with a row for every date of the series and of the forecast."),
@@ -417,10 +417,10 @@ def reproduce(
     Racca and Magri on validating chaotic systems. Full runs take minutes to hours; fewer --draws
     and --datasets are quicker.
     """
-    from echofold.cli.output import Output, prepare
+    from echofold.cli.output import Output, prepare_folder
 
     output = Output(quiet, as_json)
-    prepare(out)
+    prepare_folder(out)
     with output.warnings_as_notes(), output.resumable(out):
         made = experiments.run(name, out, draws, datasets, schemes, quiet or as_json)
     paths = list(map(str, made))

@@ -1,4 +1,4 @@
-"""Schemes and final models compared on values they have not seen, beside simple forecasts."""
+"""Schemes and final models compared on values they have not seen, beside plain forecasts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Comparison:
     """Errors over beginnings (``origin``), with names along the other axes.
 
     ``error`` and ``coverage`` are ``(origins, schemes, finals)``, ``validation`` is
-    ``(origins, schemes)``, ``simple`` has ``(origins,)`` for each simple forecast. ``searches``
+    ``(origins, schemes)``, ``plain`` has ``(origins,)`` for each plain forecast. ``searches``
     are the fitted searches, one for each of ``starts``.
     """
 
@@ -41,13 +41,13 @@ class Comparison:
     validation: np.ndarray
     error: np.ndarray
     coverage: np.ndarray
-    simple: dict[str, np.ndarray]
+    plain: dict[str, np.ndarray]
     searches: list[Any]
 
     @property
-    def plain(self) -> dict[str, float]:
-        """Mean errors of the simple forecasts."""
-        return {name: float(errors.mean()) for name, errors in self.simple.items()}
+    def plain_means(self) -> dict[str, float]:
+        """Mean errors of the plain forecasts."""
+        return {name: float(errors.mean()) for name, errors in self.plain.items()}
 
     def expected(self, scheme: str, final: str) -> float:
         """Mean error over beginnings."""
@@ -99,7 +99,7 @@ def compare(
     shape = (len(starts), len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
     seen = series.seasons_before(int(starts.min())) if len(starts) else ()
-    simple = plain_errors(values.to_numpy()[:, None], seen, starts, horizon, metric, spread)
+    plain = plain_errors(values.to_numpy()[:, None], seen, starts, horizon, metric, spread)
     searches: list[Any] = []
     pace = Pace(float(starts.sum()) + then)  # a search takes about as long as its values are many
 
@@ -122,7 +122,7 @@ def compare(
                     model = held.search.finalize(final, name)
                 errors, judged = errors_on(held, model, [metric], spread, level)
                 error[i, s, f], coverage[i, s, f] = errors[metric.name], judged["coverage"]
-    return Comparison(names, tuple(finals), starts, validation, error, coverage, simple, searches)
+    return Comparison(names, tuple(finals), starts, validation, error, coverage, plain, searches)
 
 
 def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:

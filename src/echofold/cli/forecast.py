@@ -16,7 +16,7 @@ from echofold._persistence.save_and_load import save
 from echofold._search.plain import better_than, instead_of, near
 from echofold.cli.compare import compare, errors_of, winner
 from echofold.cli.defaults import Recipe, recipe_for
-from echofold.cli.output import Output, prepare, shortened, sparkline, table
+from echofold.cli.output import Output, prepare_folder, shortened, sparkline, table
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
 from echofold.report._about import beginnings_in_words
@@ -39,7 +39,7 @@ def forecast_series(
     levels = tuple(sorted(set(levels)))
     with output.warnings_as_notes():
         recipe = recipe_for(series, horizon, output, **options)
-        prepare(out)
+        prepare_folder(out)
         words = [] if known is None else [known.words]
         output.stage("\n".join([series.headline, *words, f"searching {recipe.words}"]))
         with output.resumable(recipe.checkpoint):
@@ -107,7 +107,7 @@ def _search(
         "validated_steps": recipe.valid,
         "origins": 0 if compared is None else len(compared.starts),
         "schemes": rows,
-        "simple": {} if compared is None else compared.plain,
+        "simple": {} if compared is None else compared.plain_means,
         "chosen": {"scheme": chosen, "final": recipe.final, "parameters": search.best_params_},
     }
     return content, search

@@ -17,7 +17,7 @@ from echofold._machine.files import write_atomically
 from echofold.cli.compare import errors_of
 from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
-from echofold.cli.reading import LEAST, parts_of, read_inputs, read_series, read_table
+from echofold.cli.reading import LEAST, read_inputs, read_series, read_table, tables_by_id
 
 RESERVED = {  # names that Windows keeps for devices
     "con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10)),
@@ -70,7 +70,7 @@ def _all(run: Callable[..., dict[str, Any]], given: dict[str, Any], output: Outp
     for option in ("column", "date"):
         if given[option] == given["id"]:
             raise ValueError(f"--id and --{option} both name {shown(given['id'])}; name another.")
-    parts = parts_of(table, given["id"])
+    parts = tables_by_id(table, given["id"])
     if max((len(part.frame) for part in parts.values()), default=0) < LEAST:
         raise ValueError(
             f"column {shown(given['id'])} of {table.name} tells {len(parts):,} series apart, "

@@ -80,7 +80,7 @@ def comparison_table(compared: Comparison, recipe: Recipe) -> str:
 
     Plain forecasts stand below; the lowest error of all is marked.
     """
-    errors, plain = compared.error.mean(axis=0), compared.plain
+    errors, plain = compared.error.mean(axis=0), compared.plain_means
     every = [*errors.ravel(), *plain.values()]
     lowest = np.nanmin(every) if not np.isnan(every).all() else np.nan
 
@@ -100,7 +100,7 @@ def comparison_table(compared: Comparison, recipe: Recipe) -> str:
 
 def plain_verdict(compared: Comparison) -> str | None:
     """A sentence if a plain forecast has the lowest error of all."""
-    plain, own = compared.plain, compared.expected(*compared.best())
+    plain, own = compared.plain_means, compared.expected(*compared.best())
     best = min(plain, key=lambda name: plain[name], default=None)
     if best is None or own <= plain[best]:
         return None
@@ -132,7 +132,7 @@ def comparison_content(compared: Comparison, recipe: Recipe, search: Any) -> dic
         "units": recipe.units,
         "seed": recipe.seed,
         "results": rows,
-        "simple": compared.plain,
+        "simple": compared.plain_means,
         "best": {"scheme": scheme, "final": final},
         "plain_wins": plain_verdict(compared) is not None,
     }

@@ -71,7 +71,7 @@ def render(search: Any, about: About) -> str:
     from echofold.plots._series import fitted, validation_outputs
     from echofold.report._about import look_ahead
     from echofold.report._details import details
-    from echofold.report._figures import draw
+    from echofold.report._figures import pictures_of
     from echofold.report._lead import lead
 
     if not isinstance(about, About):
@@ -81,7 +81,7 @@ def render(search: Any, about: About) -> str:
     content = {
         **details(search, about.expected),
         **lead(search, about, ahead, validation),
-        "pictures": draw(search, ahead, validation),
+        "pictures": pictures_of(search, ahead, validation),
     }
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True

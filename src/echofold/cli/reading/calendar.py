@@ -113,7 +113,7 @@ def role(name: str, wanted: str) -> bool:
     return re.sub(r"[\W\d_]", "", unaccented(name)) in OF_ROLE[wanted]
 
 
-def named(names: Sequence[str], *wanted: str) -> str | None:
+def column_for(names: Sequence[str], *wanted: str) -> str | None:
     """The first column that is named for one of these parts of dates."""
     return next((name for name in names if any(role(name, one) for one in wanted)), None)
 
@@ -144,7 +144,7 @@ def usual(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
         return dates
 
 
-def plausible(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
+def in_plausible_years(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
     """Dates without those of years that nobody means."""
     return dates.where((dates.year >= YEARS[0]) & (dates.year <= YEARS[1]))
 

@@ -10,17 +10,8 @@ import pandas as pd
 
 from echofold._data.text import Note, inflected, listed, shown
 from echofold.cli.reading import calendar
-from echofold.cli.reading.calendar import (
-    DAY,
-    HOUR,
-    MINUTE,
-    MONTH,
-    like_dates,
-    made,
-    named,
-    unaccented,
-)
-from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse, time_of_day
+from echofold.cli.reading.calendar import DAY, HOUR, MINUTE, MONTH, column_for, like_dates, made
+from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse_dates, time_of_day
 from echofold.cli.reading.numbers import between, whole
 from echofold.cli.reading.table import FileTable
 
@@ -70,7 +61,7 @@ def _asked_for(table: FileTable, date: str, form: str | None, note: Note) -> tup
     if form is None and not len(wrong):
         dates = counted(table, date, likely, likely, note)
     if dates is None:
-        dates = parse(cells, form, note, HALF)
+        dates = parse_dates(cells, form, note, HALF)
         if dates.isna().any() and not np.isnan(values).any():
             return date, pd.Index(values)
     _refuse_missing(dates, table, date)
@@ -87,7 +78,7 @@ def _in_text(
         if not likely and not len(table.numbers(name).wrong):
             continue
         notes: list[str] = []
-        dates = parse(table.frame[name], form, notes.append, most)
+        dates = parse_dates(table.frame[name], form, notes.append, most)
         if dates.isna().mean() <= most and dates.notna().any():
             candidates[name] = dates, notes
     if not candidates:
@@ -122,8 +113,8 @@ def _in_numbers(table: FileTable, columns: list[str], note: Note) -> Found:
 
 def _in_parts(table: FileTable, names: Sequence[str], note: Note) -> Found:
     """Dates of the columns that make them together."""
-    year = named(names, "year")
-    columns = {part: named(names, part) for part in (*FINER, "hour", "minute")}
+    year = column_for(names, "year")
+    columns = {part: column_for(names, part) for part in (*FINER, "hour", "minute")}
     finer = next((part for part in FINER if columns[part]), None)
     years = _whole_years(table, year) if year and finer else None
     if year is None or finer is None or years is None:
@@ -163,7 +154,7 @@ def _numbers(table: FileTable, name: str, part: str) -> np.ndarray:
     """Numbers of months, weeks and so on, also by name, or of a period's month; below 1 if none."""
     found = []
     for cell in brief(table.frame[name]):
-        text = unaccented(cell).strip().rstrip(".")
+        text = calendar.unaccented(cell).strip().rstrip(".")
         if part == "period":
             match = PERIOD.fullmatch(cell)
             found.append(MONTHS[match[1]] * (int(match[2]) - 1) + 1 if match else -1)
@@ -181,7 +172,7 @@ def _with_time(
     if days.is_unique or days.hasnans or (days != days.normalize()).any():
         return None
     names = [one for one in names if one != day]
-    for name in (named(names, "time"), named(names, "hour")):
+    for name in (column_for(names, "time"), column_for(names, "hour")):
         if name is None:
             continue
         told = np.array([_begin(cell) for cell in brief(table.frame[name])])
@@ -226,16 +217,17 @@ def _as_one(table: FileTable, parts: list[str], dates: pd.DatetimeIndex, note: N
 
 def _unmerge(table: FileTable, names: list[str], note: Note) -> None:
     """Fill years and days down to the rows below, and leave annual averages out of a table."""
-    year = named(names, "year")
-    coarse = year or named(names, "date")
-    finer = named(names, "month", "quarter", "period") if year else named(names, "time", "hour")
+    year = column_for(names, "year")
+    coarse = year or column_for(names, "date")
+    parts = ("month", "quarter", "period") if year else ("time", "hour")
+    finer = column_for(names, *parts)
     if coarse is None or finer is None:
         return
-    parts = brief(table.frame[finer])
+    finer_cells = brief(table.frame[finer])
     if year and calendar.role(finer, "period"):
-        annual = np.array([ANNUAL.fullmatch(cell) is not None for cell in parts])
-        if annual.any() and not annual.all() and all(map(PERIOD.fullmatch, parts)):
-            first = shown(parts[int(annual.argmax())])
+        annual = np.array([ANNUAL.fullmatch(cell) is not None for cell in finer_cells])
+        if annual.any() and not annual.all() and all(map(PERIOD.fullmatch, finer_cells)):
+            first = shown(finer_cells[int(annual.argmax())])
             rows = inflected(annual.sum(), "1 row is", "{} rows are")
             note(f"{rows} left out as averages of a year ({first} in {shown(finer)}).")
             table.frame = table.frame[~annual].reset_index(drop=True)
@@ -246,7 +238,7 @@ def _unmerge(table: FileTable, names: list[str], note: Note) -> None:
     if there.all() or not there[0] or there.mean() > 0.5:
         return
     # Months or hours begin anew with each year or day.
-    numbers = np.array([_number(cell) for cell in parts])
+    numbers = np.array([_number(cell) for cell in finer_cells])
     falls = np.diff(numbers, prepend=numbers[0]) <= 0
     if numbers.min() >= 0 and (falls == there).all():
         note(f"cells of {shown(coarse)} are taken for the empty ones below them too.")
@@ -256,7 +248,7 @@ def _unmerge(table: FileTable, names: list[str], note: Note) -> None:
 
 def _number(cell: str) -> int:
     """A month, a quarter or a time, by number or by name; below zero if it is none."""
-    text = unaccented(cell).rstrip(".")
+    text = calendar.unaccented(cell).rstrip(".")
     digits = re.fullmatch(r"[a-z]?0?(\d{1,2})", text)
     return int(digits[1]) if digits else MONTH.get(text, time_of_day(cell))
 
@@ -287,7 +279,9 @@ def _refuse_numbers(table: FileTable, columns: list[str]) -> None:
 def _refuse_headings(table: FileTable, columns: list[str]) -> None:
     """Raise for years in rows of their own above their months."""
     for name in columns[:3]:
-        sample = [unaccented(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
+        sample = [
+            calendar.unaccented(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])
+        ]
         years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
         months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
         if years and months and len(years) + months >= 0.9 * len(sample):
@@ -328,7 +322,7 @@ def say_unread(table: FileTable, others: Sequence[str], note: Note) -> None:
         )
     what = "its numbers are not read as such"
     if name in text:
-        unread = parse(table.frame[name], None, lambda _: None, FEW).isna()
+        unread = parse_dates(table.frame[name], None, lambda _: None, FEW).isna()
         what = f"{shown(cells[int(unread.argmax())])} is not read as one"
     note(
         f"{shown(name)} may hold dates, but {what}, and rows are taken as evenly spaced, from the "
@@ -341,7 +335,7 @@ def another(table: FileTable, others: Sequence[str]) -> str | None:
     """A column that may hold the dates, none of ``others``."""
     for name in table.columns(others):
         if len(table.numbers(name).wrong):
-            dates = parse(table.frame[name], None, lambda _: None)
+            dates = parse_dates(table.frame[name], None, lambda _: None)
             if dates.notna().all() and dates.nunique() > 1:
                 return name
     return None

@@ -68,7 +68,7 @@ def each_cell(column: pd.Series) -> Iterator[str]:
             yield cell.strip().replace("\u2212", "-")
 
 
-def number(cell: str, decimal: str) -> float:
+def number_in(cell: str, decimal: str) -> float:
     """The value of a cell, NaN if it is missing, infinite if it is something else or too large."""
     if len(cell) <= LONGEST_MARK and cell.lower() in MISSING:
         return math.nan
@@ -109,7 +109,7 @@ class Dressed(NamedTuple):
 
     def value(self, decimal: str) -> float:
         """The number, infinite if the text is none; its unit is not looked at."""
-        value = number(self.bare, decimal)
+        value = number_in(self.bare, decimal)
         return -value if self.negative and math.isfinite(value) else value
 
 
@@ -177,7 +177,7 @@ def numbers_of(column: pd.Series, sign: Sign) -> Numbers:
     elif pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
     else:
-        read = (number(cell, sign.decimal) for cell in each_cell(column))
+        read = (number_in(cell, sign.decimal) for cell in each_cell(column))
         values = np.fromiter(read, float, len(column))
     notes, clash = list[str](), ""
     odd = np.flatnonzero(np.isinf(values))

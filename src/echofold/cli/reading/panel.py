@@ -11,7 +11,7 @@ import pandas as pd
 
 from echofold._data.text import Note, listed, shown, unguarded
 from echofold.cli.reading.calendar import YEARS, like_dates
-from echofold.cli.reading.dates import parse
+from echofold.cli.reading.dates import parse_dates
 from echofold.cli.reading.numbers import between, each_cell, whole
 from echofold.cli.reading.table import FileTable
 
@@ -49,7 +49,7 @@ def one_of(table: FileTable, name: str, value: str) -> FileTable:
     return FileTable(f"{table.name}, {shown(value)}", frame, table.signs)
 
 
-def parts_of(table: FileTable, name: str) -> dict[str, FileTable]:
+def tables_by_id(table: FileTable, name: str) -> dict[str, FileTable]:
     """Every series of a panel by its id, in the order of the file but those without one."""
     ids = _ids_of(table, name)
     groups = table.frame.drop(columns=name).groupby(ids, sort=False)
@@ -167,7 +167,7 @@ def say_turns(table: FileTable, dates: pd.Index | None, others: Sequence[str], n
             continue
         if _of_calendar(name, codes, dates[order]):
             continue
-        if text and parse(pd.Series(known, name=name), None, lambda _: None).notna().any():
+        if text and parse_dates(pd.Series(known, name=name), None, lambda _: None).notna().any():
             continue  # days on which a part of the file was written
         note(
             f"{shown(name)} has {len(known)} values {how}: if they are of different series, use "

@@ -75,18 +75,18 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
         lasts = step / DAY if freq == fixed else LASTS[freq.lstrip("2")[0]] * double
         if _days_between(dates) / lasts > MOST_ROWS * len(dates):
             continue
-        every = grid(dates, freq)
+        every = date_grid(dates, freq)
         if dates.isin(every).all() and len(every) <= MOST_ROWS * len(dates):
             return _describe(freq)
     return None
 
 
-def grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
+def date_grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
     """All dates of a spacing from the first of sorted dates to the last."""
     return pd.date_range(dates[0], dates[-1], freq=freq, unit=dates.unit)
 
 
-def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
+def nearest_spacing(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
     """Sorted dates and their spacing: as they are, or moved to where they are evenly spaced."""
     every = spacing(dates)
     return (dates, every) if every else _by_period(dates) or _rounded(dates) or (dates, None)
@@ -101,7 +101,7 @@ def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | No
         return None
     moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
     few = _days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
-    if not (moved.is_unique and few and len(grid(moved, freq)) <= 1.5 * len(moved)):
+    if not (moved.is_unique and few and len(date_grid(moved, freq)) <= 1.5 * len(moved)):
         return None
     days = spacing(moved) if period == "D" else None  # may be business days
     return moved, days or _describe(freq)
@@ -234,7 +234,7 @@ def evenly(
         every = spacing(known.index)
         if every is None:
             known.index, every = _moved(known.index, source, note)
-        known = known.reindex(grid(known.index, every.freq).rename(known.index.name))
+        known = known.reindex(date_grid(known.index, every.freq).rename(known.index.name))
     else:
         known, every = _numbered(known, source), None
     empty = known[1].isna()
