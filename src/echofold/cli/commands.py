@@ -271,7 +271,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     from echofold.cli.forecast import forecast_series
     from echofold.cli.output import Output
     from echofold.cli.panel import OF_FILES
-    from echofold.cli.reading import FileSeries
+    from echofold.cli.reading import FileSeries, Inputs
     from echofold.cli.reading.spacing import spacing
     from echofold.cli.validate import validate_series
     from echofold.datasets import load_gasoline
@@ -285,12 +285,12 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     series = FileSeries("gasoline", gasoline.data, spacing(gasoline.data.index))
     output.stage(gasoline.description)
     asked = options(validate, "--test", HORIZON)
-    content = validate_series(series, None, output=output, **asked)
+    content = validate_series(series, Inputs(), output=output, **asked)
     output.explain(f"Errors are in {gasoline.units}.")
     if out is not None:
         output.stage("\nthe year after")
         before, asked = time.perf_counter(), options(forecast, "--horizon", HORIZON, "--out", out)
-        ahead = forecast_series(series, None, output=output, **asked)
+        ahead = forecast_series(series, Inputs(), output=output, **asked)
         ahead["seconds"] = time.perf_counter() - before
         output.explain(f"{ahead['seconds']:.1f} s")
         content["ahead"] = ahead

@@ -35,23 +35,22 @@ def forecast_series(
     output: Output,
     **options: Any,
 ) -> dict[str, Any]:
-    """Search, forecast, write and show; ``known`` are inputs known in advance, or None."""
+    """Search, forecast, write and show; ``known`` are inputs known in advance."""
     levels = tuple(sorted(set(levels)))
     with output.warnings_as_notes():
         recipe = recipe_for(series, horizon, output, **options)
         prepare_folder(out)
-        words = [] if known is None else [known.words]
-        output.stage("\n".join([series.headline, *words, f"searching {recipe.words}"]))
+        words = series.headline, known.words, f"searching {recipe.words}"
+        output.stage("\n".join(filter(None, words)))
         with output.resumable(recipe.checkpoint):
             content, search = _search(series, known, recipe, levels[-1], output)
-        future = None if known is None else known.ahead
-        ahead, better = _given(content, search, series, recipe, levels, future, output)
+        ahead, better = _given(content, search, series, recipe, levels, known.ahead, output)
         forecasts = forecast_table(ahead)
         measured = {row["scheme"]: row["expected"] for row in content["schemes"]}
         about = About(
             title=f"{series.source}: {series.values.name}",
             notes=[note[:1].upper() + note[1:] for note in output.notes],
-            X=future,
+            X=known.ahead,
             forecast=ahead,
             instead=better,
             seasons=series.seasons,
@@ -68,8 +67,7 @@ def _search(
     series: Any, known: Any, recipe: Recipe, level: float, output: Output
 ) -> tuple[dict[str, Any], Any]:
     """Find the expected errors, then search on all values; what was found, and the search."""
-    compared, chosen = None, next(iter(recipe.schemes))
-    past = None if known is None else known.past
+    compared, chosen, past = None, next(iter(recipe.schemes)), known.past
     if recipe.origins:
         output.stage(f"  expected error: the search on {beginnings_in_words(recipe.origins)}")
         finals, then = (recipe.final,), len(series.values)
@@ -97,7 +95,7 @@ def _search(
         "values": len(series.values),
         "spacing": series.spacing,
         "seasons": series.seasons,
-        "inputs": [] if known is None else known.names,
+        "inputs": known.names,
         "horizon": recipe.horizon,
         "level": level,
         "metric": recipe.metric,

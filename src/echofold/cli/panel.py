@@ -17,7 +17,7 @@ from echofold._machine.files import write_atomically
 from echofold.cli.compare import errors_of
 from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
-from echofold.cli.reading import LEAST, read_inputs, read_series, read_table, tables_by_id
+from echofold.cli.reading import LEAST, Inputs, read_inputs, read_series, read_table, tables_by_id
 
 RESERVED = {  # names that Windows keeps for devices
     "con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10)),
@@ -47,7 +47,7 @@ def of_file(
         series = read_series(file, output.note, season=season, inputs=columns, table=table, **how)
         how = {name: how[name] for name in OF_INPUTS}
         known = read_inputs(series, options.get("horizon", 0), output.note, file=inputs, **how)
-    content = work(series, known, output=output, **options)
+    content = work(series, known or Inputs(), output=output, **options)
     content["seconds"] = time.perf_counter() - began
     output.explain(f"{content['seconds']:.1f} s")
     return content

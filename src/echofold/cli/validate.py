@@ -23,14 +23,14 @@ MOST = 14  # held-out values that are printed; of more, the first and last of th
 def validate_series(
     series: Any, known: Any, *, test: int | None, final: str, output: Output, **options: Any
 ) -> dict[str, Any]:
-    """Compare and show; ``known`` are inputs known in advance, or None."""
+    """Compare and show; ``known`` are inputs known in advance."""
     finals = tuple(FINALS) if final == "all" else (final,)
-    length, past = len(series.values), None if known is None else known.past
+    length, past = len(series.values), known.past
     test = test or min(max(1, length // 10), 200)
     with output.warnings_as_notes():
         recipe = recipe_for(series, test, output, held_out=True, **options)
-        words = [] if known is None else [known.words]
-        output.stage("\n".join([series.headline, *words, f"searching {recipe.words}"]))
+        words = series.headline, known.words, f"searching {recipe.words}"
+        output.stage("\n".join(filter(None, words)))
         with output.resumable(recipe.checkpoint):
             compared = compare(series, recipe, finals, output, X=past)
         forecast, title = _best(compared, series, recipe, past)
@@ -41,7 +41,7 @@ def validate_series(
             "seasons": series.seasons,
             **comparison_content(compared, recipe, compared.searches[-1]),
             "forecast": records(forecast_table(forecast)),
-            "inputs": [] if known is None else known.names,
+            "inputs": known.names,
         }
     output.result(f"\n{comparison_table(compared, recipe)}\n")
     count = len(compared.starts)

@@ -176,20 +176,20 @@ def read_series(
 
 @dataclass(frozen=True)
 class Inputs:
-    """Columns beside the values of a series, and beside those that follow."""
+    """Columns beside the values of a series, and beside those that follow; None without any."""
 
-    past: pd.DataFrame
-    ahead: pd.DataFrame
+    past: pd.DataFrame | None = None
+    ahead: pd.DataFrame | None = None
 
     @property
     def names(self) -> list[str]:
         """Names of the columns."""
-        return list(self.past.columns)
+        return [] if self.past is None else list(self.past.columns)
 
     @property
     def words(self) -> str:
-        """One line about them."""
-        return f"inputs known in advance: {listed(self.names)}"
+        """One line about them; empty without any."""
+        return f"inputs known in advance: {listed(self.names)}" if self.names else ""
 
 
 def read_inputs(
