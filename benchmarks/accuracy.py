@@ -91,7 +91,7 @@ def forecast(y: np.ndarray, seasons: tuple[int, ...], horizon: int, levels: tupl
 
     from echofold._search.plain import better_than
     from echofold.cli.commands import forecast as command
-    from echofold.cli.defaults import plan
+    from echofold.cli.defaults import recipe_for
     from echofold.cli.output import Output
 
     default = {one.name: one.default for one in command.params if isinstance(one.default, str)}
@@ -99,10 +99,10 @@ def forecast(y: np.ndarray, seasons: tuple[int, ...], horizon: int, levels: tupl
     asked |= {name: default[name] for name in ("final", "metric")}
     values = pd.Series(y)
     series = SimpleNamespace(values=values, seasons=seasons, seasons_before=lambda row: seasons)
-    settings = plan(series, horizon, Output(True, False), origins=0, **asked)
-    search = settings.search(False).fit(values)
+    recipe = recipe_for(series, horizon, Output(True, False), origins=0, **asked)
+    search = recipe.search(False).fit(values)
     found = search.forecast(horizon, level=levels)
-    plain = better_than(search, next(iter(settings.schemes)), values, seasons, settings.metric)
+    plain = better_than(search, next(iter(recipe.schemes)), values, seasons, recipe.metric)
     return found if plain is None else plain.forecast(values, found.mean.index, levels)
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from echofold._data.season import detected_season
 from echofold._models.forecaster import ESNForecaster
 from echofold._search.search import ESNSearchCV
-from echofold.cli.defaults import DRAWS, Forms, fitting
+from echofold.cli.defaults import DRAWS, Forms, recipe_by_length
 from echofold.schemes import WalkForward
 
 try:
@@ -123,11 +123,8 @@ class EchoStateForecaster(BaseForecaster):
         """Ends of intervals at ``fh``; one of coverage 0 is the forecast itself."""
         steps, ahead = self._ahead(fh, X)
         levels = [float(one) for one in coverage if one > 0]
-        if levels:
-            found = self._forecaster.forecast(*ahead, level=levels)
-            mean, lower, upper = found
-        else:
-            mean, lower, upper = self._forecaster.forecast(*ahead), {}, {}
+        found = self._forecaster.forecast(*ahead, level=levels or None)
+        mean, lower, upper = found if levels else (found, {}, {})
         ends = [
             np.reshape(side.get(float(one), mean), (len(mean), -1))[steps - 1]
             for one in coverage
@@ -208,6 +205,8 @@ def _default_search(y: np.ndarray, horizon: int, sp: Any) -> ESNSearchCV:
         given = [detected_season(known) or 1] if len(known) == len(y) else []
     seasons = tuple(sorted({int(one) for one in given if one > 1}))
     forms = Forms(seasons, positive=not (known <= 0).any())
-    plan = fitting(len(y), horizon, forms, scheme="walk-forward", grid="medium", final="ensemble")
-    draws = DRAWS if plan.units <= 50 else 1  # by the rows that differences leave
-    return plan.search(False).set_params(cv=plan.schemes["walk-forward"], n_draws=draws)
+    recipe = recipe_by_length(
+        len(y), horizon, forms, scheme="walk-forward", grid="medium", final="ensemble"
+    )
+    draws = DRAWS if recipe.units <= 50 else 1  # by the rows that differences leave
+    return recipe.search(False).set_params(cv=recipe.schemes["walk-forward"], n_draws=draws)

@@ -72,6 +72,17 @@ class Timeline:
             )
 
 
+def written(index: Any) -> list[str]:
+    """Labels as text: dates no finer than they need to be, numbers without needless digits."""
+    import pandas as pd
+
+    dates = isinstance(index, pd.DatetimeIndex) and index.tz is None
+    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
+        if dates and (index == index.floor(unit)).all():
+            return list(index.strftime(form))
+    return [f"{one:.16g}" if isinstance(one, float) else str(one) for one in index]
+
+
 def timeline(index: Any, argument: str) -> Timeline:
     """Read where a pandas ``index`` ends; raise if its dates or periods go backwards."""
     import pandas as pd

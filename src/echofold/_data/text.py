@@ -37,6 +37,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
+def inflected(number: int, one: str, several: str) -> str:
+    """Words for ``one`` thing or for ``several``, which may hold the number, as ``{} rows``."""
+    return one if number == 1 else several.format(number)
+
+
 def short(value: Any, digits: int = 3) -> str:
     """A value as a label: few digits, and no leading zeros in an exponent, as in 1e-8."""
     if not _is_number(value):

@@ -184,7 +184,8 @@ def _judged(
 
 
 def near(forecast: Any, values: Any) -> bool:
-    """Whether a forecast of one output is finite and does not run away from the values so far."""
-    values = np.asarray(values, dtype=float)
-    span = np.array([[np.nanmin(values)], [np.nanmax(values)]])
-    return bool(plausible(np.asarray(forecast, dtype=float)[:, None], span).all())
+    """Whether a forecast is finite and does not run away from the values so far."""
+    parts = (np.asarray(part, dtype=float) for part in (values, forecast))
+    values, ahead = (part.reshape(len(part), -1) for part in parts)
+    span = np.array([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
+    return bool(plausible(ahead, span).all())

@@ -14,6 +14,8 @@ from typing import Any
 
 import click
 
+from echofold import experiments
+from echofold._data.text import count
 from echofold._machine.compilations import keep_compilations
 from echofold._search.finals import FINALS
 from echofold.cli.defaults import SCHEMES, scheme_of
@@ -23,7 +25,6 @@ from echofold.schemes import BY_NAME, sizes_of
 HORIZON = 52  # of the demo, in weeks
 FORMATS = (".png", ".svg", ".pdf")
 DRAWN = tuple(name for name, scheme in BY_NAME.items() if "valid" in sizes_of(scheme))
-EXPERIMENTS = ("generative", "output", "classification", "speed", "figures", "all", "racca")
 METRICS = "; ".join(f"{name}, {resolve(name).words}" for name in OF_ERRORS)
 
 
@@ -83,7 +84,7 @@ def option(spelled: str, help: str, type: Any = None, *, to: str | None = None, 
     return click.option(*names, *([to] if to else []), **how)
 
 
-def together(*options: Callable) -> Callable:
+def decorator_of(*options: Callable) -> Callable:
     """One decorator of several, in the order of the help page."""
     return lambda function: reduce(lambda made, one: one(made), reversed(options), function)
 
@@ -101,7 +102,7 @@ def keep_programs(ctx: click.Context, param: Any, refused: bool) -> None:
 
 def common(seed: str = "Seed of the random weights.") -> Callable:
     """What every command has."""
-    return together(
+    return decorator_of(
         option("--seed", seed, click.IntRange(0, 2**31 - 1), default=0),
         option("-q --quiet", "Results only: no progress, no notes.", is_flag=True),
         option("--json", "Print one JSON object instead.", to="as_json", is_flag=True),
@@ -116,11 +117,11 @@ def common(seed: str = "Seed of the random weights.") -> Callable:
     )
 
 
-file_and_column = together(
+file_and_column = decorator_of(
     click.argument("file"),
     option("--column NAME", "What to forecast; needed with several columns of numbers."),
 )
-of_series = together(
+of_series = decorator_of(
     option("--inputs FILE",
            "CSV or Parquet file of inputs known in advance, as prices and holidays: numbers, yes "
            "and no, or names, with a row for every date of the series and of the forecast."),
@@ -270,7 +271,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     from echofold.cli.forecast import forecast_series
     from echofold.cli.output import Output
     from echofold.cli.panel import OF_FILES
-    from echofold.cli.reading import Series
+    from echofold.cli.reading import FileSeries, Inputs
     from echofold.cli.reading.spacing import spacing
     from echofold.cli.validate import validate_series
     from echofold.datasets import load_gasoline
@@ -281,15 +282,15 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
         return {name: parsed[name] for name in parsed.keys() - {*OF_FILES, "quiet", "as_json"}}
 
     output, gasoline = Output(quiet, as_json), load_gasoline()
-    series = Series("gasoline", gasoline.data, spacing(gasoline.data.index))
+    series = FileSeries("gasoline", gasoline.data, spacing(gasoline.data.index))
     output.stage(gasoline.description)
     asked = options(validate, "--test", HORIZON)
-    content = validate_series(series, None, output=output, **asked)
+    content = validate_series(series, Inputs(), output=output, **asked)
     output.explain(f"Errors are in {gasoline.units}.")
     if out is not None:
         output.stage("\nthe year after")
         before, asked = time.perf_counter(), options(forecast, "--horizon", HORIZON, "--out", out)
-        ahead = forecast_series(series, None, output=output, **asked)
+        ahead = forecast_series(series, Inputs(), output=output, **asked)
         ahead["seconds"] = time.perf_counter() - before
         output.explain(f"{ahead['seconds']:.1f} s")
         content["ahead"] = ahead
@@ -347,8 +348,8 @@ def schemes(
         for name, one in made.items()
     }
     for name, one in made.items():
-        count = len(content[name]["splits"])
-        output.explain(f"{name}, {count} split{'s' if count > 1 else ''} of {n} rows: {one!r}")
+        splits = count(len(content[name]["splits"]), "split")
+        output.explain(f"{name}, {splits} of {n} rows: {one!r}")
         output.result(one.draw(n, width) + ("" if quiet else "\n"))
     both = "" if all(one.holds_out for one in made.values()) else "   ▓ both"
     output.explain(f"─ trained on   █ validated on{both}   · left out")
@@ -395,7 +396,7 @@ def names(ctx: Any, param: Any, text: str | None) -> tuple[str, ...] | None:
         "echofold reproduce racca --draws 5",
     )
 )
-@click.argument("name", type=click.Choice(EXPERIMENTS))
+@click.argument("name", type=click.Choice([*experiments.NAMES, "all", *experiments.OF_OTHERS]))
 @option(
     "--out",
     "Folder for tables and figures.",
@@ -416,14 +417,13 @@ def reproduce(
     Racca and Magri on validating chaotic systems. Full runs take minutes to hours; fewer --draws
     and --datasets are quicker.
     """
-    from echofold import experiments
-    from echofold.cli.output import Output, prepare
+    from echofold.cli.output import Output, prepare_folder
 
     output = Output(quiet, as_json)
-    prepare(out)
+    prepare_folder(out)
     with output.warnings_as_notes(), output.resumable(out):
         made = experiments.run(name, out, draws, datasets, schemes, quiet or as_json)
-    paths = [str(path) for path in (made if isinstance(made, list) else [made])]
+    paths = list(map(str, made))
     output.result("\n".join(f"wrote {path}" for path in paths))
     output.json({"name": name, "files": paths})
 

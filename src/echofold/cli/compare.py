@@ -1,4 +1,4 @@
-"""Schemes and final models compared on values they have not seen, beside simple forecasts."""
+"""Schemes and final models compared on values they have not seen, beside plain forecasts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from echofold._search.evaluate import (
 )
 from echofold._search.finals import mean_ridge
 from echofold._search.plain import plain_errors
-from echofold.cli.defaults import Plan
+from echofold.cli.defaults import Recipe
 from echofold.metrics._metric import resolve
 
 LEVEL = 0.9
@@ -31,7 +31,7 @@ class Comparison:
     """Errors over beginnings (``origin``), with names along the other axes.
 
     ``error`` and ``coverage`` are ``(origins, schemes, finals)``, ``validation`` is
-    ``(origins, schemes)``, ``simple`` has ``(origins,)`` for each simple forecast. ``searches``
+    ``(origins, schemes)``, ``plain`` has ``(origins,)`` for each plain forecast. ``searches``
     are the fitted searches, one for each of ``starts``.
     """
 
@@ -41,13 +41,13 @@ class Comparison:
     validation: np.ndarray
     error: np.ndarray
     coverage: np.ndarray
-    simple: dict[str, np.ndarray]
+    plain: dict[str, np.ndarray]
     searches: list[Any]
 
     @property
-    def plain(self) -> dict[str, float]:
-        """Mean errors of the simple forecasts."""
-        return {name: float(errors.mean()) for name, errors in self.simple.items()}
+    def plain_means(self) -> dict[str, float]:
+        """Mean errors of the plain forecasts."""
+        return {name: float(errors.mean()) for name, errors in self.plain.items()}
 
     def expected(self, scheme: str, final: str) -> float:
         """Mean error over beginnings."""
@@ -60,27 +60,27 @@ class Comparison:
         scheme, final = np.unravel_index(mean.argmin(), mean.shape)
         return self.schemes[scheme], self.finals[final]
 
-    def evaluation(self, scheme: str, plan: Plan, level: float):
+    def evaluation(self, scheme: str, recipe: Recipe, level: float):
         """What `echofold.evaluate` finds for one scheme and the first final model."""
         s = self.schemes.index(scheme)
         variables = {
-            plan.metric: self.error[:, s, 0],
+            recipe.metric: self.error[:, s, 0],
             "validation": self.validation[:, s],
             "coverage": self.coverage[:, s, 0],
         }
-        return as_dataset(variables, self.starts, plan.horizon, level, plan.metric)
+        return as_dataset(variables, self.starts, recipe.horizon, level, recipe.metric)
 
 
 def compare(
     series: Any,
-    plan: Plan,
+    recipe: Recipe,
     finals: Sequence[str],
     output: Any,
     level: float = LEVEL,
     X: pd.DataFrame | None = None,
     then: int = 0,
 ) -> Comparison:
-    """Repeat a search on ``plan.origins`` beginnings and score it on the horizon that follows.
+    """Repeat a search on ``recipe.origins`` beginnings and score it on the horizon that follows.
 
     Where that has no value there is nothing to score: such beginnings are left out. The last value
     is never missing.
@@ -88,18 +88,18 @@ def compare(
     ``X`` are inputs known in advance, beside the values; a search of as many values as ``then``
     follows, and counts to the time that is left.
     """
-    values, horizon, metric = series.values, plan.horizon, resolve(plan.metric)
-    starts, spread = starts_of(len(values), plan.origins, horizon), spread_of(values)
+    values, horizon, metric = series.values, recipe.horizon, resolve(recipe.metric)
+    starts, spread = starts_of(len(values), recipe.origins, horizon), spread_of(values)
     starts = starts[[values.iloc[start : start + horizon].notna().any() for start in starts]]
-    if len(starts) < plan.origins:
-        lost = plan.origins - len(starts)
-        output.note(f"left out, without a value to score: {lost} of {plan.origins} beginnings.")
+    if len(starts) < recipe.origins:
+        lost = recipe.origins - len(starts)
+        output.note(f"left out, without a value to score: {lost} of {recipe.origins} beginnings.")
     check_zeros([metric], values.to_numpy(), starts, horizon)
-    names = tuple(plan.schemes)
+    names = tuple(recipe.schemes)
     shape = (len(starts), len(names), len(finals))
     validation, error, coverage = np.empty(shape[:2]), np.empty(shape), np.empty(shape)
     seen = series.seasons_before(int(starts.min())) if len(starts) else ()
-    simple = plain_errors(values.to_numpy()[:, None], seen, starts, horizon, metric, spread)
+    plain = plain_errors(values.to_numpy()[:, None], seen, starts, horizon, metric, spread)
     searches: list[Any] = []
     pace = Pace(float(starts.sum()) + then)  # a search takes about as long as its values are many
 
@@ -109,7 +109,7 @@ def compare(
             words = "" if left is None else f", about {in_time(left)} left"
             place = f"{len(searches) + 1} of {len(starts)}"
             output.stage(f"    {place}: the first {start:,} values{words}")
-        return plan.shorter[int(start)].search(output.progress, f"beginning-{start}")
+        return recipe.shorter[int(start)].search(output.progress, f"beginning-{start}")
 
     more = {} if X is None else {"X": X}
     for i, held in enumerate(beginnings(fresh, [values], starts, horizon, more)):
@@ -118,11 +118,11 @@ def compare(
             validation[i, s] = winner(held.search, name)[0]
             for f, final in enumerate(finals):
                 model = held.search.best_estimator_  # of the first scheme
-                if s or final != plan.final:
+                if s or final != recipe.final:
                     model = held.search.finalize(final, name)
                 errors, judged = errors_on(held, model, [metric], spread, level)
                 error[i, s, f], coverage[i, s, f] = errors[metric.name], judged["coverage"]
-    return Comparison(names, tuple(finals), starts, validation, error, coverage, simple, searches)
+    return Comparison(names, tuple(finals), starts, validation, error, coverage, plain, searches)
 
 
 def winner(search: Any, scheme: str) -> tuple[float, dict[str, Any]]:

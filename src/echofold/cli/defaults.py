@@ -123,7 +123,7 @@ def suiting(
 
 
 @dataclass(frozen=True)
-class Plan:
+class Recipe:
     """What to search, and on how many beginnings to repeat it."""
 
     schemes: dict[str, Any]
@@ -141,7 +141,7 @@ class Plan:
     verify: bool = False
     nonnegative: bool = False
     origins: int = 0
-    shorter: dict[int, Plan] = field(default_factory=dict)  # what fits each of the beginnings
+    shorter: dict[int, Recipe] = field(default_factory=dict)  # what fits each of the beginnings
 
     @property
     def least(self) -> float:
@@ -183,7 +183,7 @@ class Plan:
         )
 
 
-def plan(
+def recipe_for(
     series: Any,
     horizon: int,
     output: Any,
@@ -195,8 +195,8 @@ def plan(
     differences: tuple[Lags, ...] = (),
     nonnegative: bool = False,
     **settings: Any,
-) -> Plan:
-    """Settings for a series of a file and a horizon, which may have to be ``held_out``.
+) -> Recipe:
+    """What to search for a series of a file and a horizon, which may have to be ``held_out``.
 
     What suits a beginning of the series is told by that beginning alone.
     """
@@ -225,10 +225,10 @@ def plan(
             else f"the series is too short to tell the expected error over {horizon} steps."
         )
 
-    def fits(rows: int, units: int | None, **noted: Any) -> Plan:
+    def fits(rows: int, units: int | None, **noted: Any) -> Recipe:
         among = suiting(series.values.iloc[:rows], series.seasons_before(rows), *asked)
         more = {"nonnegative": nonnegative, **settings, **noted}
-        return fitting(rows, horizon, among, units=units, **more)
+        return recipe_by_length(rows, horizon, among, units=units, **more)
 
     whole = fits(values - horizon if held_out else values, units, output=output)
     starts = [values - horizon * i for i in range(1, count + 1)]
@@ -237,7 +237,7 @@ def plan(
     return replace(whole, origins=count, shorter=shorter)
 
 
-def fitting(
+def recipe_by_length(
     values: int,
     horizon: int,
     among: Forms,
@@ -249,7 +249,7 @@ def fitting(
     draws: int | None = None,
     output: Any = None,
     **settings: Any,
-) -> Plan:
+) -> Recipe:
     """What fits a series of so many values; ``output`` is told what is unusual about it."""
     rows = values - 1 - min(200, (values - 1) // 10)  # pairs that schemes split, after the washout
     if draws is None:
@@ -274,7 +274,7 @@ def fitting(
         units = min(50 if rows < MANY else 100, max(10, rows // 3))
     names = SCHEMES if scheme == "all" else (scheme,)
     schemes = {name: scheme_of(name, k=k, valid=valid) for name in names}
-    return Plan(schemes, k, valid, units, grid, horizon, forms, draws=draws, **settings)
+    return Recipe(schemes, k, valid, units, grid, horizon, forms, draws=draws, **settings)
 
 
 def scheme_of(name: str, **sizes: Any) -> Any:

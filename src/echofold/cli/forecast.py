@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import figure, guarded, in_words, shown
+from echofold._data.dates import written
+from echofold._data.text import count, figure, guarded, in_words, shown
 from echofold._machine.files import write_atomically
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._persistence.save_and_load import save
 from echofold._search.plain import better_than, instead_of, near
 from echofold.cli.compare import compare, errors_of, winner
-from echofold.cli.defaults import Plan, plan
-from echofold.cli.output import Output, prepare, shortened, sparkline, table
-from echofold.cli.reading.spacing import written
+from echofold.cli.defaults import Recipe, recipe_for
+from echofold.cli.output import Output, prepare_folder, shortened, sparkline, table
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
+from echofold.report._about import beginnings_in_words
 
 MOST = 30  # steps that are printed; of more, the first and last of them
 SHORT = {"leak_rate": "leak", "spectral_radius": "radius", "input_scaling": "scaling"}
@@ -34,23 +35,22 @@ def forecast_series(
     output: Output,
     **options: Any,
 ) -> dict[str, Any]:
-    """Search, forecast, write and show; ``known`` are inputs known in advance, or None."""
+    """Search, forecast, write and show; ``known`` are inputs known in advance."""
     levels = tuple(sorted(set(levels)))
     with output.warnings_as_notes():
-        settings = plan(series, horizon, output, **options)
-        prepare(out)
-        words = [] if known is None else [known.words]
-        output.stage("\n".join([series.headline, *words, f"searching {settings.words}"]))
-        with output.resumable(settings.checkpoint):
-            content, search = _search(series, known, settings, levels[-1], output)
-        future = None if known is None else known.ahead
-        ahead, better = _given(content, search, series, settings, levels, future, output)
+        recipe = recipe_for(series, horizon, output, **options)
+        prepare_folder(out)
+        words = series.headline, known.words, f"searching {recipe.words}"
+        output.stage("\n".join(filter(None, words)))
+        with output.resumable(recipe.checkpoint):
+            content, search = _search(series, known, recipe, levels[-1], output)
+        ahead, better = _given(content, search, series, recipe, levels, known.ahead, output)
         forecasts = forecast_table(ahead)
         measured = {row["scheme"]: row["expected"] for row in content["schemes"]}
         about = About(
             title=f"{series.source}: {series.values.name}",
             notes=[note[:1].upper() + note[1:] for note in output.notes],
-            X=future,
+            X=known.ahead,
             forecast=ahead,
             instead=better,
             seasons=series.seasons,
@@ -64,50 +64,49 @@ def forecast_series(
 
 
 def _search(
-    series: Any, known: Any, settings: Plan, level: float, output: Output
+    series: Any, known: Any, recipe: Recipe, level: float, output: Output
 ) -> tuple[dict[str, Any], Any]:
     """Find the expected errors, then search on all values; what was found, and the search."""
-    compared, chosen = None, next(iter(settings.schemes))
-    past = None if known is None else known.past
-    if settings.origins:
-        output.stage(f"  expected error: the search on {_beginnings(settings.origins)}")
-        finals, then = (settings.final,), len(series.values)
-        compared = compare(series, settings, finals, output, level, past, then)
+    compared, chosen, past = None, next(iter(recipe.schemes)), known.past
+    if recipe.origins:
+        output.stage(f"  expected error: the search on {beginnings_in_words(recipe.origins)}")
+        finals, then = (recipe.final,), len(series.values)
+        compared = compare(series, recipe, finals, output, level, past, then)
         chosen, _ = compared.best()
-    elif len(settings.schemes) > 1:
+    elif len(recipe.schemes) > 1:
         chosen = "k-fold"  # the one that spares data
         output.note("without an expected error schemes cannot be compared; k-fold is used.")
     output.stage("  final model: the search on all values")
-    search = settings.search(output.progress, first=chosen)
+    search = recipe.search(output.progress, first=chosen)
     search.fit(series.values, *([] if past is None else [past]))
     rows = []
-    for i, name in enumerate(settings.schemes):
+    for i, name in enumerate(recipe.schemes):
         error, params = winner(search, name)
         row = {"scheme": name, "validation": error, "expected": None, "coverage": None}
         if compared is not None:
-            row["expected"] = compared.expected(name, settings.final)
+            row["expected"] = compared.expected(name, recipe.final)
             row["coverage"] = float(compared.coverage[:, i].mean())
         rows.append({**row, "parameters": params})
     if compared is not None:
-        search.evaluation_ = compared.evaluation(chosen, settings, level)
+        search.evaluation_ = compared.evaluation(chosen, recipe, level)
     content = {
         "source": series.source,
         "column": series.values.name,
         "values": len(series.values),
         "spacing": series.spacing,
         "seasons": series.seasons,
-        "inputs": [] if known is None else known.names,
-        "horizon": settings.horizon,
+        "inputs": known.names,
+        "horizon": recipe.horizon,
         "level": level,
-        "metric": settings.metric,
-        "units": settings.units,
-        "seed": settings.seed,
-        "splits": settings.k,
-        "validated_steps": settings.valid,
+        "metric": recipe.metric,
+        "units": recipe.units,
+        "seed": recipe.seed,
+        "splits": recipe.k,
+        "validated_steps": recipe.valid,
         "origins": 0 if compared is None else len(compared.starts),
         "schemes": rows,
-        "simple": {} if compared is None else compared.plain,
-        "chosen": {"scheme": chosen, "final": settings.final, "parameters": search.best_params_},
+        "simple": {} if compared is None else compared.plain_means,
+        "chosen": {"scheme": chosen, "final": recipe.final, "parameters": search.best_params_},
     }
     return content, search
 
@@ -116,7 +115,7 @@ def _given(
     content: dict[str, Any],
     search: Any,
     series: Any,
-    settings: Plan,
+    recipe: Recipe,
     levels: tuple[float, ...],
     future: Any,
     output: Output,
@@ -126,27 +125,27 @@ def _given(
     That of the networks, unless they run away, even as an ensemble, or a plain forecast did
     clearly better on the same values.
     """
-    scheme, values, horizon = content["chosen"]["scheme"], series.values, settings.horizon
+    scheme, values, horizon = content["chosen"]["scheme"], series.values, recipe.horizon
     content |= {"given": "network", "instead": None}
     model = search.best_estimator_
     ahead = forecast_of(model, horizon, future, levels, warn=False)
-    if not near(ahead.mean, values) and settings.final != "ensemble":
+    if not near(ahead.mean, values) and recipe.final != "ensemble":
         several = search.finalize("ensemble", scheme)
         found = forecast_of(several, horizon, future, levels, warn=False)
         if near(found.mean, values):
             search.best_estimator_, ahead = several, found
             content["chosen"]["final"] = "ensemble"
             content["instead"] = (
-                f"the forecast of one network ({settings.final}) runs far away from the values so "
+                f"the forecast of one network ({recipe.final}) runs far away from the values so "
                 "far, so that of an ensemble is given instead, of the networks that do not."
             )
-    asked = values, series.seasons, settings.metric
+    asked = values, series.seasons, recipe.metric
     if near(ahead.mean, values):
         better = better_than(search, scheme, *asked)
     else:
         better = instead_of(search, scheme, model, *asked, horizon)
     if better is not None:
-        ahead = better.forecast(values, ahead.mean.index, tuple(ahead.lower), settings.least)
+        ahead = better.forecast(values, ahead.mean.index, tuple(ahead.lower), recipe.least)
         content |= {"given": better.name, "instead": better.words}
     if content["instead"]:
         output.notes.insert(0, content["instead"])
@@ -226,14 +225,14 @@ def _explain(content: dict[str, Any], output: Output) -> None:
     """Say what the table means."""
     metric = content["metric"]
     units = "" if metric in WITHOUT_UNIT else f", in the units of {shown(content['column'])}"
-    steps = "1 step" if content["horizon"] == 1 else f"{content['horizon']} steps"
+    steps = count(content["horizon"], "step")
     output.explain(f"Errors are {metric.upper()} over {steps}{units}.")
     if not content["origins"]:
         return
     output.explain(
-        f"Expected: the whole search repeated on {_beginnings(content['origins'])} and scored on "
-        f"the {content['horizon']} values that followed; covered: how many of these lay inside "
-        f"their {100 * content['level']:g} % intervals."
+        f"Expected: the whole search repeated on {beginnings_in_words(content['origins'])} and "
+        f"scored on the {content['horizon']} values that followed; covered: how many of these lay "
+        f"inside their {100 * content['level']:g} % intervals."
     )
     if len(content["schemes"]) > 1:
         output.explain(
@@ -250,8 +249,3 @@ def _drawn(values: np.ndarray, ahead: np.ndarray) -> str:
     return (
         f"{sparkline(past, low, high, 40)} │ {sparkline(ahead, low, high, 20)}  (past │ forecast)"
     )
-
-
-def _beginnings(count: int) -> str:
-    """How many beginnings, in words."""
-    return "a shorter beginning" if count == 1 else f"{count} shorter beginnings"

@@ -167,7 +167,7 @@ def shortened(rows: Sequence[Sequence[str]], most: int) -> list[Sequence[str]]:
     return [*rows[: most - most // 2], remark, *rows[end:]]
 
 
-def prepare(folder: Path) -> None:
+def prepare_folder(folder: Path) -> None:
     """Make the folder, and find out before the work whether it can be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from echofold._machine.files import write_atomically
 from echofold.cli.compare import errors_of
 from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
-from echofold.cli.reading import LEAST, parts_of, read_inputs, read_series, read_table
+from echofold.cli.reading import LEAST, Inputs, read_inputs, read_series, read_table, tables_by_id
 
 RESERVED = {  # names that Windows keeps for devices
     "con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10)),
@@ -27,18 +27,6 @@ OF_INPUTS = ("date_format", "decimal", "fill", "id", "only")  # how a file of in
 OF_SERIES = ("column", "date", "duplicates", *OF_INPUTS)
 OF_FILES = ("file", "season", "inputs", "columns", *OF_SERIES)  # how what is given is read
 FAILURES = (ValueError, TypeError, ImportError, OSError, MemoryError)
-
-
-class Collected(Output):
-    """Says nothing, and keeps what would have been printed as JSON."""
-
-    def __init__(self) -> None:
-        super().__init__(quiet=True, as_json=True)
-        self.content: dict[str, Any] = {}
-
-    def json(self, content: dict[str, Any]) -> None:
-        """Keep the object."""
-        self.content = {**content, "notes": self.notes}
 
 
 def of_file(
@@ -51,38 +39,38 @@ def of_file(
     output: Output,
     table: Any = None,
     **options: Any,
-) -> None:
-    """Do the work of a command on one series, of a file or of a table from it."""
+) -> dict[str, Any]:
+    """Do the work of a command on one series, of a file or of a table from it; what it found."""
     began = time.perf_counter()
     how = {name: options.pop(name) for name in OF_SERIES}
     with output.warnings_as_notes():
         series = read_series(file, output.note, season=season, inputs=columns, table=table, **how)
         how = {name: how[name] for name in OF_INPUTS}
         known = read_inputs(series, options.get("horizon", 0), output.note, file=inputs, **how)
-    content = work(series, known, output=output, **options)
+    content = work(series, known or Inputs(), output=output, **options)
     content["seconds"] = time.perf_counter() - began
     output.explain(f"{content['seconds']:.1f} s")
-    output.json(content)
+    return content
 
 
-def one_or_all(run: Callable[..., None], given: dict[str, Any]) -> int:
+def one_or_all(run: Callable[..., dict[str, Any]], given: dict[str, Any]) -> int:
     """Run a command on one series, or on each of a panel; the exit code."""
     output = Output(given.pop("quiet"), given.pop("as_json"))
     if given["only"] is not None and given["id"] is None:
         raise click.UsageError("--only names one of several series: name their column with --id.")
     if given["id"] is None or given["only"] is not None:
-        run(output=output, **given)
+        output.json(run(output=output, **given))
         return 0
     return _all(run, given, output)
 
 
-def _all(run: Callable[..., None], given: dict[str, Any], output: Output) -> int:
+def _all(run: Callable[..., dict[str, Any]], given: dict[str, Any], output: Output) -> int:
     """Run a command on every series of a panel; 1 if some failed."""
     table = read_table(given["file"], given["decimal"], output.note)
     for option in ("column", "date"):
         if given[option] == given["id"]:
             raise ValueError(f"--id and --{option} both name {shown(given['id'])}; name another.")
-    parts = parts_of(table, given["id"])
+    parts = tables_by_id(table, given["id"])
     if max((len(part.frame) for part in parts.values()), default=0) < LEAST:
         raise ValueError(
             f"column {shown(given['id'])} of {table.name} tells {len(parts):,} series apart, "
@@ -94,13 +82,13 @@ def _all(run: Callable[..., None], given: dict[str, Any], output: Output) -> int
     done: list[dict[str, Any]] = []
     for number, one in enumerate(list(parts), 1):
         output.stage(f"[{number}/{len(folders)}] {shown(one)}")
-        own, said = {**given, "only": one}, Collected()
+        own, said = {**given, "only": one}, Output(quiet=True, as_json=True)
         for name in ("out", "checkpoint"):
             if own.get(name) is not None:
                 own[name] = Path(own[name]) / folders[one]
         try:
-            run(output=said, table=parts.pop(one), **own)
-            finished = {"id": one, **said.content}
+            found = run(output=said, table=parts.pop(one), **own)
+            finished = {"id": one, **found, "notes": said.notes}
             if "out" in given:
                 _write_all(given["out"], given["id"], [*done, finished])
         except FAILURES as error:

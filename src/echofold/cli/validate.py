@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from echofold._data.dates import written
 from echofold._data.text import figure
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._search.finals import FINALS
 from echofold._search.plain import instead_of, near
 from echofold.cli.compare import LEVEL, Comparison, compare, winner
-from echofold.cli.defaults import Plan, plan
+from echofold.cli.defaults import Recipe, recipe_for
 from echofold.cli.forecast import forecast_table, records
 from echofold.cli.output import Output, shortened, sparkline, table
-from echofold.cli.reading.spacing import written
 
 MOST = 14  # held-out values that are printed; of more, the first and last of them
 
@@ -23,31 +23,31 @@ MOST = 14  # held-out values that are printed; of more, the first and last of th
 def validate_series(
     series: Any, known: Any, *, test: int | None, final: str, output: Output, **options: Any
 ) -> dict[str, Any]:
-    """Compare and show; ``known`` are inputs known in advance, or None."""
+    """Compare and show; ``known`` are inputs known in advance."""
     finals = tuple(FINALS) if final == "all" else (final,)
-    length, past = len(series.values), None if known is None else known.past
+    length, past = len(series.values), known.past
     test = test or min(max(1, length // 10), 200)
     with output.warnings_as_notes():
-        settings = plan(series, test, output, held_out=True, **options)
-        words = [] if known is None else [known.words]
-        output.stage("\n".join([series.headline, *words, f"searching {settings.words}"]))
-        with output.resumable(settings.checkpoint):
-            compared = compare(series, settings, finals, output, X=past)
-        forecast, title = _best(compared, series, settings, past)
+        recipe = recipe_for(series, test, output, held_out=True, **options)
+        words = series.headline, known.words, f"searching {recipe.words}"
+        output.stage("\n".join(filter(None, words)))
+        with output.resumable(recipe.checkpoint):
+            compared = compare(series, recipe, finals, output, X=past)
+        forecast, title = _best(compared, series, recipe, past)
         content = {
             "source": series.source,
             "column": series.values.name,
             "values": length,
             "seasons": series.seasons,
-            **comparison_content(compared, settings, compared.searches[-1]),
+            **comparison_content(compared, recipe, compared.searches[-1]),
             "forecast": records(forecast_table(forecast)),
-            "inputs": [] if known is None else known.names,
+            "inputs": known.names,
         }
-    output.result(f"\n{comparison_table(compared, settings)}\n")
+    output.result(f"\n{comparison_table(compared, recipe)}\n")
     count = len(compared.starts)
     stretches = f"{count} stretches of" if count > 1 else "the last"
     output.explain(
-        f"Errors are {settings.metric.upper()}; the columns on the right are on {stretches} "
+        f"Errors are {recipe.metric.upper()}; the columns on the right are on {stretches} "
         f"{test} values, which the searches have not seen.\n* is the lowest; it was "
         "picked with the held-out values in sight, so expect a little more."
     )
@@ -59,10 +59,10 @@ def validate_series(
 
 
 def _best(
-    compared: Comparison, series: Any, settings: Plan, past: pd.DataFrame | None
+    compared: Comparison, series: Any, recipe: Recipe, past: pd.DataFrame | None
 ) -> tuple[Forecast, str]:
     """The best forecast of the last stretch, a plain one if networks run away; and its title."""
-    (scheme, final), search, test = compared.best(), compared.searches[-1], settings.horizon
+    (scheme, final), search, test = compared.best(), compared.searches[-1], recipe.horizon
     ahead, before = None if past is None else past.iloc[-test:], series.values.iloc[:-test]
     model = search.finalize(final, scheme=scheme)
     forecast = forecast_of(model, test, ahead, LEVEL, warn=False)
@@ -70,17 +70,17 @@ def _best(
     if near(forecast.mean, before):
         return forecast, f"{title} {scheme} and {final} forecast them"
     seasons = series.seasons_before(len(before))
-    plain = instead_of(search, scheme, model, before, seasons, settings.metric, test)
-    forecast = plain.forecast(before, forecast.mean.index, (LEVEL,), settings.least)
+    plain = instead_of(search, scheme, model, before, seasons, recipe.metric, test)
+    forecast = plain.forecast(before, forecast.mean.index, (LEVEL,), recipe.least)
     return forecast, f"{title} a plain forecast, {plain.name}, has them, for the networks run away"
 
 
-def comparison_table(compared: Comparison, plan: Plan) -> str:
+def comparison_table(compared: Comparison, recipe: Recipe) -> str:
     """A row for each scheme: validation error, then the error of each final model.
 
     Plain forecasts stand below; the lowest error of all is marked.
     """
-    errors, plain = compared.error.mean(axis=0), compared.plain
+    errors, plain = compared.error.mean(axis=0), compared.plain_means
     every = [*errors.ravel(), *plain.values()]
     lowest = np.nanmin(every) if not np.isnan(every).all() else np.nan
 
@@ -89,7 +89,7 @@ def comparison_table(compared: Comparison, plan: Plan) -> str:
 
     rows = []
     for s, name in enumerate(compared.schemes):
-        splits = 1 if name == "single" else plan.k
+        splits = 1 if name == "single" else recipe.k
         validation = figure(compared.validation[:, s].mean())
         rows.append([name, str(splits), validation, *map(marked, errors[s])])
     empty = [""] * (len(compared.finals) - 1)
@@ -100,7 +100,7 @@ def comparison_table(compared: Comparison, plan: Plan) -> str:
 
 def plain_verdict(compared: Comparison) -> str | None:
     """A sentence if a plain forecast has the lowest error of all."""
-    plain, own = compared.plain, compared.expected(*compared.best())
+    plain, own = compared.plain_means, compared.expected(*compared.best())
     best = min(plain, key=lambda name: plain[name], default=None)
     if best is None or own <= plain[best]:
         return None
@@ -110,7 +110,7 @@ def plain_verdict(compared: Comparison) -> str | None:
     )
 
 
-def comparison_content(compared: Comparison, plan: Plan, search: Any) -> dict[str, Any]:
+def comparison_content(compared: Comparison, recipe: Recipe, search: Any) -> dict[str, Any]:
     """The same as plain values; ``search`` is the one whose winners are shown."""
     rows = [
         {
@@ -126,13 +126,13 @@ def comparison_content(compared: Comparison, plan: Plan, search: Any) -> dict[st
     ]
     scheme, final = compared.best()
     return {
-        "horizon": plan.horizon,
+        "horizon": recipe.horizon,
         "origins": len(compared.starts),
-        "metric": plan.metric,
-        "units": plan.units,
-        "seed": plan.seed,
+        "metric": recipe.metric,
+        "units": recipe.units,
+        "seed": recipe.seed,
         "results": rows,
-        "simple": compared.plain,
+        "simple": compared.plain_means,
         "best": {"scheme": scheme, "final": final},
         "plain_wins": plain_verdict(compared) is not None,
     }

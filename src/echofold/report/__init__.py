@@ -68,11 +68,21 @@ def render(search: Any, about: About) -> str:
             f"a report needs {error.name}, which is not installed. "
             "Install it with: pip install 'echofold[report]'"
         ) from error
-    from echofold.plots._series import fitted
+    from echofold.plots._series import fitted, validation_outputs
+    from echofold.report._about import look_ahead
+    from echofold.report._details import details
+    from echofold.report._figures import pictures_of
+    from echofold.report._lead import lead
 
     if not isinstance(about, About):
         raise TypeError(f"about={about!r}: expected an echofold.report.About, or None.")
-    content = _gathered(fitted(search), about)
+    validation = validation_outputs(fitted(search))
+    ahead = look_ahead(search, about) if search.estimator._task.fed_back else None
+    content = {
+        **details(search, about.expected),
+        **lead(search, about, ahead, validation),
+        "pictures": pictures_of(search, ahead, validation),
+    }
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -81,23 +91,6 @@ def render(search: Any, about: About) -> str:
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = template.render(**content, style=_part("style.css"), script=script, allowed=allowed)
     return legible(page)
-
-
-def _gathered(search: Any, about: About) -> dict[str, Any]:
-    """What the page says and shows."""
-    from echofold.plots._series import validation_outputs
-    from echofold.report._about import look_ahead
-    from echofold.report._details import details
-    from echofold.report._figures import draw
-    from echofold.report._lead import lead
-
-    validation = validation_outputs(search)
-    ahead = look_ahead(search, about) if search.estimator._task.fed_back else None
-    return {
-        **details(search, about.expected),
-        **lead(search, about, ahead, validation),
-        "pictures": draw(search, ahead, validation),
-    }
 
 
 def _part(name: str) -> str:

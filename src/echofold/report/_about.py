@@ -10,9 +10,10 @@ import numpy as np
 
 from echofold._data.season import detected_season
 from echofold._data.tables import Table
-from echofold._models.forecast import Forecast, forecast_of, plausible
+from echofold._data.text import inflected
+from echofold._models.forecast import Forecast, forecast_of
 from echofold._search.evaluate import spread_of
-from echofold._search.plain import Better, plain_errors, plain_forecasts
+from echofold._search.plain import Better, near, plain_errors, plain_forecasts
 from echofold.plots._series import given_series
 
 LEVEL = 0.9
@@ -86,17 +87,17 @@ class Ahead:
     @property
     def runs_away(self) -> bool:
         """Whether the forecast leaves the values so far behind."""
-        if self.forecast is None:
-            return False
-        values = self.table.values
-        mean = np.asarray(self.forecast.mean, dtype=float).reshape(-1, values.shape[1])
-        span = np.array([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
-        return not plausible(mean, span).all()
+        return self.forecast is not None and not near(self.forecast.mean, self.table.values)
 
     @property
     def nearest(self) -> str | None:
         """The plain forecast with the lowest error, if errors were measured."""
         return min(self.errors, key=lambda name: self.metric.cost(self.errors[name]), default=None)
+
+
+def beginnings_in_words(number: int) -> str:
+    """On what a search is repeated to measure its error."""
+    return inflected(number, "a shorter beginning", "{} shorter beginnings")
 
 
 def look_ahead(search: Any, about: About) -> Ahead:

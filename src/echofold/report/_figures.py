@@ -76,7 +76,7 @@ class Picture:
         return found
 
 
-def draw(
+def pictures_of(
     search: Any, ahead: Ahead | None, validation: ValidationOutputs
 ) -> dict[str, list[dict[str, Any]]]:
     """All pictures of a search that its task allows, by section."""

@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix
 
-from echofold._data.text import figure, guarded, in_words, legible
+from echofold._data.dates import written
+from echofold._data.text import count, figure, guarded, in_words, legible
 from echofold.plots._series import ValidationOutputs, column_name, given_series
-from echofold.report._about import About, Ahead
+from echofold.report._about import About, Ahead, beginnings_in_words
 
 OUTPUTS = 3  # outputs drawn and tabulated at most
 PERIODS = (  # days of a season, and what it is called
@@ -76,11 +77,10 @@ def _of_forecast(search: Any, about: About, ahead: Ahead) -> dict[str, Any]:
     }
     if ahead.own is not None:
         evaluation = search.evaluation_
-        count, steps = evaluation.sizes["origin"], int(evaluation.attrs["horizon"])
-        beginnings = "a shorter beginning" if count == 1 else f"{count} shorter beginnings"
+        beginnings = beginnings_in_words(evaluation.sizes["origin"])
         told["measured"] = (
             f"On past data means: the whole search was repeated on {beginnings} of the series and "
-            f"scored on the {steps} values that followed."
+            f"scored on the {int(evaluation.attrs['horizon'])} values that followed."
         )
     if ahead.forecast is None:
         told["no_forecast"] = (
@@ -203,7 +203,7 @@ def _held(evaluation: Any) -> str:
     if share == 1:
         often = "every time"
     elif 0 < times < 10:
-        often = f"{times} time{'s' if times > 1 else ''} in 10"
+        often = f"{count(times, 'time')} in 10"
     return f"; the {100 * evaluation.attrs['level']:g} % interval held {often}"
 
 
@@ -368,15 +368,11 @@ def _head(name: str) -> str:
 
 
 def _steps(ahead: Ahead) -> tuple[str, list[str]]:
-    """What steps are called, and each as text: dates and numbers no finer than they need to be."""
+    """What steps are called, and each as text."""
     assert ahead.forecast is not None
     mean, rows = ahead.forecast.mean, len(ahead.table.values)
     index = pd.RangeIndex(rows, rows + len(mean))  # of rows without a name, which are counted on
     if isinstance(mean, pd.Series | pd.DataFrame):
         index = mean.index
     name = "row" if index.name is None else legible(str(index.name))
-    dates = isinstance(index, pd.DatetimeIndex) and index.tz is None
-    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
-        if dates and (index == index.floor(unit)).all():
-            return name, list(index.strftime(form))
-    return name, [f"{one:.16g}" if isinstance(one, float) else str(one) for one in index]
+    return name, written(index)

@@ -1,7 +1,9 @@
 """From a file of any kind to one series, its dates, its seasons and its inputs."""
 
-from echofold.cli.reading.panel import parts_of
-from echofold.cli.reading.series import LEAST, Series, read_inputs, read_series
-from echofold.cli.reading.table import Table, read_table
+from echofold.cli.reading.panel import tables_by_id
+from echofold.cli.reading.series import LEAST, FileSeries, Inputs, read_inputs, read_series
+from echofold.cli.reading.table import read_table
 
-__all__ = ["LEAST", "Series", "Table", "parts_of", "read_inputs", "read_series", "read_table"]
+__all__ = [
+    "LEAST", "FileSeries", "Inputs", "read_inputs", "read_series", "read_table", "tables_by_id",
+]  # fmt: skip

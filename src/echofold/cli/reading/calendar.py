@@ -87,7 +87,7 @@ SAMPLE = 100  # cells by which ways to read a column are ruled out: all of them 
 HOUR, MINUTE = 3_600_000_000, 60_000_000  # microseconds
 
 
-def plain(word: str) -> str:
+def unaccented(word: str) -> str:
     """Letters in lower case without accents."""
     if word.isascii():
         return word.lower()
@@ -110,18 +110,18 @@ WEEKDAY = {name[:length] for name in DAYS.split() for length in range(2, len(nam
 
 def role(name: str, wanted: str) -> bool:
     """Whether a column is named for a part of dates, such as MONTH_NAME."""
-    return re.sub(r"[\W\d_]", "", plain(name)) in OF_ROLE[wanted]
+    return re.sub(r"[\W\d_]", "", unaccented(name)) in OF_ROLE[wanted]
 
 
-def named(names: Sequence[str], *wanted: str) -> str | None:
+def column_for(names: Sequence[str], *wanted: str) -> str | None:
     """The first column that is named for one of these parts of dates."""
     return next((name for name in names if any(role(name, one) for one in wanted)), None)
 
 
 def like_dates(name: str, whole: bool = False) -> bool:
     """Whether a word of a name, such as saleDate, speaks of dates, or, if ``whole``, each."""
-    words = {plain(word) for word in WORD.findall(name)}
-    return plain(name) in LIKE or bool(words & LIKE and (not whole or words <= LIKE))
+    words = {unaccented(word) for word in WORD.findall(name)}
+    return unaccented(name) in LIKE or bool(words & LIKE and (not whole or words <= LIKE))
 
 
 def made(year: np.ndarray, month: Whole = 1, day: Whole = 1, time: Whole = 0) -> pd.DatetimeIndex:
@@ -144,7 +144,7 @@ def usual(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
         return dates
 
 
-def plausible(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
+def in_plausible_years(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
     """Dates without those of years that nobody means."""
     return dates.where((dates.year >= YEARS[0]) & (dates.year <= YEARS[1]))
 
@@ -177,7 +177,7 @@ def by_letter(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
     year, number, kind, digits, days = np.zeros((5, len(cells)), int)
     halves = True
     for row, cell in enumerate(cells):
-        text = plain(cell) if len(cell) <= 20 else ""
+        text = unaccented(cell) if len(cell) <= 20 else ""
         match = next((found for form in FORMS if (found := form.fullmatch(text))), None)
         if match:
             kind[row] = KINDS.get(match["letter"], 3)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, listed, shown
+from echofold._data.text import Note, inflected, listed, shown
 from echofold.cli.reading import calendar
-from echofold.cli.reading.calendar import DAY, HOUR, MINUTE, MONTH, like_dates, made, named, plain
-from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse, time_of_day
+from echofold.cli.reading.calendar import DAY, HOUR, MINUTE, MONTH, column_for, like_dates, made
+from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse_dates, time_of_day
 from echofold.cli.reading.numbers import between, whole
-from echofold.cli.reading.table import Table
+from echofold.cli.reading.table import FileTable
 
 COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
 ANNUAL = re.compile(r"M13|Q05|S03")  # averages of a year, among its periods
@@ -29,7 +29,7 @@ Found = tuple[str, pd.DatetimeIndex] | None  # the name of a column of dates, an
 
 
 def find_dates(
-    table: Table, date: str | None, form: str | None, others: Sequence[str], note: Note
+    table: FileTable, date: str | None, form: str | None, others: Sequence[str], note: Note
 ) -> tuple[str | None, pd.Index | None]:
     """The name of the column of dates, none of ``others``, and its values; None without one.
 
@@ -53,7 +53,7 @@ def find_dates(
     return _with_time(table, *found, columns, note) or found
 
 
-def _asked_for(table: Table, date: str, form: str | None, note: Note) -> tuple[str, pd.Index]:
+def _asked_for(table: FileTable, date: str, form: str | None, note: Note) -> tuple[str, pd.Index]:
     """Dates, or numbers of rows, of the column that was named."""
     cells = table.column(date, "--date")
     values, wrong = table.numbers(date)[:2]
@@ -61,7 +61,7 @@ def _asked_for(table: Table, date: str, form: str | None, note: Note) -> tuple[s
     if form is None and not len(wrong):
         dates = counted(table, date, likely, likely, note)
     if dates is None:
-        dates = parse(cells, form, note, HALF)
+        dates = parse_dates(cells, form, note, HALF)
         if dates.isna().any() and not np.isnan(values).any():
             return date, pd.Index(values)
     _refuse_missing(dates, table, date)
@@ -69,7 +69,7 @@ def _asked_for(table: Table, date: str, form: str | None, note: Note) -> tuple[s
 
 
 def _in_text(
-    table: Table, columns: list[str], form: str | None, note: Note, most: float = NO_DATE
+    table: FileTable, columns: list[str], form: str | None, note: Note, most: float = NO_DATE
 ) -> Found:
     """The most likely column of dates that are more than numbers; ``most`` cells may be none."""
     candidates: dict[str, tuple[pd.DatetimeIndex, list[str]]] = {}
@@ -78,7 +78,7 @@ def _in_text(
         if not likely and not len(table.numbers(name).wrong):
             continue
         notes: list[str] = []
-        dates = parse(table.frame[name], form, notes.append, most)
+        dates = parse_dates(table.frame[name], form, notes.append, most)
         if dates.isna().mean() <= most and dates.notna().any():
             candidates[name] = dates, notes
     if not candidates:
@@ -100,7 +100,7 @@ def _doubtful(dates: pd.DatetimeIndex) -> tuple[float, bool]:
     return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
 
 
-def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
+def _in_numbers(table: FileTable, columns: list[str], note: Note) -> Found:
     """The first column of numbers that mean dates, beside others."""
     for name in columns if len(table.frame.columns) > 1 else ():
         if len(table.numbers(name).wrong) < NO_DATE * len(table.frame):
@@ -111,10 +111,10 @@ def _in_numbers(table: Table, columns: list[str], note: Note) -> Found:
     return None
 
 
-def _in_parts(table: Table, names: Sequence[str], note: Note) -> Found:
+def _in_parts(table: FileTable, names: Sequence[str], note: Note) -> Found:
     """Dates of the columns that make them together."""
-    year = named(names, "year")
-    columns = {part: named(names, part) for part in (*FINER, "hour", "minute")}
+    year = column_for(names, "year")
+    columns = {part: column_for(names, part) for part in (*FINER, "hour", "minute")}
     finer = next((part for part in FINER if columns[part]), None)
     years = _whole_years(table, year) if year and finer else None
     if year is None or finer is None or years is None:
@@ -140,7 +140,7 @@ def _in_parts(table: Table, names: Sequence[str], note: Note) -> Found:
     return None if dates.isna().any() else _as_one(table, [one for one in used if one], dates, note)
 
 
-def _whole_years(table: Table, name: str) -> np.ndarray | None:
+def _whole_years(table: FileTable, name: str) -> np.ndarray | None:
     """Years of a column, also of two digits; None if a cell is none."""
     values = table.numbers(name).values
     if not whole(values):
@@ -150,11 +150,11 @@ def _whole_years(table: Table, name: str) -> np.ndarray | None:
     return values.astype(int) if between(values, *calendar.YEARS) else None
 
 
-def _numbers(table: Table, name: str, part: str) -> np.ndarray:
+def _numbers(table: FileTable, name: str, part: str) -> np.ndarray:
     """Numbers of months, weeks and so on, also by name, or of a period's month; below 1 if none."""
     found = []
     for cell in brief(table.frame[name]):
-        text = plain(cell).strip().rstrip(".")
+        text = calendar.unaccented(cell).strip().rstrip(".")
         if part == "period":
             match = PERIOD.fullmatch(cell)
             found.append(MONTHS[match[1]] * (int(match[2]) - 1) + 1 if match else -1)
@@ -166,13 +166,13 @@ def _numbers(table: Table, name: str, part: str) -> np.ndarray:
 
 
 def _with_time(
-    table: Table, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
+    table: FileTable, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
 ) -> Found:
     """Days that repeat together with the times of another column; None without one."""
     if days.is_unique or days.hasnans or (days != days.normalize()).any():
         return None
     names = [one for one in names if one != day]
-    for name in (named(names, "time"), named(names, "hour")):
+    for name in (column_for(names, "time"), column_for(names, "hour")):
         if name is None:
             continue
         told = np.array([_begin(cell) for cell in brief(table.frame[name])])
@@ -190,7 +190,7 @@ def _begin(cell: str) -> int:
     return time_of_day(SPAN.sub("", cell))
 
 
-def _clock(table: Table, name: str) -> np.ndarray | None:
+def _clock(table: FileTable, name: str) -> np.ndarray | None:
     """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
     values = table.numbers(name).values
     if not (between(values, 0, 240_000) and whole(values)):
@@ -204,7 +204,7 @@ def _clock(table: Table, name: str) -> np.ndarray | None:
     return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
 
 
-def _as_one(table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
+def _as_one(table: FileTable, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
     """One column of dates in the place of its parts."""
     note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
     name = " ".join(parts)
@@ -215,19 +215,20 @@ def _as_one(table: Table, parts: list[str], dates: pd.DatetimeIndex, note: Note)
     return name, dates
 
 
-def _unmerge(table: Table, names: list[str], note: Note) -> None:
+def _unmerge(table: FileTable, names: list[str], note: Note) -> None:
     """Fill years and days down to the rows below, and leave annual averages out of a table."""
-    year = named(names, "year")
-    coarse = year or named(names, "date")
-    finer = named(names, "month", "quarter", "period") if year else named(names, "time", "hour")
+    year = column_for(names, "year")
+    coarse = year or column_for(names, "date")
+    parts = ("month", "quarter", "period") if year else ("time", "hour")
+    finer = column_for(names, *parts)
     if coarse is None or finer is None:
         return
-    parts = brief(table.frame[finer])
+    finer_cells = brief(table.frame[finer])
     if year and calendar.role(finer, "period"):
-        annual = np.array([ANNUAL.fullmatch(cell) is not None for cell in parts])
-        if annual.any() and not annual.all() and all(map(PERIOD.fullmatch, parts)):
-            first = shown(parts[int(annual.argmax())])
-            rows = "1 row is" if annual.sum() == 1 else f"{annual.sum()} rows are"
+        annual = np.array([ANNUAL.fullmatch(cell) is not None for cell in finer_cells])
+        if annual.any() and not annual.all() and all(map(PERIOD.fullmatch, finer_cells)):
+            first = shown(finer_cells[int(annual.argmax())])
+            rows = inflected(annual.sum(), "1 row is", "{} rows are")
             note(f"{rows} left out as averages of a year ({first} in {shown(finer)}).")
             table.frame = table.frame[~annual].reset_index(drop=True)
             table.read.clear()
@@ -237,7 +238,7 @@ def _unmerge(table: Table, names: list[str], note: Note) -> None:
     if there.all() or not there[0] or there.mean() > 0.5:
         return
     # Months or hours begin anew with each year or day.
-    numbers = np.array([_number(cell) for cell in parts])
+    numbers = np.array([_number(cell) for cell in finer_cells])
     falls = np.diff(numbers, prepend=numbers[0]) <= 0
     if numbers.min() >= 0 and (falls == there).all():
         note(f"cells of {shown(coarse)} are taken for the empty ones below them too.")
@@ -247,18 +248,18 @@ def _unmerge(table: Table, names: list[str], note: Note) -> None:
 
 def _number(cell: str) -> int:
     """A month, a quarter or a time, by number or by name; below zero if it is none."""
-    text = plain(cell).rstrip(".")
+    text = calendar.unaccented(cell).rstrip(".")
     digits = re.fullmatch(r"[a-z]?0?(\d{1,2})", text)
     return int(digits[1]) if digits else MONTH.get(text, time_of_day(cell))
 
 
-def _refuse_missing(dates: pd.DatetimeIndex, table: Table, name: str) -> None:
+def _refuse_missing(dates: pd.DatetimeIndex, table: FileTable, name: str) -> None:
     """Raise where a row has no date."""
     missing = np.flatnonzero(dates.isna())
     if len(missing):
         like = "a date like the others" if len(missing) < len(dates) else "a date"
-        remove = "that row" if len(missing) == 1 else "such rows"
-        more = "" if len(missing) == 1 else f" ({len(missing):,} cells are not)"
+        remove = inflected(len(missing), "that row", "such rows")
+        more = inflected(len(missing), "", " ({:,} cells are not)")
         raise ValueError(
             f"column {shown(name)} of {table.name} holds {table.place(name, missing[0])}, which is "
             f"not {like}{more}; remove {remove}, give --date-format, or take rows as evenly spaced "
@@ -266,7 +267,7 @@ def _refuse_missing(dates: pd.DatetimeIndex, table: Table, name: str) -> None:
         )
 
 
-def _refuse_numbers(table: Table, columns: list[str]) -> None:
+def _refuse_numbers(table: FileTable, columns: list[str]) -> None:
     """Raise for a column of numbers that are dates but for up to half of the cells."""
     for name in columns:
         if like_dates(name) and np.isnan(table.numbers(name).values).any():
@@ -275,10 +276,12 @@ def _refuse_numbers(table: Table, columns: list[str]) -> None:
                 _refuse_missing(dates, table, name)
 
 
-def _refuse_headings(table: Table, columns: list[str]) -> None:
+def _refuse_headings(table: FileTable, columns: list[str]) -> None:
     """Raise for years in rows of their own above their months."""
     for name in columns[:3]:
-        sample = [plain(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])]
+        sample = [
+            calendar.unaccented(cell).rstrip(".") for cell in brief(table.frame[name].iloc[:40])
+        ]
         years = [row for row, cell in enumerate(sample) if YEAR.fullmatch(cell)]
         months = sum(cell in MONTH or re.fullmatch(r"q[1-4]", cell) is not None for cell in sample)
         if years and months and len(years) + months >= 0.9 * len(sample):
@@ -289,7 +292,7 @@ def _refuse_headings(table: Table, columns: list[str]) -> None:
             )
 
 
-def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
+def say_unread(table: FileTable, others: Sequence[str], note: Note) -> None:
     """Say which column, none of ``others``, seems to hold dates that could not be read."""
     columns = table.columns(others)
     text = {name for name in columns if len(table.numbers(name).wrong) > NO_DATE * len(table.frame)}
@@ -319,7 +322,7 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
         )
     what = "its numbers are not read as such"
     if name in text:
-        unread = parse(table.frame[name], None, lambda _: None, FEW).isna()
+        unread = parse_dates(table.frame[name], None, lambda _: None, FEW).isna()
         what = f"{shown(cells[int(unread.argmax())])} is not read as one"
     note(
         f"{shown(name)} may hold dates, but {what}, and rows are taken as evenly spaced, from the "
@@ -328,11 +331,11 @@ def say_unread(table: Table, others: Sequence[str], note: Note) -> None:
     )
 
 
-def another(table: Table, others: Sequence[str]) -> str | None:
+def another(table: FileTable, others: Sequence[str]) -> str | None:
     """A column that may hold the dates, none of ``others``."""
     for name in table.columns(others):
         if len(table.numbers(name).wrong):
-            dates = parse(table.frame[name], None, lambda _: None)
+            dates = parse_dates(table.frame[name], None, lambda _: None)
             if dates.notna().all() and dates.nunique() > 1:
                 return name
     return None

@@ -13,10 +13,10 @@ import pandas as pd
 
 from echofold._data.text import Note, one_line, shown
 from echofold.cli.reading import calendar
-from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, plain, plausible, usual
+from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, unaccented, usual
 from echofold.cli.reading.numbers import between, each_cell, whole
-from echofold.cli.reading.spacing import Spacing, grid, nearest
-from echofold.cli.reading.table import Table
+from echofold.cli.reading.spacing import Spacing, date_grid, nearest_spacing
+from echofold.cli.reading.table import FileTable
 
 MOSTLY = 0.9  # share of cells that must be of a form
 DAYS = r"(\d{1,2}\.\d{1,2}\.\d{4}|\d{4}-\d\d-\d\d),?\s+(\d{1,2})\.(\d\d)"  # and a time, 10.30
@@ -71,7 +71,7 @@ Readings = dict[str, tuple[pd.DatetimeIndex, bool]]  # dates by order; years of 
 Found = Iterator[tuple[pd.DatetimeIndex, str]]  # dates of numbers, and what these are read as
 
 
-def parse(
+def parse_dates(
     column: pd.Series, form: str | None, note: Note, most: float = NO_DATE
 ) -> pd.DatetimeIndex:
     """Dates of a column, NaT where a cell is none or its year is implausible.
@@ -80,7 +80,7 @@ def parse(
     """
     name = str(column.name)
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        dates, ahead = plausible(pd.DatetimeIndex(column)), None
+        dates, ahead = calendar.in_plausible_years(pd.DatetimeIndex(column)), None
         if dates.tz is not None:
             local, universal = dates.tz_localize(None), dates.tz_convert("UTC").tz_localize(None)
             ahead = np.where(dates.isna(), 0, (local - universal).total_seconds()) // 60
@@ -91,7 +91,7 @@ def parse(
         cells = _rewritten(brief(column), name, note)
         cells, ahead = calendar.without_zone(cells, name, note)
         dates = _guess(cells, name, note, most)
-    dates = plausible(dates)
+    dates = calendar.in_plausible_years(dates)
     if ahead is not None and dates.notna().any():
         dates = calendar.placed(dates, ahead, name, note)
     return dates
@@ -185,7 +185,7 @@ def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
             dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
     except (ValueError, FutureWarning):  # a few have a zone
         dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
-    return plausible(dates.tz_localize(None)), False
+    return calendar.in_plausible_years(dates.tz_localize(None)), False
 
 
 class Apart(NamedTuple):
@@ -214,7 +214,7 @@ def take_apart(cells: Sequence[str]) -> Apart:
 @lru_cache(4096)
 def _pieces(cell: str) -> tuple[tuple[int, ...], int]:
     """A row of numbers, digits and count of a cell, and its time; zeros if it is no date."""
-    letters, cell, time = not cell.isascii() or cell.lower() != cell.upper(), plain(cell), 0
+    letters, cell, time = not cell.isascii() or cell.lower() != cell.upper(), unaccented(cell), 0
     if match := TIME.search(cell) if letters or ":" in cell else None:
         cell, time = cell[: match.start()], _micros(match)
     pieces = TOKEN.findall(cell) if MARKS.fullmatch(cell) and time >= 0 else []
@@ -235,7 +235,7 @@ def _pieces(cell: str) -> tuple[tuple[int, ...], int]:
 @lru_cache(4096)
 def time_of_day(cell: str) -> int:
     """Microseconds of a day that a cell such as 10:30 says, below zero if it says none."""
-    match = TIME.fullmatch(plain(cell))
+    match = TIME.fullmatch(unaccented(cell))
     return _micros(match) if match else -1
 
 
@@ -331,11 +331,11 @@ def _fit(order: str, read: pd.DatetimeIndex, short: bool, rank: int) -> tuple[Fi
     unread, back = len(read) - len(known), int((np.diff(known.asi8) < 0).sum())
     odd = short and order[0] == "y"
     dates = known.unique().sort_values()
-    moved, every = nearest(dates) if len(dates) > 2 else (dates, None)
+    moved, every = nearest_spacing(dates) if len(dates) > 2 else (dates, None)
     if every is None:  # two days, in many rows, are near each other
         gaps = (dates.max() - dates.min()).days if len(dates) < 3 else 0
         return Fit(unread, 2, odd, gaps, back, 0, rank), None
-    gaps, inside = len(grid(moved, every.freq)) - len(moved), int((known.day != 1).sum())
+    gaps, inside = len(date_grid(moved, every.freq)) - len(moved), int((known.day != 1).sum())
     return Fit(unread, int(moved is not dates), odd, gaps, back, inside, rank), every
 
 
@@ -350,7 +350,7 @@ def _say_century(dates: pd.DatetimeIndex, name: str, note: Note) -> None:
 
 
 def counted(
-    table: Table, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
+    table: FileTable, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
 ) -> pd.DatetimeIndex | None:
     """Dates of a column of numbers, NaT where one is missing; None if they are something else.
 
@@ -489,7 +489,7 @@ WAYS = (_digits, _months, _years, _epoch, _serial)
 def even(dates: pd.DatetimeIndex) -> Spacing | None:
     """The spacing of dates in any order, as they are or moved to the start of their periods."""
     known = dates.dropna().unique().sort_values()
-    return nearest(known)[1] if len(known) > 2 else None
+    return nearest_spacing(known)[1] if len(known) > 2 else None
 
 
 def _once(values: np.ndarray) -> bool:

@@ -17,8 +17,8 @@ from itertools import islice, pairwise
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, shown
-from echofold.cli.reading.numbers import MISSING, MONEY, cut, dressed, is_value
+from echofold._data.text import Note, count, inflected, shown
+from echofold.cli.reading.numbers import MISSING, MONEY, MONTHS, is_dressed, is_value, undress
 
 SEPARATORS = (";", "\t", ",", "|")
 SAMPLE = 200, 100_000  # lines, and characters of them, that a separator is found from
@@ -41,9 +41,10 @@ UNITS = {*MONEY, *"""
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\b.*")
 YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
 PARTS = re.compile(r"\d[-/]")  # of a date: a number has no such marks after a digit
-MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 TIME = re.compile(
-    rf"{YEAR.pattern}([-./ ]?[QMW]?\d{{1,2}})?|({MONTHS})[a-z]*[ .-]?(\d\d|{YEAR.pattern})", re.I
+    rf"{YEAR.pattern}([-./ ]?[QMW]?\d{{1,2}})?"
+    rf"|({'|'.join(MONTHS)})[a-z]*[ .-]?(\d\d|{YEAR.pattern})",
+    re.IGNORECASE,
 )
 DIGIT = re.compile(r"\d")
 TOTAL = re.compile(
@@ -181,7 +182,7 @@ def _separator_of(text: str) -> str | None:
 
 def _holds_one(line: str) -> bool:
     """Whether a line is one number, by either decimal sign."""
-    parts = cut(line)
+    parts = undress(line)
     return parts is not None and any(math.isfinite(parts.value(sign)) for sign in ".,")
 
 
@@ -202,8 +203,8 @@ def _aligned(text: str, note: Note) -> tuple[str, str | None]:
 def _left_out(lines: list[Line], why: str, note: Note) -> list[Edit]:
     """What blanks some lines; says which."""
     if lines:
-        first, several = shown(lines[0].words), len(lines) > 1
-        what = f"{len(lines)} lines, the first {first}, are" if several else f"the line {first} is"
+        first, number = shown(lines[0].words), len(lines)
+        what = f"the line {first} is" if number == 1 else f"{number} lines, the first {first}, are"
         note(f"{what} left out{why}.")
     return [(line.start, line.end, "") for line in lines]
 
@@ -266,7 +267,9 @@ def _first_row(lines: list[Line], width: int) -> int | None:
 
 def _is_data(line: Line, width: int) -> bool:
     """Whether a line is of the table, below its header: as wide, and with a value in it."""
-    return len(line.cells) == width and any(is_value(cell) or dressed(cell) for cell in line.filled)
+    return len(line.cells) == width and any(
+        is_value(cell) or is_dressed(cell) for cell in line.filled
+    )
 
 
 def _above(
@@ -293,10 +296,9 @@ def _above(
             edits.append((header.end, header.end, separator))
         elif _are_row_names(table):
             edits.append((header.start, header.start, separator))
-            count = "1 name" if width == 2 else f"{width - 1} names"
             note(
-                f"the header has {count} for {width} columns; the first is taken to be the one "
-                "without a name."
+                f"the header has {count(width - 1, 'name')} for {width} columns; the first is "
+                "taken to be the one without a name."
             )
     return edits
 
@@ -335,7 +337,7 @@ def _below(
     found: list[Line] = []
     for line in reversed(list(_lines_of(text, separator, begin))):
         first = line.filled[0] if line.filled else ""
-        row = is_value(first) or dressed(first) or shape(first) in shapes or '"' in first
+        row = is_value(first) or is_dressed(first) or shape(first) in shapes or '"' in first
         words = REMARK.match(first) and (width > 1 or re.search("[ :]", first))
         if row or not words or (len(line.filled) > 1 and len(line.cells) == width):
             break
@@ -346,7 +348,7 @@ def _below(
 def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a row holds names, given some of the rows below it."""
     missing = {cell for row in (first, *below) for cell in row if cell.lower() in MISSING}
-    if all(dressed(cell) or is_value(cell) or (cell and cell in missing) for cell in first):
+    if all(is_dressed(cell) or is_value(cell) or (cell and cell in missing) for cell in first):
         return False
     under = [[row[i] for row in below if row[i] not in missing] for i in range(len(first))]
     columns = list(zip(first, under, strict=True))
@@ -389,7 +391,9 @@ def shape(cell: str) -> str:
 
 def _is_number(cell: str) -> bool:
     """Whether a cell is a number, plain or dressed, and no date."""
-    return dressed(cell) or (is_value(cell) and not DATE.fullmatch(cell) and not PARTS.search(cell))
+    return is_dressed(cell) or (
+        is_value(cell) and not DATE.fullmatch(cell) and not PARTS.search(cell)
+    )
 
 
 def _is_word(cell: str) -> bool:
@@ -408,15 +412,15 @@ def without_extra_rows(frame: pd.DataFrame, note: Note) -> pd.DataFrame:
             break
     for gone, what in ((blank, "nothing"), (again, "the names of the columns again")):
         if gone.any():
-            several = f"{gone.sum()} rows hold", "are"
-            rows, are = ("1 row holds", "is") if gone.sum() == 1 else several
+            rows = inflected(gone.sum(), "1 row holds", "{} rows hold")
+            are = inflected(gone.sum(), "is", "are")
             note(f"{rows} {what}, the first in row {gone.argmax() + 1}, and {are} left out.")
     frame = frame[~(again | blank)]
     totals = _totals(frame)
     if totals:
-        word = shown(totals[-1][1])
-        more = f"{len(totals)} rows, from {word} on, are"
-        note(f"the last {f'row, {word}, is' if len(totals) == 1 else more} left out.")
+        word, number = shown(totals[-1][1]), len(totals)
+        rows = f"row, {word}, is" if number == 1 else f"{number} rows, from {word} on, are"
+        note(f"the last {rows} left out.")
     return frame.iloc[: len(frame) - len(totals)]
 
 

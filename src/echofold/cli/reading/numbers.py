@@ -48,7 +48,8 @@ NOTE = re.compile(r"\[\w{1,3}\]|\((?:p|r|e|b|s)\)", re.IGNORECASE)
 FLAGS = {"p", "r", "e", "b", "s", "u", "c", "f", "d"}  # provisional, revised, estimated, ...
 UNSURE = {"c", "f"}  # degrees, where another flag is there too
 CAPITALS = set("KMBCFT")  # thousands, millions, degrees: never the flag of the small letter
-NO_UNIT = "jan feb mar apr may jun jul aug sep oct nov dec am pm x".split()  # noqa: SIM905
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905
+NO_UNIT = {*MONTHS, "am", "pm", "x"}
 UNIT = re.compile(r"[^\W\d_]{1,10}[23²³]?(/[^\W\d_]{1,10}[23²³]?)?|°[CFK]?|[%‰]", re.IGNORECASE)
 UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # 1.054, 1,054
 PLAIN = re.compile(r"[+-]?[\d.,]+")
@@ -67,7 +68,7 @@ def each_cell(column: pd.Series) -> Iterator[str]:
             yield cell.strip().replace("\u2212", "-")
 
 
-def number(cell: str, decimal: str) -> float:
+def number_in(cell: str, decimal: str) -> float:
     """The value of a cell, NaN if it is missing, infinite if it is something else or too large."""
     if len(cell) <= LONGEST_MARK and cell.lower() in MISSING:
         return math.nan
@@ -108,11 +109,11 @@ class Dressed(NamedTuple):
 
     def value(self, decimal: str) -> float:
         """The number, infinite if the text is none; its unit is not looked at."""
-        value = number(self.bare, decimal)
+        value = number_in(self.bare, decimal)
         return -value if self.negative and math.isfinite(value) else value
 
 
-def cut(cell: str) -> Dressed | None:
+def undress(cell: str) -> Dressed | None:
     """A dressed number, such as ``($1,234)`` or ``12.5 kg*``, in its parts; None for other text."""
     found = DIGITS.search(cell) if len(cell) <= LONGEST else None
     if found is None:
@@ -152,9 +153,9 @@ def _without_marks(text: str) -> tuple[str, str]:
     return bare, marks
 
 
-def dressed(cell: str) -> bool:
+def is_dressed(cell: str) -> bool:
     """Whether a cell is a number with a sign of money, per cent, brackets or a mark around it."""
-    parts = cut(cell)
+    parts = undress(cell)
     return parts is not None and bool(
         parts.negative or parts.marks or parts.around == "%" or parts.around in MONEY
     )
@@ -176,12 +177,12 @@ def numbers_of(column: pd.Series, sign: Sign) -> Numbers:
     elif pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
     else:
-        read = (number(cell, sign.decimal) for cell in each_cell(column))
+        read = (number_in(cell, sign.decimal) for cell in each_cell(column))
         values = np.fromiter(read, float, len(column))
     notes, clash = list[str](), ""
     odd = np.flatnonzero(np.isinf(values))
     # Of most texts none of the first cells is a number in dress.
-    if any(map(cut, each_cell(column.iloc[odd[:20]]))):
+    if any(map(undress, each_cell(column.iloc[odd[:20]]))):
         bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
         plain = next(zip(bare.tolist(), each_cell(column.iloc[bare]), strict=True), None)
         values[odd], notes, clash = _undressed(column.iloc[odd], plain, sign.decimal)
@@ -201,7 +202,7 @@ def _undressed(
     units must be the same and in every cell; money may stand in some, as accountants write it.
     """
     around, first = Counter[str](), dict[str, int]()
-    for place, one in enumerate(map(cut, each_cell(cells))):
+    for place, one in enumerate(map(undress, each_cell(cells))):
         if one is not None and len(around) < MOST_UNITS:
             around[one.around] += 1
             if one.around or one.value(decimal):
@@ -221,7 +222,7 @@ def _undressed(
     words = unit_words, "without the mark of a footnote", "as a negative number"
     notes: dict[str, str] = {}
     for place, cell in enumerate(each_cell(cells)):
-        one = cut(cell)
+        one = undress(cell)
         value = one.value(decimal) if one else math.inf
         if one is None or not math.isfinite(value):
             continue
@@ -289,7 +290,7 @@ def _bare(cell: str) -> str:
     """A number without spaces and without what stands around it; other text as it is."""
     if PLAIN.fullmatch(cell):
         return cell
-    parts = cut(cell)
+    parts = undress(cell)
     return SPACES.sub("", cell if parts is None else parts.bare)
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 
 from echofold._data.text import Note, listed, shown, unguarded
 from echofold.cli.reading.calendar import YEARS, like_dates
-from echofold.cli.reading.dates import parse
+from echofold.cli.reading.dates import parse_dates
 from echofold.cli.reading.numbers import between, each_cell, whole
-from echofold.cli.reading.table import Table
+from echofold.cli.reading.table import FileTable
 
 NAMES = {
     "unique_id", "uniqueid", "series_id", "seriesid", "series", "ts_id", "item_id", "store_id",
@@ -28,13 +28,13 @@ COUNT = {2: "two", 3: "three"}
 MOST_COLUMNS = 50
 
 
-def _ids_of(table: Table, name: str) -> pd.Series:
+def _ids_of(table: FileTable, name: str) -> pd.Series:
     """What a column of ids holds, as text; what guards them in files of forecasts is left out."""
     column = table.column(name, "--id")
     return pd.Series([unguarded(cell) for cell in each_cell(column)], dtype=object)
 
 
-def one_of(table: Table, name: str, value: str) -> Table:
+def one_of(table: FileTable, name: str, value: str) -> FileTable:
     """The rows of one series of a panel, without its id."""
     ids = _ids_of(table, name)
     there = (ids == value).to_numpy()
@@ -46,21 +46,21 @@ def one_of(table: Table, name: str, value: str) -> Table:
             f"column {shown(name)} of {table.name} holds no {shown(value)} (option --only): {hint}"
         )
     frame = table.frame[there].drop(columns=name).reset_index(drop=True)
-    return Table(f"{table.name}, {shown(value)}", frame, table.signs)
+    return FileTable(f"{table.name}, {shown(value)}", frame, table.signs)
 
 
-def parts_of(table: Table, name: str) -> dict[str, Table]:
+def tables_by_id(table: FileTable, name: str) -> dict[str, FileTable]:
     """Every series of a panel by its id, in the order of the file but those without one."""
     ids = _ids_of(table, name)
     groups = table.frame.drop(columns=name).groupby(ids, sort=False)
     return {
-        str(one): Table(f"{table.name}, {shown(one)}", part.reset_index(drop=True), table.signs)
+        str(one): FileTable(f"{table.name}, {shown(one)}", part.reset_index(drop=True), table.signs)
         for one, part in groups
         if one
     }
 
 
-def refuse_panel(table: Table, dates: pd.Index | None, others: Sequence[str]) -> None:
+def refuse_panel(table: FileTable, dates: pd.Index | None, others: Sequence[str]) -> None:
     """Raise if the rows of a table are of several series, with what to do about it.
 
     ``others`` are columns that are known to be something else.
@@ -100,7 +100,7 @@ def _words(source: str, names: Sequence[str], known: list[str]) -> str:
     )
 
 
-def _times(table: Table, dates: pd.Index | None, others: Sequence[str]) -> list[np.ndarray]:
+def _times(table: FileTable, dates: pd.Index | None, others: Sequence[str]) -> list[np.ndarray]:
     """Times of the rows, as ticks: dates, or else columns of years, which repeat in panels."""
     if isinstance(dates, pd.DatetimeIndex):
         return [dates.asi8]
@@ -112,7 +112,7 @@ def _times(table: Table, dates: pd.Index | None, others: Sequence[str]) -> list[
     return [values.astype(np.int64) for values in found if whole(values)]
 
 
-def _candidates(table: Table, others: Sequence[str]) -> list[str]:
+def _candidates(table: FileTable, others: Sequence[str]) -> list[str]:
     """Columns that may hold ids: of names or of whole numbers; those called so first."""
     columns = [
         name for name in table.columns(others)[:MOST_COLUMNS] if name.lower() not in CALENDAR
@@ -145,7 +145,7 @@ def _tells_apart(names: Sequence[str], codes: np.ndarray, times: np.ndarray) -> 
     return float((counts[ranks] > 1).mean()) >= DOUBLED and 0 < EVEN * len(steps) <= usual
 
 
-def say_turns(table: Table, dates: pd.Index | None, others: Sequence[str], note: Note) -> None:
+def say_turns(table: FileTable, dates: pd.Index | None, others: Sequence[str], note: Note) -> None:
     """Say which column may tell several series apart, though no date is there twice."""
     if dates is None or not dates.is_unique:
         return
@@ -167,7 +167,7 @@ def say_turns(table: Table, dates: pd.Index | None, others: Sequence[str], note:
             continue
         if _of_calendar(name, codes, dates[order]):
             continue
-        if text and parse(pd.Series(known, name=name), None, lambda _: None).notna().any():
+        if text and parse_dates(pd.Series(known, name=name), None, lambda _: None).notna().any():
             continue  # days on which a part of the file was written
         note(
             f"{shown(name)} has {len(known)} values {how}: if they are of different series, use "

@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from echofold._data.dates import timeline
+from echofold._data.dates import timeline, written
 from echofold._data.season import detected_season
-from echofold._data.text import Note, count, listed, shown
+from echofold._data.text import Note, count, inflected, listed, shown
 from echofold.cli.reading import spacing
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
 from echofold.cli.reading.layout import times_across
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
-from echofold.cli.reading.spacing import Spacing, written
-from echofold.cli.reading.table import Table, read_table
+from echofold.cli.reading.spacing import Spacing
+from echofold.cli.reading.table import FileTable, read_table
 
 LEAST = 20  # values below which there is nothing to validate on
 YEAR = 365  # days, for which three years must be there: two hardly tell it from a trend
@@ -36,7 +36,7 @@ class Beside(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Series:
+class FileSeries:
     """A series, evenly spaced, NaN where a value is missing, and what is known about it.
 
     ``every`` is the spacing of its dates, ``given`` are the seasons that were asked for, ``beside``
@@ -114,8 +114,8 @@ def read_series(
     duplicates: str | None = None,
     id: str | None = None,
     only: str | None = None,
-    table: Table | None = None,
-) -> Series:
+    table: FileTable | None = None,
+) -> FileSeries:
     """Read the series to forecast from a file, or say in one line what is wrong with it.
 
     What was assumed is given to ``note``. Columns that are ``inputs`` are kept for all rows, those
@@ -169,31 +169,31 @@ def read_series(
         names = [name for one in made for name in one]
         flags = [name for one in made for name in one if one[name].isin([0, 1, np.nan]).all()]
         beside = Beside(frame.iloc[:, 2:].set_axis(names, axis=1), frame[1], flags)
-    series = Series(table.name, kept, every, season, beside)
+    series = FileSeries(table.name, kept, every, season, beside)
     series.check_seasons(note)
     return series
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Columns beside the values of a series, and beside those that follow."""
+    """Columns beside the values of a series, and beside those that follow; None without any."""
 
-    past: pd.DataFrame
-    ahead: pd.DataFrame
+    past: pd.DataFrame | None = None
+    ahead: pd.DataFrame | None = None
 
     @property
     def names(self) -> list[str]:
         """Names of the columns."""
-        return list(self.past.columns)
+        return [] if self.past is None else list(self.past.columns)
 
     @property
     def words(self) -> str:
-        """One line about them."""
-        return f"inputs known in advance: {listed(self.names)}"
+        """One line about them; empty without any."""
+        return f"inputs known in advance: {listed(self.names)}" if self.names else ""
 
 
 def read_inputs(
-    series: Series,
+    series: FileSeries,
     horizon: int,
     note: Note,
     *,
@@ -240,7 +240,7 @@ def read_inputs(
     return Inputs(both.iloc[:known].set_axis(index), both.iloc[known:].set_axis(ahead))
 
 
-def _chosen(table: Table, column: str | None, others: list[str]) -> str:
+def _chosen(table: FileTable, column: str | None, others: list[str]) -> str:
     """The column to forecast: as named, or the only one with numbers."""
     if column is not None:
         table.column(column, "--column")
@@ -270,7 +270,7 @@ def _chosen(table: Table, column: str | None, others: list[str]) -> str:
     )
 
 
-def _none(table: Table, others: list[str]) -> str:
+def _none(table: FileTable, others: list[str]) -> str:
     """What to say of a table without numbers: a cell that is none, of the best column."""
     names = table.columns(others)
     if not names:
@@ -289,7 +289,7 @@ def _none(table: Table, others: list[str]) -> str:
     )
 
 
-def _checked(table: Table, column: str) -> np.ndarray:
+def _checked(table: FileTable, column: str) -> np.ndarray:
     """Numbers of a column, NaN where a cell is empty, or the error that names another cell."""
     values, wrong = table.numbers(column)[:2]
     holds = f"column {shown(column)} of {table.name} holds"
@@ -330,7 +330,7 @@ def _fits(length: int, count: int) -> bool:
     return count >= (LEAST_YEARS if length == YEAR else 2) * length or length == 1
 
 
-def _encoded(table: Table, column: str, rows: np.ndarray) -> pd.DataFrame:
+def _encoded(table: FileTable, column: str, rows: np.ndarray) -> pd.DataFrame:
     """Inputs of a column at some ``rows``: NaN in empty cells, but zeros in a column of names."""
     values, wrong = table.numbers(column)[:2]
     values, wrong = values[rows], rows[np.isin(rows, wrong)]
@@ -373,7 +373,7 @@ def _refuse_empty(frame: pd.DataFrame, rows: np.ndarray, source: str) -> None:
             )
 
 
-def _own_inputs(series: Series, dates: pd.Index, fill: str, note: Note) -> pd.DataFrame | None:
+def _own_inputs(series: FileSeries, dates: pd.Index, fill: str, note: Note) -> pd.DataFrame | None:
     """Inputs of the series' own file for all dates, without holes, or the error."""
     source, known, beside = series.source, len(series.values), series.beside
     if beside is None:
@@ -405,7 +405,7 @@ def _own_inputs(series: Series, dates: pd.Index, fill: str, note: Note) -> pd.Da
 
 
 def _other_inputs(
-    table: Table, series: Series, dates: pd.Index, form: str | None, note: Note
+    table: FileTable, series: FileSeries, dates: pd.Index, form: str | None, note: Note
 ) -> pd.DataFrame:
     """All columns of another table but its dates, in the rows of these dates."""
     rows, dates_in = _matching(table, series, dates, form, note)
@@ -428,7 +428,7 @@ def _other_inputs(
 
 
 def _matching(
-    table: Table, series: Series, dates: pd.Index, form: str | None, note: Note
+    table: FileTable, series: FileSeries, dates: pd.Index, form: str | None, note: Note
 ) -> tuple[np.ndarray, str | None]:
     """Positions in a table of the rows that belong to these dates, and its own column of them."""
     source, index = series.source, series.values.index
@@ -474,12 +474,12 @@ def _matching(
     before, after = (there < dates[0]).sum(), (there > dates[-1]).sum()
     for more, where in ((before, "before the first value"), (after, "after the last step")):
         if more:
-            rows, are = ("row", "is") if more == 1 else (f"{more} rows", "are")
+            rows, are = inflected(more, "row", "{} rows"), inflected(more, "is", "are")
             note(f"the {rows} of {table.name} {where} {are} not needed.")
     return there.get_indexer(dates), dates_in
 
 
-def _in_order(table: Table, series: Series, needed: int, note: Note) -> np.ndarray:
+def _in_order(table: FileTable, series: FileSeries, needed: int, note: Note) -> np.ndarray:
     """The first rows of a table without dates."""
     there, known = len(table.frame), len(series.values)
     if there < needed:
@@ -490,12 +490,12 @@ def _in_order(table: Table, series: Series, needed: int, note: Note) -> np.ndarr
         )
     if there > needed:
         more = there - needed
-        rows, are = ("row", "is") if more == 1 else (f"{more} rows", "are")
+        rows, are = inflected(more, "row", "{} rows"), inflected(more, "is", "are")
         note(f"the last {rows} of {table.name} {are} not needed.")
     return np.arange(needed)
 
 
-def _check_covers(there: pd.Index, dates: pd.Index, series: Series, name: str) -> None:
+def _check_covers(there: pd.Index, dates: pd.Index, series: FileSeries, name: str) -> None:
     """Raise for dates without a row."""
     at, ahead = np.flatnonzero(~dates.isin(there)), len(dates) - len(series.values)
     if not len(at):

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
-from echofold._data.text import Note, count, shown
+from echofold._data.dates import written
+from echofold._data.text import Note, count, inflected, shown
 from echofold.cli.reading.numbers import whole
-from echofold.cli.reading.table import Table
+from echofold.cli.reading.table import FileTable
 
 SINGLE = {"B": ("on business days", (5,)), "D": ("daily", (7, 365)), "h": ("hourly", (24, 168))}
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
@@ -74,18 +75,18 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
         lasts = step / DAY if freq == fixed else LASTS[freq.lstrip("2")[0]] * double
         if _days_between(dates) / lasts > MOST_ROWS * len(dates):
             continue
-        every = grid(dates, freq)
+        every = date_grid(dates, freq)
         if dates.isin(every).all() and len(every) <= MOST_ROWS * len(dates):
             return _describe(freq)
     return None
 
 
-def grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
+def date_grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
     """All dates of a spacing from the first of sorted dates to the last."""
     return pd.date_range(dates[0], dates[-1], freq=freq, unit=dates.unit)
 
 
-def nearest(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
+def nearest_spacing(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
     """Sorted dates and their spacing: as they are, or moved to where they are evenly spaced."""
     every = spacing(dates)
     return (dates, every) if every else _by_period(dates) or _rounded(dates) or (dates, None)
@@ -100,7 +101,7 @@ def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | No
         return None
     moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
     few = _days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
-    if not (moved.is_unique and few and len(grid(moved, freq)) <= 1.5 * len(moved)):
+    if not (moved.is_unique and few and len(date_grid(moved, freq)) <= 1.5 * len(moved)):
         return None
     days = spacing(moved) if period == "D" else None  # may be business days
     return moved, days or _describe(freq)
@@ -156,8 +157,7 @@ def _lasting(step: pd.Timedelta) -> str:
     seconds = step.total_seconds()
     for unit, size in (("day", SECONDS), ("hour", 3600), ("minute", 60), ("second", 1)):
         if seconds >= size and seconds % size == 0:
-            count = int(seconds // size)
-            return unit if count == 1 else f"{count} {unit}s"
+            return inflected(int(seconds // size), unit, f"{{}} {unit}s")
     return f"{seconds:g} seconds"
 
 
@@ -209,18 +209,8 @@ def filled_by(fill: str, known: pd.Series) -> pd.Series:
     return known.ffill() if fill == "forward" else known
 
 
-def written(index: pd.Index) -> list[str]:
-    """Dates as text, no finer than they need to be; numbers without needless digits."""
-    if not isinstance(index, pd.DatetimeIndex):
-        return [f"{label:.16g}" if isinstance(label, float) else str(label) for label in index]
-    for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
-        if (index == index.floor(unit)).all():
-            return list(index.strftime(form))
-    return [label.isoformat(" ") for label in index]
-
-
 def evenly(
-    known: pd.DataFrame, table: Table, how: str | None, other: Other, note: Note
+    known: pd.DataFrame, table: FileTable, how: str | None, other: Other, note: Note
 ) -> tuple[pd.DataFrame, Spacing | None]:
     """Rows in time order with one for each step, empty where the table has none, or the error.
 
@@ -244,12 +234,12 @@ def evenly(
         every = spacing(known.index)
         if every is None:
             known.index, every = _moved(known.index, source, note)
-        known = known.reindex(grid(known.index, every.freq).rename(known.index.name))
+        known = known.reindex(date_grid(known.index, every.freq).rename(known.index.name))
     else:
         known, every = _numbered(known, source), None
     empty = known[1].isna()
     if several and how == "sum" and empty.any():
-        dates = "1 date has" if empty.sum() == 1 else f"{empty.sum():,} dates have"
+        dates = inflected(empty.sum(), "1 date has", "{:,} dates have")
         first = written(known.index[empty.to_numpy()][:1])[0]
         note(f"{dates} no row, the first {first}: their sums are 0.")
         known.loc[empty, 0] = 0.0
@@ -257,22 +247,20 @@ def evenly(
 
 
 def _one_for_each(
-    known: pd.DataFrame, table: Table, how: str | None, other: Other, note: Note
+    known: pd.DataFrame, table: FileTable, how: str | None, other: Other, note: Note
 ) -> pd.DataFrame:
     """One of several rows for a date: as asked for, without copies, or where clocks go back."""
     source = table.name
     doubled = known.index.duplicated(keep=False)
     if how is not None:
-        several = known.index[doubled].nunique()
-        dates = "1 date has" if several == 1 else f"{several} dates have"
+        dates = inflected(known.index[doubled].nunique(), "1 date has", "{} dates have")
         taken = {"mean": "their mean is", "sum": "their sum is"}.get(how, f"the {how} is")
         note(f"{dates} several rows in {source}; {taken} taken (--duplicates).")
         return _joined(known, how)
     copies = table.repeated()[known[1].to_numpy(dtype=int) - 1] & doubled
     if copies.any():
         first = int(known[1].to_numpy()[copies][0])
-        several = f"{copies.sum()} rows repeat others"
-        rows = "1 row repeats another" if copies.sum() == 1 else several
+        rows = inflected(copies.sum(), "1 row repeats another", "{} rows repeat others")
         note(f"{rows} of {source} cell by cell, the first in row {first}: left out.")
         known = known[~copies]
         doubled = known.index.duplicated(keep=False)
@@ -281,7 +269,7 @@ def _one_for_each(
         return known
     if _clocks_went_back(known.index, doubled):
         hours = twice.floor("h").unique()
-        more = "" if len(hours) == 1 else f", and {len(hours) - 1} such hours of other years,"
+        more = f", and {len(hours) - 1} such hours of other years," if len(hours) > 1 else ""
         note(
             f"the hour from {written(hours[:1])[0]} is there twice{more} as when clocks go back: "
             "averaged."
@@ -371,15 +359,15 @@ def without_holes(
         raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
     first, last = there[[0, -1]]
     ends = f": the series ends at {written(known.index[[last]])[0]}"
-    for cut, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
-        if cut and not (ahead and where == "last"):
-            rows, are = ("row has", "is") if cut == 1 else (f"{cut} rows have", "are")
+    for empty, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
+        if empty and not (ahead and where == "last"):
+            rows, are = inflected(empty, "row has", "{} rows have"), inflected(empty, "is", "are")
             note(f"the {where} {rows} no value and {are} left out{end}.")
     known = known.iloc[first : last + 1]
     missing, size = np.flatnonzero(known.isna()), len(known)
     if not len(missing):
         return known
-    dates, are = known.index, "is" if len(missing) == 1 else "are"
+    dates, are = known.index, inflected(len(missing), "is", "are")
     first_date = written(dates[missing[:1]])[0]
     text = f"{len(missing)} of {size:,} values {are} missing, the first at {first_date}"
     if fill == "none":

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, count, listed, one_line, shown, unguarded
+from echofold._data.text import Note, count, inflected, listed, one_line, shown, unguarded
 from echofold.cli.reading import layout
 from echofold.cli.reading.numbers import Numbers, Sign, each_cell, numbers_of, signs_of
 
@@ -32,7 +32,7 @@ HABIT = 0.05  # share of short lines from which a file is taken to leave out emp
 
 
 @dataclass
-class Table:
+class FileTable:
     """Columns of a file by name, and the decimal signs of those that are text."""
 
     name: str
@@ -86,12 +86,12 @@ class Table:
             note(f"{words} (column {shown(name)}).")
 
 
-def read_table(file: str, decimal: str | None, note: Note) -> Table:
+def read_table(file: str, decimal: str | None, note: Note) -> FileTable:
     """Read a CSV or Parquet file; ``-`` is standard input."""
     name = "standard input" if file == "-" else Path(file).name
     content = _content(file)
     if content[:4] == b"PAR1":
-        return Table(name, _parquet(content, name))
+        return FileTable(name, _parquet(content, name))
     if content[:2] == b"PK" or content[:4] == b"\xd0\xcf\x11\xe0":
         raise ValueError(f"{name} is a spreadsheet or an archive; save the sheet as CSV first.")
     if content[:2] == b"\x1f\x8b":
@@ -110,8 +110,8 @@ def read_table(file: str, decimal: str | None, note: Note) -> Table:
     if not len(frame):
         raise ValueError(f"{name} has a header, {listed(frame)}, but no rows.")
     if decimal is not None:
-        return Table(name, frame, dict.fromkeys(frame.columns, Sign(decimal)))
-    return Table(name, frame, signs_of(frame, separator) if signs else {})
+        return FileTable(name, frame, dict.fromkeys(frame.columns, Sign(decimal)))
+    return FileTable(name, frame, signs_of(frame, separator) if signs else {})
 
 
 def _content(file: str) -> bytes:
@@ -234,7 +234,7 @@ def _with_blank_lines(frame: pd.DataFrame, text: str, say: Note) -> pd.DataFrame
     usual = int(np.median(between)) if len(between) else 0
     empty = np.maximum(between - usual, 0) // (usual + 1)
     if empty.any():
-        lines = "1 blank line" if empty.sum() == 1 else f"{empty.sum():,} blank lines"
+        lines = inflected(empty.sum(), "1 blank line", "{:,} blank lines")
         say(f"{lines} between values: taken as missing; remove what is none.")
     places = np.arange(len(frame)) + np.concatenate([[0], np.cumsum(empty)])
     return frame.set_axis(places).reindex(np.arange(len(frame) + empty.sum()), fill_value="")
