@@ -33,7 +33,7 @@ from echofold import (
 )
 from echofold._data import lazy
 from echofold._data.lazy import Lazy
-from echofold._data.scaling import Scaler, spread_of
+from echofold._data.scaling import Scaler, summary_of
 from echofold._engine import drive, lockstep
 from echofold._machine import progress
 from echofold._search import winner
@@ -439,7 +439,7 @@ def test_spread_is_measured_stably():
     values = np.stack(
         [1e9 + _rng.normal(size=ROWS), np.full(ROWS, 0.1), _rng.normal(size=ROWS)], axis=1
     )
-    spread = spread_of(Lazy.of(values))
+    spread = summary_of(Lazy.of(values))
     same(spread.mean, values.mean(axis=0), rtol=1e-14)
     same(spread.std[[0, 2]], values.std(axis=0)[[0, 2]], rtol=1e-9)
     assert np.array_equal(spread.low, values.min(axis=0))

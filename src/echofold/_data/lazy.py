@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -117,12 +117,17 @@ def mapped(function: Callable[[np.ndarray], np.ndarray], values: Any, lost: int 
     return values.mapped(function, lost) if isinstance(values, Lazy) else function(values)
 
 
-def beside(*parts: Any) -> Any:
+def blocks_of(values: Values) -> Iterable[tuple[int, np.ndarray]]:
+    """Rows as ``(first row, some rows)``; those in memory are one block."""
+    return values.blocks() if isinstance(values, Lazy) else [(0, values)]
+
+
+def hstack(*parts: Any) -> Any:
     """Columns of several arrays, or rows that are read, side by side."""
     if not any(isinstance(part, Lazy) for part in parts):
         return np.hstack(parts)
     columns = sum(part.shape[1] for part in parts)
-    return Lazy(partial(_beside, parts), len(parts[0]), columns)
+    return Lazy(partial(_stacked, parts), len(parts[0]), columns)
 
 
 # Not closures: processes are sent these by name.
@@ -134,7 +139,7 @@ def _mapped(values: Lazy, function: Callable, lost: int, start: int, stop: int) 
     return function(values.read(start, stop + lost))
 
 
-def _beside(parts: tuple, start: int, stop: int) -> np.ndarray:
+def _stacked(parts: tuple, start: int, stop: int) -> np.ndarray:
     return np.hstack([np.asarray(part[start:stop]) for part in parts])
 
 

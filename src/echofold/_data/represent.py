@@ -82,7 +82,7 @@ class Representation(ABC):
         """Whether errors grow with the values: intervals are factors, and nothing is below zero."""
 
     @abstractmethod
-    def levels(self, y: np.ndarray, argument: str, first: int = 0) -> np.ndarray:
+    def levels(self, y: np.ndarray, first: int = 0) -> np.ndarray:
         """Levels ``z (T, outputs)`` of values that begin with row ``first``; NaN stays."""
 
     @abstractmethod
@@ -227,13 +227,13 @@ class Form(Representation):
     def curve(self) -> Logarithm:
         return Logarithm(np.asarray(self.log))
 
-    def levels(self, y: np.ndarray, argument: str, first: int = 0) -> np.ndarray:
+    def levels(self, y: np.ndarray, first: int = 0) -> np.ndarray:
         if not self.log:
             return y
         if (y <= 0).any():  # what is missing is neither
             row, column = np.argwhere(y <= 0)[0]
             raise ValueError(
-                f"log=True needs positive values, but {argument} holds {y[row, column]:.6g} in row "
+                f"log=True needs positive values, but y holds {y[row, column]:.6g} in row "
                 f"{first + row}. Use log=False, or add a constant to all values first."
             )
         return np.log(y)

@@ -60,7 +60,7 @@ class Segments:
         return int(self.lengths.max())
 
     @property
-    def inputs(self) -> int:
+    def n_inputs(self) -> int:
         """Number of inputs of the reservoir."""
         return self.steps.shape[1]
 
@@ -95,7 +95,7 @@ class Segments:
     @cached_property
     def padded(self) -> np.ndarray:
         """Steps ``(segments, longest, inputs)`` side by side, with zeros at the end."""
-        padded = np.zeros((self.count, self.longest, self.inputs))
+        padded = np.zeros((self.count, self.longest, self.n_inputs))
         padded[np.arange(self.longest) < self.lengths[:, None]] = self.steps
         return padded
 

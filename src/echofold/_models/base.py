@@ -206,7 +206,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         with one_piece("fitting"):
             ridge = self._ridge_of(problem.targets.shape[1])
             readout, condition = fit_all(source, ridge, bool(self.penalize_bias))
-        warn_of(problem.missing)
+        warn_of(problem.notes)
         return self._install(source, readout, seed, condition)
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):

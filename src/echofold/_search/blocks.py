@@ -93,7 +93,7 @@ def _all_draws(block: Block) -> tuple[list[States], list[Batch]]:
     """Sources and results of every draw, closed loops included unless they are to be pruned."""
     problem, settings = block.problem, block.settings
     # Radii of the draws are found in threads.
-    inputs = problem.segments.inputs
+    inputs = problem.segments.n_inputs
     draws = in_threads(lambda seed: drawn(block.kinds, inputs, seed), block.seeds)
     work = problem, block.schemes, block.kinds[0], len(block.kinds) * len(draws), settings
     device = resolve(block.device, *(work_of(*work) if block.device == "auto" else ()))
