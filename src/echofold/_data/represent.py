@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.arguments import is_integer, refuse
+from echofold._data.arguments import check_count, is_integer, refuse
 from echofold._machine.arrays import few_lengths
 from echofold._machine.available import check_room
 
@@ -276,8 +276,7 @@ def representation_of(params: dict[str, Any]) -> Representation:
             refuse("season", season, "a length in steps, several of them, or None")
         if not 2 <= length < np.inf:
             refuse("season", season, "lengths of at least 2 steps")
-    if not is_integer(harmonics) or harmonics < 1:
-        refuse("harmonics", harmonics, "a positive integer")
+    check_count("harmonics", harmonics)
     found = tuple((float(length), min(int(harmonics), int(length // 2))) for length in lengths)
     inputs = 2.0 * sum(count for _, count in found)
     check_room(8 * inputs**2, f"harmonics={harmonics}, {inputs:,.0f} inputs,", "fewer harmonics")

@@ -63,7 +63,7 @@ def works(device: str) -> bool:
     """Whether an accelerator does a small factorisation: not if others hold all of its memory."""
     import jax.numpy as jnp
 
-    left = _left_on_card(find(device).local_hardware_id or 0)  # where libraries keep their own
+    left = _left_on_card(device)  # where libraries keep their own
     if memory_of(device) < LEAST or (left is not None and left < LEAST):
         return False
     try:
@@ -104,13 +104,13 @@ def memory_of(device: str) -> int:
     used = tells.get("bytes_in_use", 0)
     free = int(tells["bytes_limit"] - used)
     # JAX does not know what other processes hold of what it has not taken yet.
-    left = _left_on_card(find(device).local_hardware_id or 0)
+    left = _left_on_card(device)
     if left is None:
         return free
     return min(free, int(max(tells.get("pool_bytes", 0) - used, 0)) + left)
 
 
-def _left_on_card(place: int) -> int | None:
+def _left_on_card(device: str) -> int | None:
     """Bytes of an NVIDIA card that no process has taken; None where its driver is not there."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
@@ -118,6 +118,7 @@ def _left_on_card(place: int) -> int | None:
         return None
     card, context = ctypes.c_int(), ctypes.c_void_p()
     left, whole = ctypes.c_size_t(), ctypes.c_size_t()
+    place = find(device).local_hardware_id or 0
     if cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(card), place):
         return None
     if cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), card):
