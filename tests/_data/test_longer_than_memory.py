@@ -461,7 +461,7 @@ def test_lazy_rows_behave_as_arrays(tmp_path):
     for at in ([2999, 3, 3, 1200], np.array([[0, 700], [1, 2]]), [], [41, 42, 43]):
         assert np.array_equal(rows[at], values[np.array(at, dtype=int)])
     assert np.array_equal(rows[-1], values[-1]) and np.array_equal(rows[5], values[5])
-    moved = rows[1:].mapped(lambda block: block[2:] - block[:-2], lost=2)
+    moved = lazy.mapped(lambda block: block[2:] - block[:-2], rows[1:], lost=2)
     assert np.array_equal(np.asarray(moved[1000:1100]), (values[3:] - values[1:-2])[1000:1100])
     with pytest.raises(IndexError, match="consecutive"):
         rows[::2]

@@ -299,12 +299,8 @@ def read_representation(value: Any) -> Representation:
         log, lags, seasons = value
         known = Form(*_log_and_lags(log, lags), seasons)
         for length, count in seasons:
-            if (
-                not isinstance(length, float)
-                or not 2 <= length < np.inf
-                or not is_integer(count)
-                or not 1 <= count <= length // 2
-            ):
+            sound = isinstance(length, float) and 2 <= length < np.inf
+            if not (sound and is_integer(count) and 1 <= count <= length // 2):
                 raise ValueError(f"a season of {length!r} steps and {count!r} waves")
     except (TypeError, ValueError) as error:
         raise ValueError(f"represented_ is no representation: {error}") from error
