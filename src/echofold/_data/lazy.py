@@ -266,7 +266,7 @@ def _let_go(part: Any) -> None:
     is room. Pages that are private, of mode "c", hold changes that would be lost.
     """
     found = _map_of(part)
-    if found is not None and part.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):  # type: ignore[attr-defined]
+    if found is not None and part.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):
         found.madvise(mmap.MADV_DONTNEED)
 
 
