@@ -471,7 +471,7 @@ def test_other_processes_open_the_file_themselves(tmp_path):
     values = _rng.normal(size=(ROWS, 3))
     whole = mapped(values, tmp_path)
     for view in (whole, whole[100:2000], whole[:, 1], whole[::-1, :2]):
-        read = lazy.Source(view, "y").read
+        read = lazy.BlockReader(view, "y").read
         sent = pickle.dumps(read)
         assert len(sent) < 2000
         got = pickle.loads(sent)(7, 1200)
@@ -480,7 +480,7 @@ def test_other_processes_open_the_file_themselves(tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(file))[5:900], values[5:900])
     private = np.memmap(tmp_path / "map", float, "c", shape=(ROWS,))
     with pytest.raises(TypeError, match="another process.*n_jobs"):
-        pickle.dumps(lazy.Source(private, "y"))
+        pickle.dumps(lazy.BlockReader(private, "y"))
     problem = ESNForecaster(20, log=True, difference=1, season=9)._read(Slices(SERIES), KNOWN)
     again = pickle.loads(pickle.dumps(problem))
     assert np.array_equal(again.targets[[5, 2000]], problem.targets[[5, 2000]])

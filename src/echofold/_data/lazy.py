@@ -49,7 +49,7 @@ class Lazy:
     @classmethod
     def stored(cls, data: Any, argument: str) -> Lazy:
         """Rows ``(T, columns)`` of stored data, of which a few blocks are in memory at a time."""
-        source = Source(data, argument)
+        source = BlockReader(data, argument)
         return cls(source.read, source.rows, source.columns)
 
     def __len__(self) -> int:
@@ -156,10 +156,10 @@ def is_stored(data: Any) -> bool:
 
 def is_long(*data: Any) -> bool:
     """Whether any of these is stored, and too long to be read at once."""
-    return any(is_stored(one) and bytes_of(one) > SMALL for one in data)
+    return any(is_stored(one) and _nbytes(one) > SMALL for one in data)
 
 
-def bytes_of(data: Any) -> int:
+def _nbytes(data: Any) -> int:
     """Memory that stored data would take as 64-bit floats."""
     return 8 * math.prod(map(int, data.shape))
 
@@ -168,10 +168,10 @@ def loaded(data: Any, argument: str) -> Any:
     """Stored data that are small as an array, and anything else as it is; raise for long ones."""
     if not is_stored(data) or isinstance(data, np.ndarray):  # pages of a map come and go
         return data
-    if bytes_of(data) > SMALL:
+    if _nbytes(data) > SMALL:
         raise ValueError(
             f"{argument} is a {type(data).__name__} of shape {tuple(data.shape)}, "
-            f"{bytes_of(data) / 2**20:,.0f} MiB as 64-bit floats, and here all of it is needed in "
+            f"{_nbytes(data) / 2**20:,.0f} MiB as 64-bit floats, and here all of it is needed in "
             f"memory. Give a part of it, or load it yourself: np.asarray({argument})."
         )
     return np.asarray(data if hasattr(data, "__array__") else data[0 : data.shape[0]])
@@ -195,7 +195,7 @@ class _Latest(OrderedDict):
             return self[number]
 
 
-class Source:
+class BlockReader:
     """Reads stored ``data (T,)`` or ``(T, columns)`` in aligned blocks and keeps the latest."""
 
     def __init__(self, data: Any, argument: str):
@@ -250,7 +250,7 @@ class Source:
     def __reduce__(self) -> tuple:
         mapped_file = _map_of(self.data)
         data = self.data if mapped_file is None else _place_of(self.data, mapped_file)
-        return Source, (data, self.argument)
+        return BlockReader, (data, self.argument)
 
 
 def _map_of(data: Any) -> mmap.mmap | None:
