@@ -161,7 +161,7 @@ def check_columns(data: Any, argument: str) -> None:
 
 
 def require_finite(
-    values: np.ndarray, argument: str, names: tuple | None = None, missing: bool = False
+    values: np.ndarray, argument: str, names: tuple | None, missing: bool = False
 ) -> None:
     """Raise for infinity in ``values (rows, columns)``, and for NaN unless that is ``missing``."""
     finite = np.isfinite(values)
@@ -183,7 +183,7 @@ def require_finite(
     )
 
 
-def require_some(values: np.ndarray, argument: str, names: tuple | None = None) -> None:
+def require_some(values: np.ndarray, argument: str, names: tuple | None) -> None:
     """Raise for a column of ``values (rows, columns)`` in which everything is missing (NaN)."""
     empty = np.isnan(values).all(axis=0)
     if empty.any():
