@@ -103,7 +103,7 @@ class Problem:
         """Whether rows are not in memory, but read when they are asked for."""
         return isinstance(self.targets, Lazy)
 
-    @property
+    @cached_property
     def inputs(self) -> Any:
         """Inputs ``(n, …)`` that stand beside the states."""
         return self.segments.beside
