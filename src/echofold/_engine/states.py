@@ -28,7 +28,7 @@ from echofold._engine.drive import (
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, drawn, row_length
 from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
-from echofold._machine.device import Work, engine, resolve
+from echofold._machine.device import Work, choose_device, engine
 from echofold._machine.progress import passing
 
 PILOT_SEGMENTS = 16
@@ -281,8 +281,8 @@ def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
     reservoirs = drawn([kind], problem.segments.n_inputs, seed)
-    steps = len(problem.washout) + problem.rows
-    return states_of(problem, reservoirs, resolve(device, Work(steps, 1, reservoirs.shape[0])))
+    work = Work(len(problem.washout) + problem.rows, 1, reservoirs.shape[0])
+    return states_of(problem, reservoirs, choose_device(device, work))
 
 
 def sequence_features(
