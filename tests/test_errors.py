@@ -631,7 +631,7 @@ def test_dates_that_cannot_be_continued(index, message, recwarn):
 def test_the_remedy_for_holes_works(freq):
     index = without(pd.date_range("2024-01-01", periods=60, freq=freq), 7, 20)
     even = pd.Series(np.sin(np.arange(58) / 3), index=index).asfreq(freq)
-    assert words_of_dates(even.index, "y") == ()
+    assert words_of_dates(even.index) == ()
     with pytest.warns(EchofoldWarning, match="missing"):
         model = ESNForecaster(20, random_state=0).fit(even)
     assert model.forecast(1).index[0] == pd.date_range(index[0], periods=61, freq=freq)[-1]

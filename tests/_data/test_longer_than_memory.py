@@ -33,7 +33,7 @@ from echofold import (
 )
 from echofold._data import lazy
 from echofold._data.lazy import Lazy
-from echofold._data.scaling import Scaler, spread_of
+from echofold._data.scaling import Scaler, summary_of
 from echofold._engine import drive, lockstep
 from echofold._machine import progress
 from echofold._search import winner
@@ -439,7 +439,7 @@ def test_spread_is_measured_stably():
     values = np.stack(
         [1e9 + _rng.normal(size=ROWS), np.full(ROWS, 0.1), _rng.normal(size=ROWS)], axis=1
     )
-    spread = spread_of(Lazy.of(values))
+    spread = summary_of(Lazy.of(values))
     same(spread.mean, values.mean(axis=0), rtol=1e-14)
     same(spread.std[[0, 2]], values.std(axis=0)[[0, 2]], rtol=1e-9)
     assert np.array_equal(spread.low, values.min(axis=0))
@@ -461,7 +461,7 @@ def test_lazy_rows_behave_as_arrays(tmp_path):
     for at in ([2999, 3, 3, 1200], np.array([[0, 700], [1, 2]]), [], [41, 42, 43]):
         assert np.array_equal(rows[at], values[np.array(at, dtype=int)])
     assert np.array_equal(rows[-1], values[-1]) and np.array_equal(rows[5], values[5])
-    moved = rows[1:].mapped(lambda block: block[2:] - block[:-2], lost=2)
+    moved = lazy.mapped(lambda block: block[2:] - block[:-2], rows[1:], lost=2)
     assert np.array_equal(np.asarray(moved[1000:1100]), (values[3:] - values[1:-2])[1000:1100])
     with pytest.raises(IndexError, match="consecutive"):
         rows[::2]
@@ -471,7 +471,7 @@ def test_other_processes_open_the_file_themselves(tmp_path):
     values = _rng.normal(size=(ROWS, 3))
     whole = mapped(values, tmp_path)
     for view in (whole, whole[100:2000], whole[:, 1], whole[::-1, :2]):
-        read = lazy.Source(view, "y").read
+        read = lazy.BlockReader(view, "y").read
         sent = pickle.dumps(read)
         assert len(sent) < 2000
         got = pickle.loads(sent)(7, 1200)
@@ -480,7 +480,7 @@ def test_other_processes_open_the_file_themselves(tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(file))[5:900], values[5:900])
     private = np.memmap(tmp_path / "map", float, "c", shape=(ROWS,))
     with pytest.raises(TypeError, match="another process.*n_jobs"):
-        pickle.dumps(lazy.Source(private, "y"))
+        pickle.dumps(lazy.BlockReader(private, "y"))
     problem = ESNForecaster(20, log=True, difference=1, season=9)._read(Slices(SERIES), KNOWN)
     again = pickle.loads(pickle.dumps(problem))
     assert np.array_equal(again.targets[[5, 2000]], problem.targets[[5, 2000]])

@@ -562,7 +562,7 @@ def test_dates_and_files(tmp_path, search):
 
 def test_complete_data_have_no_mask():
     problem = model_of({})._read(COMPLETE, filled(X))
-    assert problem.present is problem.weights is problem.later is None and problem.missing == ()
+    assert problem.present is problem.weights is problem.later is None and problem.notes == ()
     early = COMPLETE.copy()
     early[:5] = NAN  # in the washout only
     problem = model_of({})._read(early)

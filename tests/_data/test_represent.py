@@ -92,7 +92,7 @@ def expected_scores(plain, splits, first, metric):
 @pytest.mark.parametrize("name", FORMS)
 def test_there_and_back(name):
     form = Form(FORMS[name].get("log", False), FORMS[name].get("difference", ()))
-    levels = form.levels(Y, "y")
+    levels = form.levels(Y)
     z, w = there(Y, FORMS[name])
     np.testing.assert_array_equal(levels, z)
     np.testing.assert_allclose(form.differences(levels), w, rtol=0, atol=1e-13)
@@ -119,7 +119,7 @@ class Roots(Representation):
     def __init__(self, lags):
         self.lags = lags
 
-    def levels(self, y, argument, first=0):
+    def levels(self, y, first=0):
         return np.sqrt(y)
 
     def values(self, z):
@@ -134,7 +134,7 @@ class Roots(Representation):
 def test_a_closed_loop_brings_back_step_by_step_what_is_brought_back_at_once(make, lags):
     form, steps = make(lags), 20
     unit, offset = np.array([2.0, 0.5]), np.array([0.1, -0.2])
-    levels = form.levels(Y, "y")
+    levels = form.levels(Y)
     w = (form.differences(levels)[:steps] - offset) / unit
     before = levels[: form.lost]
     inverse, past = form.inverse(offset), form.past(before[None])

@@ -12,7 +12,8 @@ RNG = np.random.default_rng(0)
 def test_a_series_is_one_segment():
     inputs = RNG.normal(size=(20, 3))
     segments = Segments.series(inputs, 4)
-    assert (segments.count, segments.inputs, segments.positions, segments.longest) == (1, 3, 1, 20)
+    assert (segments.count, segments.n_inputs) == (1, 3)
+    assert (segments.positions, segments.longest) == (1, 20)
     np.testing.assert_array_equal(segments.beside, inputs[4:])
     np.testing.assert_array_equal(segments.washout(), inputs[:4])
     assert segments.rows.tolist() == [16]
@@ -23,7 +24,7 @@ def test_a_series_is_one_segment():
 def test_a_sequence_is_a_segment_of_one_row(states, positions):
     sequences = [RNG.normal(size=(n, 2)) for n in (4, 1, 7)]
     segments = Segments.sequences(sequences, states)
-    assert (segments.count, segments.inputs, segments.positions) == (3, 2, positions)
+    assert (segments.count, segments.n_inputs, segments.positions) == (3, 2, positions)
     assert segments.rows.tolist() == [1, 1, 1]
     assert len(segments.washout(2)) == 0
     for i, one in enumerate(sequences):
@@ -37,10 +38,9 @@ def test_a_sequence_is_a_segment_of_one_row(states, positions):
 def test_several_series_are_segments_that_are_kept_whole():
     lengths, washouts = np.array([9, 5, 12]), np.array([2, 0, 7])
     each = [RNG.normal(size=(n, 2)) for n in lengths]
-    segments = Segments(
-        np.concatenate(each), lengths, washouts, ids=("a", "b", "c"), scales=np.ones((3, 1))
-    )
-    assert (segments.count, segments.inputs, segments.positions, segments.longest) == (3, 2, 1, 12)
+    segments = Segments(np.concatenate(each), lengths, washouts)
+    assert (segments.count, segments.n_inputs) == (3, 2)
+    assert (segments.positions, segments.longest) == (1, 12)
     assert segments.rows.tolist() == [7, 5, 5]
     for i, (one, washout) in enumerate(zip(each, washouts, strict=True)):
         np.testing.assert_array_equal(segments.washout(i), one[:washout])

@@ -42,18 +42,18 @@ def test_names_that_were_meant():
 
 def test_tables_and_sequences():
     assert read([1, 2, 3], "y").values.shape == (3, 1)
-    sequences, _ = read_sequences([[1, 2, 3], [4, 5]], "sequences")
+    sequences, _ = read_sequences([[1, 2, 3], [4, 5]])
     assert [one.shape for one in sequences] == [(3, 1), (2, 1)]
-    (words,) = words_of_axes(np.zeros((40, 6, 100)), "sequences")
+    (words,) = words_of_axes(np.zeros((40, 6, 100)))
     assert words.partition(";")[0] == (
         "sequences has shape (40, 6, 100) and is read as 40 sequences of 6 steps with 100 inputs"
     )
-    assert words_of_axes(np.zeros((40, 100, 6)), "sequences") == ()
+    assert words_of_axes(np.zeros((40, 100, 6))) == ()
 
 
 def test_a_date_that_is_missing():
     days = pd.date_range("2024-01-01", periods=6, freq="D").delete(2)
-    (words,) = words_of_dates(days, "y")
+    (words,) = words_of_dates(days)
     assert words.partition(".")[0] == (
         "1 of 6 dates of y is missing, the first 2024-01-03 00:00:00 (frequency 'D')"
     )

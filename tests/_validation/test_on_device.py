@@ -31,7 +31,7 @@ from echofold._folds.many_rows import ManyRows
 from echofold._folds.splits import cut, resolve_cv
 from echofold._machine import device
 from echofold._machine.arrays import pad_rows
-from echofold._machine.device import Work, engine, resolve
+from echofold._machine.device import Work, choose_device, engine
 from echofold._machine.notices import EchofoldWarning
 from echofold._search import evaluator
 from echofold._validation import plan, settings, validate
@@ -345,9 +345,9 @@ def test_a_device_without_memory_is_left_alone(monkeypatch, words):
     with pytest.raises(Exception, match="something else"), device.engine("cpu"):
         raise full("INTERNAL: something else")
     monkeypatch.setattr(device, "is_accelerator", lambda name: True)
-    monkeypatch.setattr(device, "works", lambda name: False)
+    monkeypatch.setattr(device, "is_usable", lambda name: False)
     with pytest.warns(EchofoldWarning, match="is full, so the work is done on the processor"):
-        assert device.resolve("auto", device.Work(10**9, 10**9, 10**3)) == "cpu"
+        assert device.choose_device("auto", device.Work(10**9, 10**9, 10**3)) == "cpu"
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 12), (3, 4), (5, 1), (4, 3)])
@@ -370,9 +370,9 @@ def test_what_an_accelerator_is_worth():
     small, wide = Work(1000, 1, 50), Work(4000, 10_000, 50, algebra=100.0)
     assert small.on_processor < small.on_accelerator
     assert wide.on_accelerator < wide.on_processor / 100
-    assert resolve("auto", small) == "cpu"
+    assert choose_device("auto", small) == "cpu"
     with pytest.raises(ValueError, match="device='tpu:9' is not available"):
-        resolve("tpu:9", small)
+        choose_device("tpu:9", small)
 
 
 TWO = """

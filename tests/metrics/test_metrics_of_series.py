@@ -21,7 +21,7 @@ from echofold import (
 )
 from echofold.metrics import mae, mape, mase, nrmse, r2, smape
 from echofold.metrics._metric import resolve
-from echofold.metrics._targets import spread_of
+from echofold.metrics._targets import spread_in_blocks
 
 LEVEL = SERIES + 5  # far from zero
 PAIR = np.stack([LEVEL, 3 * np.roll(LEVEL, 4) + 20], axis=1)
@@ -243,6 +243,6 @@ def test_names_functions_and_objects():
     with pytest.raises(ValueError, match="2 entries named 'mase'"):
         searched(metric=["mase", mase(7)])
     assert resolve("r2").times(-0.5, 2.0) == 1.0  # half unexplained; twice the errors, four times
-    assert resolve("mase").measure([1.0], [2.0], spread_of([])._replace(
+    assert resolve("mase").measure([1.0], [2.0], spread_in_blocks([])._replace(
         rows=np.array([[0.0], [2.0]])
     )) == mae([1.0], [2.0]) / 2  # fmt: skip

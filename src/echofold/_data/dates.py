@@ -83,13 +83,13 @@ def written(index: Any) -> list[str]:
     return [f"{one:.16g}" if isinstance(one, float) else str(one) for one in index]
 
 
-def timeline(index: Any, argument: str) -> Timeline:
-    """Read where a pandas ``index`` ends; raise if its dates or periods go backwards."""
+def timeline(index: Any) -> Timeline:
+    """Read where a series' pandas ``index`` ends; raise if its dates or periods go backwards."""
     import pandas as pd
 
     last, rows, name = index[-1], len(index), index.name
     if isinstance(index, pd.DatetimeIndex | pd.PeriodIndex):
-        _check_order(index, argument)
+        _check_order(index)
     if isinstance(index, pd.PeriodIndex):
         if (np.diff(index.asi8) == index.freq.n).all():
             return Timeline("periods", last, index.freq, rows, name)
@@ -108,8 +108,8 @@ def timeline(index: Any, argument: str) -> Timeline:
     return Timeline("rows", None, None, rows, name)
 
 
-def check_aligned(index: Any, other: Any, argument: str) -> None:
-    """Raise if two date or period indexes, of ``y`` and of ``argument``, name different times."""
+def check_aligned(index: Any, other: Any) -> None:
+    """Raise if two date or period indexes, of ``y`` and of ``X``, name different times."""
     import pandas as pd
 
     times = pd.DatetimeIndex | pd.PeriodIndex
@@ -119,30 +119,29 @@ def check_aligned(index: Any, other: Any, argument: str) -> None:
     if differ.size:
         row = differ[0]
         raise ValueError(
-            f"the indexes of y and {argument} name different times: row {row} is {index[row]!s} "
-            f"in y and {other[row]!s} in {argument}. Rows are matched by position; reindex "
-            f"{argument} to the index of y, or pass it without an index (as a NumPy array)."
+            f"the indexes of y and X name different times: row {row} is {index[row]!s} "
+            f"in y and {other[row]!s} in X. Rows are matched by position; reindex "
+            f"X to the index of y, or pass it without an index (as a NumPy array)."
         )
 
 
-def _check_order(index: Any, argument: str) -> None:
+def _check_order(index: Any) -> None:
     """Raise where dates or periods are missing or go backwards."""
     if index.hasnans:
         row = int(np.flatnonzero(index.isna())[0])
         raise ValueError(
-            f"the index of {argument} has no date at row {row} (NaT). Remove that row or give "
-            "it its date."
+            f"the index of y has no date at row {row} (NaT). Remove that row or give it its date."
         )
     if not index.is_monotonic_increasing:
         row = int(np.flatnonzero(np.diff(index.asi8) < 0)[0]) + 1
-        remedy = f"use {argument}.sort_index()."
+        remedy = "use y.sort_index()."
         if index.has_duplicates:  # which sorting would mix
             remedy = (
                 "dates repeat themselves, so if these are several series below each other, fit "
-                f"each on its own (echofold.long_format), else use {argument}.sort_index()."
+                "each on its own (echofold.long_format), else use y.sort_index()."
             )
         raise ValueError(
-            f"the index of {argument} goes back in time at row {row}: {index[row]!s} comes after "
+            f"the index of y goes back in time at row {row}: {index[row]!s} comes after "
             f"{index[row - 1]!s}. Rows must be in time order; {remedy}"
         )
 
@@ -154,7 +153,7 @@ class Grid(NamedTuple):
     steps: np.ndarray
 
 
-def words_of_dates(index: Any, argument: str) -> tuple[str, ...]:
+def words_of_dates(index: Any) -> tuple[str, ...]:
     """What users should know about the dates of a series, if they cannot be continued."""
     import pandas as pd
 
@@ -163,29 +162,29 @@ def words_of_dates(index: Any, argument: str) -> tuple[str, ...]:
     if index.has_duplicates:
         again = np.flatnonzero(index.duplicated())
         return (
-            f"The dates of {argument} repeat themselves in {len(again)} of {len(index)} rows, "
+            f"The dates of y repeat themselves in {len(again)} of {len(index)} rows, "
             f"first in row {again[0]} with {index[again[0]]!s}. Rows are taken to be one step "
             f"apart, and forecasts are numbered from {len(index)} on. Several series in one table "
-            f"belong into a column each; else {argument}.groupby(level=0).mean() leaves one row "
+            f"belong into a column each; else y.groupby(level=0).mean() leaves one row "
             "for each date.",
         )
     grid = _grid_of(index)
     if grid is None:
         return (
-            f"The dates of {argument} are not evenly spaced. Rows are taken to be one step apart, "
-            f"and forecasts are numbered from {len(index)} on; {argument}.resample(...).mean() "
+            f"The dates of y are not evenly spaced. Rows are taken to be one step apart, "
+            f"and forecasts are numbered from {len(index)} on; y.resample(...).mean() "
             "makes the dates even.",
         )
     missing = int((grid.steps - 1).sum())
     if not missing:
         return ()
     row, name = int(np.flatnonzero(grid.steps > 1)[0]), grid.freq.freqstr
-    even = f"{argument}.asfreq({name!r})"
+    even = f"y.asfreq({name!r})"
     if isinstance(index, pd.PeriodIndex):
         name = index.freqstr
-        even = f"{argument}.reindex(pd.period_range({argument}.index[0], {argument}.index[-1]))"
+        even = "y.reindex(pd.period_range(y.index[0], y.index[-1]))"
     return (
-        f"{missing} of {missing + len(index)} dates of {argument} {'is' if missing == 1 else 'are'}"
+        f"{missing} of {missing + len(index)} dates of y {'is' if missing == 1 else 'are'}"
         f" missing, the first {index[row] + grid.freq!s} (frequency {name!r}). Rows are taken to "
         f"be one step apart, and forecasts are numbered from {len(index)} on; {even} makes rows of "
         "them whose values are missing (NaN), which are neither trained on nor scored.",

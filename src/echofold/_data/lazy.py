@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -49,7 +49,7 @@ class Lazy:
     @classmethod
     def stored(cls, data: Any, argument: str) -> Lazy:
         """Rows ``(T, columns)`` of stored data, of which a few blocks are in memory at a time."""
-        source = Source(data, argument)
+        source = BlockReader(data, argument)
         return cls(source.read, source.rows, source.columns)
 
     def __len__(self) -> int:
@@ -88,10 +88,6 @@ class Lazy:
         first = self[0]  # measured from here, so that large numbers lose nothing
         return first + sum((block - first).sum(axis=0) for _, block in self.blocks()) / len(self)
 
-    def mapped(self, function: Callable[[np.ndarray], np.ndarray], lost: int = 0) -> Lazy:
-        """Rows that ``function`` makes; it leaves out the first ``lost`` of those that it gets."""
-        return Lazy(partial(_mapped, self, function, lost), len(self) - lost, self.shape[1])
-
     def _gathered(self, numbers: np.ndarray) -> np.ndarray:
         """Rows by their numbers, in any order."""
         if not len(numbers):
@@ -113,16 +109,23 @@ Values = np.ndarray | Lazy  # rows of numbers, in memory or not
 
 
 def mapped(function: Callable[[np.ndarray], np.ndarray], values: Any, lost: int = 0) -> Any:
-    """``function`` of rows, now or when they are asked for; see `Lazy.mapped`."""
-    return values.mapped(function, lost) if isinstance(values, Lazy) else function(values)
+    """``function`` of rows, now or when they are asked for; it leaves out the first ``lost``."""
+    if not isinstance(values, Lazy):
+        return function(values)
+    return Lazy(partial(_mapped, values, function, lost), len(values) - lost, values.shape[1])
 
 
-def beside(*parts: Any) -> Any:
+def blocks_of(values: Values) -> Iterable[tuple[int, np.ndarray]]:
+    """Rows as ``(first row, some rows)``; those in memory are one block."""
+    return values.blocks() if isinstance(values, Lazy) else [(0, values)]
+
+
+def hstack(*parts: Any) -> Any:
     """Columns of several arrays, or rows that are read, side by side."""
     if not any(isinstance(part, Lazy) for part in parts):
         return np.hstack(parts)
     columns = sum(part.shape[1] for part in parts)
-    return Lazy(partial(_beside, parts), len(parts[0]), columns)
+    return Lazy(partial(_stacked, parts), len(parts[0]), columns)
 
 
 # Not closures: processes are sent these by name.
@@ -134,7 +137,7 @@ def _mapped(values: Lazy, function: Callable, lost: int, start: int, stop: int) 
     return function(values.read(start, stop + lost))
 
 
-def _beside(parts: tuple, start: int, stop: int) -> np.ndarray:
+def _stacked(parts: tuple, start: int, stop: int) -> np.ndarray:
     return np.hstack([np.asarray(part[start:stop]) for part in parts])
 
 
@@ -153,10 +156,10 @@ def is_stored(data: Any) -> bool:
 
 def is_long(*data: Any) -> bool:
     """Whether any of these is stored, and too long to be read at once."""
-    return any(is_stored(one) and bytes_of(one) > SMALL for one in data)
+    return any(is_stored(one) and _nbytes(one) > SMALL for one in data)
 
 
-def bytes_of(data: Any) -> int:
+def _nbytes(data: Any) -> int:
     """Memory that stored data would take as 64-bit floats."""
     return 8 * math.prod(map(int, data.shape))
 
@@ -165,10 +168,10 @@ def loaded(data: Any, argument: str) -> Any:
     """Stored data that are small as an array, and anything else as it is; raise for long ones."""
     if not is_stored(data) or isinstance(data, np.ndarray):  # pages of a map come and go
         return data
-    if bytes_of(data) > SMALL:
+    if _nbytes(data) > SMALL:
         raise ValueError(
             f"{argument} is a {type(data).__name__} of shape {tuple(data.shape)}, "
-            f"{bytes_of(data) / 2**20:,.0f} MiB as 64-bit floats, and here all of it is needed in "
+            f"{_nbytes(data) / 2**20:,.0f} MiB as 64-bit floats, and here all of it is needed in "
             f"memory. Give a part of it, or load it yourself: np.asarray({argument})."
         )
     return np.asarray(data if hasattr(data, "__array__") else data[0 : data.shape[0]])
@@ -192,13 +195,13 @@ class _Latest(OrderedDict):
             return self[number]
 
 
-class Source:
+class BlockReader:
     """Reads stored ``data (T,)`` or ``(T, columns)`` in aligned blocks and keeps the latest."""
 
     def __init__(self, data: Any, argument: str):
-        self.data = data
+        self.data = data = _opened(*data) if isinstance(data, tuple) else data
         self.rows, self.columns = int(data.shape[0]), int(data.shape[1]) if data.ndim > 1 else 1
-        self.size = self._block_rows(argument)
+        self.argument, self.size = argument, self._block_rows(argument)
         self._blocks = _Latest()
 
     def _block_rows(self, argument: str) -> int:
@@ -241,18 +244,13 @@ class Source:
         part = self.data[begin:end]
         block = np.array(part, dtype=float, order="C").reshape(end - begin, self.columns)
         block.flags.writeable = False
-        if isinstance(part, np.ndarray):
-            _let_go(part)
+        _let_go(part)
         return block
 
-    def __getstate__(self) -> dict[str, Any]:
-        data = _place_of(self.data) if _map_of(self.data) is not None else self.data
-        return {"data": data, "rows": self.rows, "columns": self.columns, "size": self.size}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _blocks=_Latest())
-        if isinstance(self.data, tuple):
-            self.data = _opened(*self.data)
+    def __reduce__(self) -> tuple:
+        mapped_file = _map_of(self.data)
+        data = self.data if mapped_file is None else _place_of(self.data, mapped_file)
+        return BlockReader, (data, self.argument)
 
 
 def _map_of(data: Any) -> mmap.mmap | None:
@@ -261,42 +259,29 @@ def _map_of(data: Any) -> mmap.mmap | None:
     return found if isinstance(found, mmap.mmap) else None
 
 
-def _span(part: np.ndarray, of: mmap.mmap) -> tuple[int, int]:
-    """First and last byte of an array, inside of the map that it is a view of."""
-    base = np.frombuffer(of, dtype=np.uint8).__array_interface__["data"][0]
-    low, high = np.lib.array_utils.byte_bounds(part)
-    return low - base, high - base
-
-
-def _let_go(part: np.ndarray) -> None:
-    """Have the pages of a map that were read no longer count as memory of this process.
+def _let_go(part: Any) -> None:
+    """Have the pages of a map no longer count as memory of this process.
 
     The file is the same afterwards, and the system's own copy of the pages stays as long as there
     is room. Pages that are private, of mode "c", hold changes that would be lost.
     """
     found = _map_of(part)
-    if found is None or part.mode == "c" or not hasattr(mmap, "MADV_DONTNEED"):  # type: ignore[attr-defined]
-        return
-    low, high = _span(part, found)
-    low -= low % mmap.PAGESIZE
-    if high > low:
-        found.madvise(mmap.MADV_DONTNEED, low, min(high, len(found)) - low)
+    if found is not None and part.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):
+        found.madvise(mmap.MADV_DONTNEED)
 
 
-def _place_of(data: Any) -> tuple:
-    """Where a mapped array lies in its file, so that another process can open it."""
-    found = _map_of(data)
-    assert found is not None
+def _place_of(data: Any, found: mmap.mmap) -> tuple:
+    """Where an array of a map lies in its file, so that another process can open it."""
     if data.filename is None or data.mode == "c":
         raise TypeError(
             "a memory map without a file name, or of mode 'c', cannot be sent to another process. "
             "Open it by its path with mode='r', or search with threads (n_jobs)."
         )
-    low, high = _span(data, found)
+    base = np.frombuffer(found, dtype=np.uint8).__array_interface__["data"][0]
+    low, high = np.lib.array_utils.byte_bounds(data)
     begins = data.offset - data.offset % mmap.ALLOCATIONGRANULARITY
-    address = data.__array_interface__["data"][0]
-    inside = address - np.lib.array_utils.byte_bounds(data)[0]
-    lies = str(data.filename), begins + low, high - low, inside
+    inside = data.__array_interface__["data"][0] - low
+    lies = str(data.filename), begins + low - base, high - low, inside
     return *lies, data.shape, data.dtype, data.strides
 
 
@@ -340,10 +325,6 @@ class ParquetColumns:
         self.path = os.fspath(path)
         self.columns = columns if isinstance(columns, str) else list(columns)
         self.names = (columns,) if isinstance(columns, str) else tuple(columns)
-        self._open()
-
-    def _open(self) -> None:
-        """Open the file and look at its columns and row groups."""
         try:
             import pyarrow.parquet as pq
         except ImportError as error:
@@ -402,12 +383,8 @@ class ParquetColumns:
             values[:, place] = table.column(name).cast("float64").to_numpy()
         return values
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "columns": self.columns, "names": self.names}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._open()
+    def __reduce__(self) -> tuple:
+        return type(self), (self.path, self.columns)
 
 
 def _check_columns(schema: Any, names: tuple[str, ...], path: str) -> None:

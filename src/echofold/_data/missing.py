@@ -54,26 +54,26 @@ def _last_known(known: np.ndarray, every: int) -> np.ndarray:
     return latest.reshape(-1, columns)[:rows]
 
 
-def present_rows(values: np.ndarray, argument: str) -> np.ndarray | None:
-    """Rows ``(rows,)`` that have a value in every column; None if all have, an error if none."""
+def present_rows(values: np.ndarray) -> np.ndarray | None:
+    """Rows of ``y`` that have a value in every column; None if all have, an error if none."""
     present = ~np.isnan(values).any(axis=1)
     if present.all():
         return None
     if not present.any():
         raise ValueError(
-            f"{argument} has a missing value (NaN) in each of its {len(values)} rows, and a row "
+            f"y has a missing value (NaN) in each of its {len(values)} rows, and a row "
             "counts only with a value in every column. Give some complete rows, or fit the columns "
             "one by one."
         )
     return present
 
 
-def require_two(rows: np.ndarray, argument: str, what: str) -> None:
+def require_two(rows: np.ndarray, what: str) -> None:
     """Raise unless two of ``rows`` (positive or true: can be trained on) are left."""
     count = int(np.count_nonzero(rows))
     if count < 2:
         raise ValueError(
-            f"{argument} leaves {count} of {len(rows)} {what} to train on, at least 2 are needed: "
+            f"y leaves {count} of {len(rows)} {what} to train on, at least 2 are needed: "
             "the others miss a value (NaN), are a difference from one that is missing, or have a "
             "sample_weight of 0. Give a longer series, or fill some of the missing values."
         )

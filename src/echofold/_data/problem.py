@@ -8,19 +8,17 @@ output is worth, so that errors can be given in original ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, Values, beside
+from echofold._data.lazy import Lazy, hstack
 from echofold._data.missing import require_two
 from echofold._data.represent import Form, Representation
 from echofold._data.scaling import Scaler
 from echofold._data.segments import Segments
-from echofold._data.tables import Table, check_complete, read, read_long, require_some
 
 
 @dataclass(frozen=True)
@@ -93,29 +91,29 @@ class Problem:
     # missing, and known inputs (m, known inputs).
     present: np.ndarray | None = None
     later: tuple[np.ndarray, np.ndarray] | None = None
-    missing: tuple[str, ...] = ()  # what users should know about missing or strange values
+    notes: tuple[str, ...] = ()  # what users should know about missing or strange values
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Number of rows that schemes split."""
         return len(self.targets)
 
-    @property
+    @cached_property
     def lazy(self) -> bool:
         """Whether rows are not in memory, but read when they are asked for."""
         return isinstance(self.targets, Lazy)
 
-    @property
+    @cached_property
     def inputs(self) -> Any:
         """Inputs ``(n, …)`` that stand beside the states."""
         return self.segments.beside
 
-    @property
+    @cached_property
     def washout(self) -> Any:
         """Inputs ``(washout, inputs)`` before row 0."""
         return self.segments.washout()
 
-    @property
+    @cached_property
     def brought_back(self) -> bool:
         """Whether outputs that are fed back become levels of the series on the way."""
         return bool(self.form) or self.limits is not None
@@ -126,17 +124,21 @@ class Problem:
         return self.form.lost + len(self.washout)
 
     @property
-    def given(self) -> int:
+    def first_target(self) -> int:
+        """The row of the data that holds the target of row 0."""
+        return self.skipped + self.task.ahead
+
+    @property
+    def data_rows(self) -> int:
         """Rows of the data: those skipped, those split, and those after the last value."""
-        later = 0 if self.later is None else len(self.later[0])
-        return self.skipped + self.task.ahead + self.rows + later
+        return self.first_target + self.rows + (0 if self.later is None else len(self.later[0]))
 
     @property
     def known_rows(self) -> int:
         """Number of rows that have a value."""
         return self.rows if self.present is None else int(np.count_nonzero(self.present))
 
-    def counts(self, rows: np.ndarray) -> np.ndarray:
+    def is_scored(self, rows: np.ndarray) -> np.ndarray:
         """Which of ``rows`` are scored: those that have a value; ``n`` or more is padding."""
         real = rows < self.rows
         if self.present is None:
@@ -148,8 +150,7 @@ class Problem:
         """The same rows as they are scored: targets that no longer need to be brought back."""
         if not self.brought_back:
             return self
-        first = self.skipped + self.task.ahead
-        ones = np.ones_like(self.unit)
+        first, ones = self.first_target, np.ones_like(self.unit)
         return replace(
             self, targets=self.series[first : first + self.rows], unit=ones, offset=0 * ones,
             form=Form(), levels=NONE(), series=NONE(), limits=None,
@@ -158,7 +159,7 @@ class Problem:
     def before(self, rows: np.ndarray) -> np.ndarray:
         """Levels ``(…, lost, outputs)`` before the targets of ``rows (…)``, oldest first."""
         at = np.asarray(rows)[..., None] + np.arange(-self.form.lost, 0)
-        return self.levels[at + self.skipped + self.task.ahead]
+        return self.levels[at + self.first_target]
 
     def values(self, outputs: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Values ``(runs, steps, outputs)`` of closed-loop outputs from ``rows (runs,)`` on."""
@@ -188,7 +189,7 @@ def forecasting(
     """
     pairs = len(y) - 1 + form.lost
     first = max(_washout(washout, pairs, "y", "pairs of successive values"), form.lost)
-    inputs = beside(y[:-1], X[1 + form.lost :])
+    inputs = hstack(y[:-1], X[1 + form.lost :])
     whole = None if present is None else form.whole(present)
     return Problem(
         task=FORECASTING,
@@ -252,7 +253,7 @@ def _weights(
     given, trained = None if sample_weight is None else sample_weight[first:], _from(trained, first)
     if trained is not None:
         given = trained * (1.0 if given is None else given)
-        require_two(given, "y", "rows after the washout")
+        require_two(given, "rows after the washout")
     elif given is not None and not given.any():
         raise ValueError(
             f"sample_weight is positive only in the first {first} rows, which warm the state up "
@@ -271,26 +272,3 @@ def _washout(washout: int | str, rows: int, argument: str, what: str) -> int:
             "Give a longer series or a smaller washout."
         )
     return first
-
-
-def read_rows(
-    data: Any, argument: str, long: bool, empty: bool = False
-) -> tuple[Table, np.ndarray]:
-    """A table, and the range ``(2, columns)`` of its values.
-
-    What is ``long`` is read in blocks, and complete. Else values may be missing; no column may be
-    ``empty`` unless it is said.
-    """
-    if long:
-        table = read_long(data, argument)
-        spread = check_complete(table.values, data, argument)
-        return table, np.array([spread.low, spread.high])
-    table = read(data, argument, missing=True)
-    if not empty:
-        require_some(table.values, argument, table.schema.names)
-    return table, np.array([np.fmin.reduce(table.values), np.fmax.reduce(table.values)])
-
-
-def blocks_of(values: Values) -> Iterable[tuple[int, np.ndarray]]:
-    """Rows as ``(first row, some rows)``; those in memory are one block."""
-    return values.blocks() if isinstance(values, Lazy) else [(0, values)]

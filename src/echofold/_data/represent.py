@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.arguments import is_integer, refuse
+from echofold._data.arguments import check_count, is_integer, refuse
 from echofold._machine.arrays import few_lengths
 from echofold._machine.available import check_room
 
@@ -82,7 +82,7 @@ class Representation(ABC):
         """Whether errors grow with the values: intervals are factors, and nothing is below zero."""
 
     @abstractmethod
-    def levels(self, y: np.ndarray, argument: str, first: int = 0) -> np.ndarray:
+    def levels(self, y: np.ndarray, first: int = 0) -> np.ndarray:
         """Levels ``z (T, outputs)`` of values that begin with row ``first``; NaN stays."""
 
     @abstractmethod
@@ -227,13 +227,13 @@ class Form(Representation):
     def curve(self) -> Logarithm:
         return Logarithm(np.asarray(self.log))
 
-    def levels(self, y: np.ndarray, argument: str, first: int = 0) -> np.ndarray:
+    def levels(self, y: np.ndarray, first: int = 0) -> np.ndarray:
         if not self.log:
             return y
         if (y <= 0).any():  # what is missing is neither
             row, column = np.argwhere(y <= 0)[0]
             raise ValueError(
-                f"log=True needs positive values, but {argument} holds {y[row, column]:.6g} in row "
+                f"log=True needs positive values, but y holds {y[row, column]:.6g} in row "
                 f"{first + row}. Use log=False, or add a constant to all values first."
             )
         return np.log(y)
@@ -276,8 +276,7 @@ def representation_of(params: dict[str, Any]) -> Representation:
             refuse("season", season, "a length in steps, several of them, or None")
         if not 2 <= length < np.inf:
             refuse("season", season, "lengths of at least 2 steps")
-    if not is_integer(harmonics) or harmonics < 1:
-        refuse("harmonics", harmonics, "a positive integer")
+    check_count("harmonics", harmonics)
     found = tuple((float(length), min(int(harmonics), int(length // 2))) for length in lengths)
     inputs = 2.0 * sum(count for _, count in found)
     check_room(8 * inputs**2, f"harmonics={harmonics}, {inputs:,.0f} inputs,", "fewer harmonics")
@@ -300,12 +299,8 @@ def read_representation(value: Any) -> Representation:
         log, lags, seasons = value
         known = Form(*_log_and_lags(log, lags), seasons)
         for length, count in seasons:
-            if (
-                not isinstance(length, float)
-                or not 2 <= length < np.inf
-                or not is_integer(count)
-                or not 1 <= count <= length // 2
-            ):
+            sound = isinstance(length, float) and 2 <= length < np.inf
+            if not (sound and is_integer(count) and 1 <= count <= length // 2):
                 raise ValueError(f"a season of {length!r} steps and {count!r} waves")
     except (TypeError, ValueError) as error:
         raise ValueError(f"represented_ is no representation: {error}") from error

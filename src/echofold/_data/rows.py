@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -60,15 +61,9 @@ def difference(one: Intervals, other: Intervals) -> Intervals:
 
 def padded(sets: Sequence[Intervals], n: int) -> np.ndarray:
     """Return row numbers of each set side by side, ``(sets, longest)``, and ``n`` where none is."""
-    if all(len(intervals) == 1 for intervals in sets):
-        spans = np.array([intervals[0] for intervals in sets])
-        lengths = spans[:, 1] - spans[:, 0]
-        steps = np.arange(lengths.max())
-        return np.where(steps < lengths[:, None], spans[:, :1] + steps, n)
-    members = [rows(intervals) for intervals in sets]
-    numbers = np.full((len(members), max(map(len, members))), n)
-    for one, at in zip(numbers, members, strict=True):
-        one[: len(at)] = at
+    lengths = np.array([sum(b - a for a, b in intervals) for intervals in sets])
+    numbers = np.full((len(sets), lengths.max()), n)
+    numbers[np.arange(numbers.shape[1]) < lengths[:, None]] = rows(chain.from_iterable(sets))
     return numbers
 
 

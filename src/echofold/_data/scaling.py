@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Scaler:
         nothing = np.zeros(values.shape[1]), np.ones(values.shape[1])
         if scale is None and isinstance(values, Lazy):
             return cls(*nothing)
-        low, high, mean, std = spread_of(values)
+        low, high, mean, std = summary_of(values)
         largest = np.maximum(np.abs(low), np.abs(high))
         with np.errstate(over="ignore", invalid="ignore"):
             center, unit = (low, high - low) if scale == "minmax" else (mean, std)
@@ -62,7 +62,7 @@ class Scaler:
         return self.center + self.unit * values
 
 
-class Spread(NamedTuple):
+class Summary(NamedTuple):
     """The lowest and the highest value of each column, their mean and standard deviation."""
 
     low: np.ndarray
@@ -71,26 +71,29 @@ class Spread(NamedTuple):
     std: np.ndarray
 
 
-def spread_of(values: Values) -> Spread:
-    """Measure rows, NaN left out; those that are not in memory in one pass, and complete.
-
-    Means and squared deviations of blocks are merged (Chan, Golub and LeVeque 1983): with ``δ``
-    between the mean of ``n`` rows and that of ``k`` more, their squares add up with
-    ``δ² n k / (n + k)``. What is not finite leaves a mean that is not.
-    """
-    if not isinstance(values, Lazy):
-        measures = np.min, np.max, np.mean, np.std
-        if np.isnan(values).any():
-            measures = np.nanmin, np.nanmax, np.nanmean, np.nanstd
-        with np.errstate(over="ignore", invalid="ignore"):
-            return Spread(*(measure(values, axis=0) for measure in measures))
-    low, high = np.full((2, values.shape[1]), np.nan)
-    mean, squares = np.zeros((2, values.shape[1]))
+def summary_of(values: Values) -> Summary:
+    """Measure rows, NaN left out; those that are not in memory in one pass, and complete."""
     with np.errstate(over="ignore", invalid="ignore"):
-        for n, block in values.blocks():
-            k, here = len(block), block.mean(axis=0)
-            apart = here - mean
-            mean = mean + apart * (k / (n + k))
-            squares = squares + ((block - here) ** 2).sum(axis=0) + apart**2 * (n * k / (n + k))
+        if not isinstance(values, Lazy):
+            measures = np.min, np.max, np.mean, np.std
+            if np.isnan(values).any():
+                measures = np.nanmin, np.nanmax, np.nanmean, np.nanstd
+            return Summary(*(measure(values, axis=0) for measure in measures))
+        low, high = np.full((2, values.shape[1]), np.nan)
+        mean, squares = np.zeros((2, values.shape[1]))
+        for rows, block in values.blocks():
+            mean, squares = merged(rows, mean, squares, block)
             low, high = np.fmin(low, block.min(axis=0)), np.fmax(high, block.max(axis=0))
-        return Spread(low, high, mean, np.sqrt(squares / len(values)))
+        return Summary(low, high, mean, np.sqrt(squares / len(values)))
+
+
+def merged(rows: int, mean: Any, squares: Any, block: np.ndarray) -> tuple[Any, Any]:
+    """Means and squared deviations of ``rows`` rows so far and of a ``block (k, columns)`` more.
+
+    With ``δ`` between both means, squares add up with ``δ² n k / (n + k)`` (Chan, Golub and LeVeque
+    1983), which loses nothing to values far from zero.
+    """
+    n, k, own = rows, len(block), block.mean(axis=0)
+    apart = own - mean
+    squares = squares + ((block - own) ** 2).sum(axis=0) + apart**2 * (n * k / (n + k))
+    return mean + apart * (k / (n + k)), squares

@@ -19,23 +19,15 @@ from echofold._data.lazy import Values
 class Segments:
     """Steps of all segments, one after the other, and what is known of each.
 
-    Attributes
-    ----------
-    steps : ndarray (steps, inputs)
-        Inputs of all segments; `Lazy` where the only one is longer than memory.
-    lengths : ndarray (segments,)
-        Steps of each.
-    washouts : ndarray (segments,)
-        How many of these only warm the state up; every later one is a row, unless
-    take : ndarray (positions, longest, segments), or None
-        a segment is one row: of each position ``f``, the sum of ``take[f, t, s]`` times input and
-        state of its step ``t``.
+    Every step after the washout is a row. Where there are weights to ``take``, a segment is one row
+    instead: of each position ``f``, the sum of ``take[f, t, s]`` times input and state of its step
+    ``t``.
     """
 
-    steps: Values
-    lengths: np.ndarray
-    washouts: np.ndarray
-    take: np.ndarray | None = None
+    steps: Values  # (steps, inputs); `Lazy` where the only segment is longer than memory
+    lengths: np.ndarray  # (segments,), steps of each
+    washouts: np.ndarray  # (segments,), how many of these only warm the state up
+    take: np.ndarray | None = None  # (positions, longest, segments)
 
     @classmethod
     def series(cls, inputs: Values, washout: int = 0) -> Segments:
@@ -60,7 +52,7 @@ class Segments:
         return int(self.lengths.max())
 
     @property
-    def inputs(self) -> int:
+    def n_inputs(self) -> int:
         """Number of inputs of the reservoir."""
         return self.steps.shape[1]
 
@@ -95,7 +87,7 @@ class Segments:
     @cached_property
     def padded(self) -> np.ndarray:
         """Steps ``(segments, longest, inputs)`` side by side, with zeros at the end."""
-        padded = np.zeros((self.count, self.longest, self.inputs))
+        padded = np.zeros((self.count, self.longest, self.n_inputs))
         padded[np.arange(self.longest) < self.lengths[:, None]] = self.steps
         return padded
 

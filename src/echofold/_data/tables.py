@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.lazy import Lazy, is_stored, loaded
-from echofold._data.scaling import Spread, spread_of
 from echofold._data.text import count
 
 SWAPPED = 8  # times as many inputs as steps, from which on axes of sequences look swapped
@@ -162,7 +161,7 @@ def check_columns(data: Any, argument: str) -> None:
 
 
 def require_finite(
-    values: np.ndarray, argument: str, names: tuple | None = None, missing: bool = False
+    values: np.ndarray, argument: str, names: tuple | None, missing: bool = False
 ) -> None:
     """Raise for infinity in ``values (rows, columns)``, and for NaN unless that is ``missing``."""
     finite = np.isfinite(values)
@@ -184,7 +183,7 @@ def require_finite(
     )
 
 
-def require_some(values: np.ndarray, argument: str, names: tuple | None = None) -> None:
+def require_some(values: np.ndarray, argument: str, names: tuple | None) -> None:
     """Raise for a column of ``values (rows, columns)`` in which everything is missing (NaN)."""
     empty = np.isnan(values).all(axis=0)
     if empty.any():
@@ -293,8 +292,25 @@ def label_of(names: tuple | None, column: int) -> str:
     return repr(names[column]) if names is not None else str(column)
 
 
-def read_long(data: Any, argument: str) -> Table:
-    """Read a series ``(T,)`` or a table ``(T, columns)``, of which nothing is missing.
+def read_rows(
+    data: Any, argument: str, long: bool, empty: bool = False
+) -> tuple[Table, np.ndarray]:
+    """A table, and the range ``(2, columns)`` of its values.
+
+    What is ``long`` is read in blocks, and complete. Else values may be missing; no column may be
+    ``empty`` unless it is said.
+    """
+    if long:
+        table = _read_long(data, argument)
+        return table, _complete_range(table.values, argument, getattr(data, "names", None))
+    table = read(data, argument, missing=True)
+    if not empty:
+        require_some(table.values, argument, table.schema.names)
+    return table, np.array([np.fmin.reduce(table.values), np.fmax.reduce(table.values)])
+
+
+def _read_long(data: Any, argument: str) -> Table:
+    """Read a series ``(T,)`` or a table ``(T, columns)`` whose values are checked later.
 
     Values are `Lazy`, whatever they are read from: a long series may stand beside a short one.
     """
@@ -317,27 +333,22 @@ def read_long(data: Any, argument: str) -> Table:
     return Table(values, schema, None)
 
 
-def check_complete(values: Lazy, data: Any, argument: str) -> Spread:
-    """How the columns are spread; raise where a value of them is missing or infinite.
-
-    ``data`` is what they were read from.
-    """
-    spread = spread_of(values)
-    if np.isfinite([spread.mean, spread.low, spread.high]).all():
-        return spread
-    for start, block in values.blocks():  # a sum of large numbers may be infinite, and none of them
-        places = np.argwhere(~np.isfinite(block))
-        if len(places):
-            row, column = places[0]
+def _complete_range(values: Lazy, argument: str, names: tuple | None) -> np.ndarray:
+    """The range ``(2, columns)``; raise where a value is missing or infinite."""
+    low, high = np.full((2, values.shape[1]), [[np.inf], [-np.inf]])
+    for start, block in values.blocks():
+        finite = np.isfinite(block)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
             value = "is missing (NaN or null)" if np.isnan(block[row, column]) else "is infinite"
-            label = label_of(getattr(data, "names", None), column)
             raise ValueError(
-                f"{argument} {value} in column {label} at row {start + row}, the first of maybe "
-                "more. A series that is read in blocks must be complete: fill in what is missing "
-                "where it is stored, or, if it fits into memory, give "
+                f"{argument} {value} in column {label_of(names, column)} at row {start + row}, the "
+                "first of maybe more. A series that is read in blocks must be complete: fill in "
+                "what is missing where it is stored, or, if it fits into memory, give "
                 f"np.asarray({argument}), of which NaN are left out."
             )
-    return spread
+        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+    return np.array([low, high])
 
 
 # --- sequences ----------------------------------------------------------------------------------
@@ -361,20 +372,20 @@ def is_table(data: Any) -> bool:
     return array.ndim < 3 and not held
 
 
-def words_of_axes(data: Any, argument: str) -> tuple[str, ...]:
+def words_of_axes(data: Any) -> tuple[str, ...]:
     """What users should know about an array whose axes look as if they were swapped."""
     shape: tuple[int, ...] = getattr(data, "shape", ())
     if len(shape) != 3 or shape[2] < SWAPPED * shape[1]:
         return ()
     n, steps, inputs = shape
     return (
-        f"{argument} has shape {shape} and is read as {n} sequences of {steps} steps with {inputs} "
-        f"inputs; if it is (cases, channels, time), give {argument}.transpose(0, 2, 1). If it is "
-        f"meant as it is, list({argument}) gives it without this warning.",
+        f"sequences has shape {shape} and is read as {n} sequences of {steps} steps with {inputs} "
+        f"inputs; if it is (cases, channels, time), give sequences.transpose(0, 2, 1). If it is "
+        f"meant as it is, list(sequences) gives it without this warning.",
     )
 
 
-def read_sequences(data: Any, argument: str) -> tuple[list[np.ndarray], Schema]:
+def read_sequences(data: Any) -> tuple[list[np.ndarray], Schema]:
     """Read arrays ``(time, inputs)`` or ``(time,)`` of unequal length, or one array with 3 axes.
 
     Returns arrays ``(time, inputs)``, and the schema they share.
@@ -383,31 +394,31 @@ def read_sequences(data: Any, argument: str) -> tuple[list[np.ndarray], Schema]:
         data = np.asarray(data)
         if data.ndim not in (1, 3):
             raise ValueError(
-                f"{argument} has shape {data.shape}; expected a list of (time, inputs) arrays, "
+                f"sequences has shape {data.shape}; expected a list of (time, inputs) arrays, "
                 "or an array (n, time, inputs) or (n, time)."
             )
     if len(data) == 0:
-        raise ValueError(f"{argument} is empty: give at least two sequences.")
+        raise ValueError("sequences is empty: give at least two sequences.")
     if not hasattr(data[0], "__len__"):
         raise ValueError(
-            f"{argument} holds single numbers; expected one (time, inputs) array for each "
+            "sequences holds single numbers; expected one (time, inputs) array for each "
             "sequence. Give one sequence as a list with one array."
         )
     tables = []
     for i, sequence in enumerate(data):
         if hasattr(sequence, "__len__") and len(sequence) == 0:
             raise ValueError(
-                f"{argument}[{i}] is empty: a sequence needs at least one time step. Remove it and "
+                f"sequences[{i}] is empty: a sequence needs at least one time step. Remove it and "
                 "its label."
             )
-        tables.append(read(sequence, f"{argument}[{i}]"))
+        tables.append(read(sequence, f"sequences[{i}]"))
     first = tables[0].schema
     for i, table in enumerate(tables):
         found, expected = table.values.shape[1], tables[0].values.shape[1]
         if found != expected:
             raise ValueError(
-                f"{argument}[{i}] has {found} inputs (columns), but {argument}[0] has {expected}. "
+                f"sequences[{i}] has {found} inputs (columns), but sequences[0] has {expected}. "
                 "All sequences need the same inputs; only their lengths may differ."
             )
-        first.check(table.schema, f"{argument}[{i}]", f"of {argument}[0]")
+        first.check(table.schema, f"sequences[{i}]", "of sequences[0]")
     return [table.values for table in tables], first

@@ -27,9 +27,8 @@ def figure(value: float | None) -> str:
     size = abs(value)
     if size and not 1e-4 <= size < 1e7:
         return f"{value:.3g}"
-    whole = len(str(int(size))) if size >= 1 else 0
-    decimals = max(0, 4 - whole) if size >= 1 else min(7, 3 - math.floor(math.log10(size or 1)))
-    return f"{value:,.{decimals}f}"
+    place = len(str(int(size))) - 1 if size >= 1 else math.floor(math.log10(size or 1))
+    return f"{value:,.{min(max(3 - place, 0), 7)}f}"
 
 
 def count(number: int, noun: str) -> str:

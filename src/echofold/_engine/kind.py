@@ -305,7 +305,7 @@ def looks_of(kind: Reservoir, inputs: int) -> int:
 
 def row_length(segments: Segments, looks: int, beside: bool) -> int:
     """Columns of a row: inputs of its positions if they stand ``beside``, and looks at states."""
-    return segments.positions * (segments.inputs * beside + looks)
+    return segments.positions * (segments.n_inputs * beside + looks)
 
 
 def drawn(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:

@@ -28,7 +28,7 @@ from echofold._engine.drive import (
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, drawn, row_length
 from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
-from echofold._machine.device import Work, engine, resolve
+from echofold._machine.device import Work, choose_device, engine
 from echofold._machine.progress import passing
 
 PILOT_SEGMENTS = 16
@@ -280,9 +280,9 @@ def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
 
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
-    reservoirs = drawn([kind], problem.segments.inputs, seed)
-    steps = len(problem.washout) + problem.rows
-    return states_of(problem, reservoirs, resolve(device, Work(steps, 1, reservoirs.shape[0])))
+    reservoirs = drawn([kind], problem.segments.n_inputs, seed)
+    work = Work(len(problem.washout) + problem.rows, 1, reservoirs.shape[0])
+    return states_of(problem, reservoirs, choose_device(device, work))
 
 
 def sequence_features(
@@ -296,7 +296,7 @@ def sequence_features(
     first, so that little of the work is padding.
     """
     candidates, positions = reservoirs.shape[1], segments.positions
-    rows, kept = len(segments.beside), positions * segments.inputs * reservoirs.beside
+    rows, kept = len(segments.beside), positions * segments.n_inputs * reservoirs.beside
     features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
     features[:, :, :kept] = segments.beside[:, :kept]
     lengths, weights = segments.lengths, segments.take
@@ -306,7 +306,7 @@ def sequence_features(
     for chosen, steps in _blocks(lengths, max(1, columns // candidates)):
         width = len(chosen)
         present = chosen[chosen >= 0]
-        sequences = np.zeros((width, steps, segments.inputs))
+        sequences = np.zeros((width, steps, segments.n_inputs))
         take = np.zeros((positions, steps, width))
         most = min(steps, segments.longest)
         sequences[: len(present), :most] = segments.padded[present, :most]
@@ -365,7 +365,7 @@ def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, A
     if segments.take is not None:
         steps = few_lengths(segments.longest)
         most = min(steps, segments.longest)
-        sequences = np.zeros((room, steps, segments.inputs))
+        sequences = np.zeros((room, steps, segments.n_inputs))
         take = np.zeros((segments.positions, steps, room))
         sequences[: problem.rows, :most] = segments.padded[:, :most]
         take[:, :most, : problem.rows] = segments.take[:, :most]

@@ -20,7 +20,7 @@ from echofold._machine.notices import warn_of
 LEAST = 2**28  # bytes free, without which the libraries of a card end the process
 LITTLE = 2**31  # bytes free, below which any trouble of a device is that of its memory
 # What JAX says when the memory of a device is full: of arrays, or of a library that needs some.
-OF_FULL = (
+SIGNS_OF_FULL = (
     "RESOURCE_EXHAUSTED", "out of memory", "OUT_OF_MEMORY", "solverDnCreate", "cublasCreate",
     "Failed to allocate", "failed to create cublas", "Failed to initialize BLAS",
     "DNN library initialization failed",
@@ -52,18 +52,18 @@ def engine(device: str = "cpu"):
         with jax.enable_x64(True), jax.default_device(find(device)), one_blas_thread():
             yield
     except jax.errors.JaxRuntimeError as error:
-        told = any(words in str(error) for words in OF_FULL)
+        told = any(words in str(error) for words in SIGNS_OF_FULL)
         if is_accelerator(device) and (told or memory_of(device) < LITTLE):
             raise DeviceFull(device) from error
         raise
 
 
 @cache
-def works(device: str) -> bool:
+def is_usable(device: str) -> bool:
     """Whether an accelerator does a small factorisation: not if others hold all of its memory."""
     import jax.numpy as jnp
 
-    left = _left_on_card(find(device).local_hardware_id or 0)  # where libraries keep their own
+    left = _left_on_card(device)  # where libraries keep their own
     if memory_of(device) < LEAST or (left is not None and left < LEAST):
         return False
     try:
@@ -86,7 +86,7 @@ def is_accelerator(device: str) -> bool:
     return device.partition(":")[0] != "cpu"
 
 
-def alike(device: str) -> list[str]:
+def peers(device: str) -> list[str]:
     """The devices that share out a search on ``device``: all of its kind, unless one is named."""
     import jax
 
@@ -104,13 +104,13 @@ def memory_of(device: str) -> int:
     used = tells.get("bytes_in_use", 0)
     free = int(tells["bytes_limit"] - used)
     # JAX does not know what other processes hold of what it has not taken yet.
-    left = _left_on_card(find(device).local_hardware_id or 0)
+    left = _left_on_card(device)
     if left is None:
         return free
     return min(free, int(max(tells.get("pool_bytes", 0) - used, 0)) + left)
 
 
-def _left_on_card(place: int) -> int | None:
+def _left_on_card(device: str) -> int | None:
     """Bytes of an NVIDIA card that no process has taken; None where its driver is not there."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
@@ -118,6 +118,7 @@ def _left_on_card(place: int) -> int | None:
         return None
     card, context = ctypes.c_int(), ctypes.c_void_p()
     left, whole = ctypes.c_size_t(), ctypes.c_size_t()
+    place = find(device).local_hardware_id or 0
     if cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(card), place):
         return None
     if cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), card):
@@ -244,11 +245,11 @@ class Work(NamedTuple):
         return self.steps * STEP + self.on_processor / FASTER
 
 
-def resolve(device: str, *work: Work) -> str:
+def choose_device(device: str, *work: Work) -> str:
     """The device that ``"auto"`` stands for, or ``device`` itself, checked to be there."""
     if device != "auto":
         find(device)
-        if is_accelerator(device) and not works(device):
+        if is_accelerator(device) and not is_usable(device):
             raise DeviceFull(device)
         return device
     if sum(one.on_processor - one.on_accelerator for one in work) < WORTH_IT:
@@ -256,7 +257,7 @@ def resolve(device: str, *work: Work) -> str:
     import jax
 
     best = jax.default_backend()
-    if is_accelerator(best) and not works(best):
+    if is_accelerator(best) and not is_usable(best):
         warn_of([f"The memory of device {best!r} is full, so the work is done on the processor."])
         return "cpu"
     return best

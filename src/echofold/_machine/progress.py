@@ -70,7 +70,11 @@ _shown: list[Progress] = []  # the latest one that was entered is told of rows
 
 
 class Progress:
-    """Does nothing; also the interface of those that show something."""
+    """Shows nothing; others show evaluations or, without a ``total``, one piece of work."""
+
+    def __init__(self, total: int | None = None, name: str = ""):
+        self.total, self.name = total, name
+        self.last, self.pace = time.monotonic(), Pace(total or 1)
 
     def __enter__(self):
         self.begin()
@@ -93,6 +97,11 @@ class Progress:
     def within(self, words: str) -> None:
         """Show how far the evaluation is that is under way."""
 
+    def left(self, done: int) -> str:
+        """The time left in words; none as long as it cannot be told."""
+        left = self.pace.left(done)
+        return "" if left is None else f"{in_time(left)} left"
+
 
 def passing(done: int, total: int, what: str = "rows driven") -> None:
     """Tell whoever waits that ``done`` of ``total`` rows, or other steps, were passed."""
@@ -100,25 +109,13 @@ def passing(done: int, total: int, what: str = "rows driven") -> None:
         _shown[-1].within(f"{done / total:.0%} of {total:,} {what}")
 
 
-class _Shown(Progress):
-    """Shows evaluations as they are finished; without a ``total``, one piece of work."""
-
-    def __init__(self, total: int | None, name: str):
-        self.total, self.name = total, name
-        self.last, self.pace = time.monotonic(), Pace(total or 1)
-
-    def left(self, done: int) -> str:
-        """The time left in words; none as long as it cannot be told."""
-        left = self.pace.left(done)
-        return "" if left is None else f"{in_time(left)} left"
-
-
-class _Bar(_Shown):
+class _Bar(Progress):
     """A bar by rich, in a terminal or a notebook; without a ``total`` only words."""
 
     def __init__(self, total: int | None, name: str):
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Columns
 
         super().__init__(total, name)
         columns: list[Any] = [TextColumn("{task.description}")]
@@ -128,7 +125,7 @@ class _Bar(_Shown):
                 TextColumn("{task.fields[left]}"),
             ]  # fmt: skip
         columns.append(TextColumn("{task.fields[within]}"))
-        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.bar = Columns(*columns, console=Console(stderr=True), transient=True)
         self.task = self.bar.add_task(name, total=total, best="–", within="", left="")
 
     def begin(self) -> None:
@@ -149,7 +146,7 @@ class _Bar(_Shown):
             self.bar.update(self.task, within=words)
 
 
-class _Lines(_Shown):
+class _Lines(Progress):
     """Plain lines, about one every two seconds."""
 
     done = 0
@@ -173,16 +170,14 @@ class _Lines(_Shown):
 class _Late(Progress):
     """Nothing at first: one piece of work is shown once it has taken a while."""
 
-    def __init__(self, name: str):
-        self.name, self.began = name, time.monotonic()
-        self.shown: Progress | None = None
+    shown: Progress | None = None
 
     def end(self) -> None:
         if self.shown is not None:
             self.shown.end()
 
     def within(self, words: str) -> None:
-        if self.shown is None and time.monotonic() - self.began >= WAIT:
+        if self.shown is None and time.monotonic() - self.last >= WAIT:
             self.shown = _shown_by(None, self.name)
             self.shown.begin()
         if self.shown is not None:
@@ -198,7 +193,7 @@ def progress(setting: Any, total: int, name: str) -> Progress:
 
 def one_piece(name: str, setting: Any = "auto") -> Progress:
     """What to show of one piece of work, such as a fit; only if it takes long."""
-    return _Late(name) if setting and (setting != "auto" or _seen()) else Progress()
+    return _Late(None, name) if setting and (setting != "auto" or _seen()) else Progress()
 
 
 def _seen() -> bool:

@@ -19,7 +19,7 @@ from echofold._data.scikit_learn import SharesFunctions
 from echofold._engine.kind import Reservoir, Reservoirs, restored
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_process, check_room
-from echofold._machine.device import Work, engine, one_blas_thread, resolve
+from echofold._machine.device import Work, choose_device, engine, one_blas_thread
 from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
 from echofold._validation.refit import Growing
@@ -193,7 +193,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         """Raise for a parameter that is not allowed, or a device that is not there."""
         check_process()
         self._check_values(self.get_params(deep=False))
-        resolve(self.device)
+        choose_device(self.device)
 
     def _states(self, problem: Problem, seed: int) -> States:
         """The states that this network has on a problem."""
@@ -206,7 +206,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         with one_piece("fitting"):
             ridge = self._ridge_of(problem.targets.shape[1])
             readout, condition = fit_all(source, ridge, bool(self.penalize_bias))
-        warn_of(problem.missing)
+        warn_of(problem.notes)
         return self._install(source, readout, seed, condition)
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
@@ -223,7 +223,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         if self.reservoir_.free() is not self.reservoir_:  # it runs otherwise from now on
             problem, r = source.problem, self._reservoirs()
             work = Work(len(problem.washout) + problem.rows, 1, r.shape[0])
-            state = states_of(problem, r, resolve(self.device, work)).final()[:, 0]
+            state = states_of(problem, r, choose_device(self.device, work)).final()[:, 0]
             self.state_ = np.ascontiguousarray(state)
         self.seed_, self.condition_ = seed, condition
         return self
@@ -256,7 +256,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _engine(self, steps: int = 1, columns: int = 1):
         """The engine's context, on the device for so many steps of ``columns`` side by side."""
-        return engine(resolve(self.device, Work(steps, columns, len(self.state_))))
+        return engine(choose_device(self.device, Work(steps, columns, len(self.state_))))
 
 
 def fit_all(

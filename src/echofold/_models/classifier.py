@@ -224,14 +224,14 @@ class ESNClassifier(ClassifierMixin, ESN):
         self.X_scaler_ = Scaler.learned(np.concatenate(arrays), self.scale, "sequences")
         scaled = [self.X_scaler_.scaled(array) for array in arrays]
         problem = classification(scaled, codes, self.classes_, self.states)
-        return replace(problem, missing=words_of_axes(sequences, "sequences"))
+        return replace(problem, notes=words_of_axes(sequences))
 
     def _sequences(self, sequences, *, reset: bool) -> list[np.ndarray]:
         """Read sequences as arrays ``(time, inputs)``, and check them against those of `fit`."""
         if is_table(sequences):
             arrays, schema = self._rows(sequences, reset=reset)
         else:
-            arrays, schema = read_sequences(sequences, "sequences")
+            arrays, schema = read_sequences(sequences)
             if reset:
                 self._forget("n_features_in_", "feature_names_in_")
         if reset:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import read_range, series_first
 from echofold._data.dates import Timeline, check_aligned, timeline, words_of_dates
-from echofold._data.lazy import Lazy, Values, beside, is_long, mapped
+from echofold._data.lazy import Lazy, Values, blocks_of, hstack, is_long, mapped
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -22,7 +22,7 @@ from echofold._data.missing import (
     require_two,
     words_of_table,
 )
-from echofold._data.problem import FORECASTING, Problem, blocks_of, forecasting, read_rows
+from echofold._data.problem import FORECASTING, Problem, forecasting
 from echofold._data.represent import (
     OPENINGS,
     PARAMETERS,
@@ -33,7 +33,7 @@ from echofold._data.represent import (
 )
 from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, Table, read_weights, write
+from echofold._data.tables import Schema, Table, read_rows, read_weights, write
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
 from echofold._engine.states import States
@@ -305,7 +305,7 @@ class ESNForecaster(ESN):
     def _advance(self, y: np.ndarray, known: np.ndarray) -> None:
         """Move on over values ``(rows, outputs)`` that are all known."""
         r, form = self._reservoirs(), self._representation()
-        levels = np.vstack([self._levels(), form.levels(y, "y")])
+        levels = np.vstack([self._levels(), form.levels(y)])
         values = self.y_scaler_.scaled(form.differences(levels))
         inputs = np.hstack([np.vstack([self.last_, values[:-1]]), known])
         with self._engine():
@@ -336,17 +336,17 @@ class ESNForecaster(ESN):
         form, long = representation_of(self.get_params()), is_long(y, X)
         table, span = read_rows(y, "y", long)
         self.y_schema_ = table.schema
-        self.timeline_ = None if table.index is None else timeline(table.index, "y")
+        self.timeline_ = None if table.index is None else timeline(table.index)
         limits = read_range(self.output_range, span.shape[1])
         self._check_allowed(table.values, form, limits)
-        present, rows = None if long else present_rows(table.values, "y"), len(table.values)
+        present, rows = None if long else present_rows(table.values), len(table.values)
         if present is not None:  # what comes after the last value is moved over when trained
             rows = int(np.flatnonzero(present)[-1]) + 1
             present = present[:rows]
         values = table.values[:rows]
         self._check_length(rows, form)
         if present is not None:
-            require_two(form.whole(present), "y", "rows")
+            require_two(form.whole(present), "rows")
         self.y_scaler_ = Scaler.learned(_represented(values, form)[1], self.scale, "y")
         levels, differences = _represented(_filled(values, form), form)
         self.last_ = self.y_scaler_.scaled(differences[-1])
@@ -369,11 +369,11 @@ class ESNForecaster(ESN):
             return problem
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
         words += words_of_known(X)
-        words += () if table.index is None else words_of_dates(table.index, "y")
+        words += () if table.index is None else words_of_dates(table.index)
         if rows == len(table.values):
-            return replace(problem, missing=words)
+            return replace(problem, notes=words)
         words += (f"After row {rows - 1} of y {ON_ITS_OWN}",)
-        return replace(problem, missing=words, later=(table.values[rows:], known[rows:]))
+        return replace(problem, notes=words, later=(table.values[rows:], known[rows:]))
 
     def _problem(self, table: Table, X, first: int | None, washout: int | str) -> Problem:
         """The problem of another series, in the units that were learned.
@@ -401,7 +401,7 @@ class ESNForecaster(ESN):
             self.X_schema_.check(known_table.schema, "X")
             self._check_beside(known_table, table)
         known = self._known(known_table, form, first or 0, len(table.values))
-        return self._pairs(table.values, known, form, washout, present_rows(table.values, "y"))
+        return self._pairs(table.values, known, form, washout, present_rows(table.values))
 
     def _pairs(
         self, values: Values, known: Values, form: Representation, washout, present, weights=None
@@ -424,7 +424,7 @@ class ESNForecaster(ESN):
             waves = Lazy(form.waves, rows, waves.shape[1], first)
         if X is None or self.X_scaler_ is None:
             return waves
-        return beside(mapped(self.X_scaler_.scaled, _filled(X.values, form)), waves)
+        return hstack(mapped(self.X_scaler_.scaled, _filled(X.values, form)), waves)
 
     def _read_known(self, X, rows: int, method: str, long: bool = False) -> Any:
         """Known inputs of the ``rows`` rows after the data so far."""
@@ -464,7 +464,7 @@ class ESNForecaster(ESN):
                 f"X has {len(given.values)} rows and y has {rows}; row t of X belongs "
                 "to y(t). Give X for the times of y here, and its future rows to forecast."
             )
-        check_aligned(y.index, given.index, "X")
+        check_aligned(y.index, given.index)
 
     @property
     def _limits(self) -> np.ndarray | None:
@@ -474,7 +474,7 @@ class ESNForecaster(ESN):
     def _check_allowed(self, values: Values, form: Representation, limits) -> None:
         """Raise for values that have no level, or are outside of the ``limits (2, outputs)``."""
         for first, block in blocks_of(values) if form or limits is not None else ():
-            form.levels(block, "y", first)
+            form.levels(block, first)
             outside = np.zeros(0) if limits is None else (block < limits[0]) | (block > limits[1])
             if outside.any():
                 row, column = np.argwhere(outside)[0]
@@ -546,5 +546,5 @@ def _filled(values: Values, form: Representation) -> Values:
 
 def _represented(values: Values, form: Representation) -> tuple[Values, Values]:
     """Levels, and differences of them."""
-    levels = mapped(partial(form.levels, argument="y"), values)
+    levels = mapped(form.levels, values)
     return levels, mapped(form.differences, levels, form.lost)

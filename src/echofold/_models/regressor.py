@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from echofold._data.arguments import read_range
-from echofold._data.lazy import Values, is_long, loaded, mapped
+from echofold._data.lazy import Values, blocks_of, is_long, loaded, mapped
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -19,7 +19,7 @@ from echofold._data.missing import (
     words_of,
     words_of_table,
 )
-from echofold._data.problem import REGRESSION, Problem, blocks_of, read_rows, regression
+from echofold._data.problem import REGRESSION, Problem, regression
 from echofold._data.scaling import Scaler
 from echofold._data.tables import (
     Schema,
@@ -27,6 +27,7 @@ from echofold._data.tables import (
     check_columns,
     kind_of,
     read,
+    read_rows,
     read_weights,
     require_finite,
     require_some,
@@ -179,7 +180,7 @@ class ESNRegressor(RegressorMixin, ESN):
         float
         """
         target = read(y, "y", missing=True)
-        present = present_rows(target.values, "y")
+        present = present_rows(target.values)
         if present is None:
             return super().score(X, y, sample_weight)
         from sklearn.metrics import r2_score
@@ -207,12 +208,12 @@ class ESNRegressor(RegressorMixin, ESN):
             self.y_scaler_,
             read_weights(sample_weight, len(values)),
             self.output_range_,
-            None if long else present_rows(values, "y"),
+            None if long else present_rows(values),
         )
         if long:
             return problem
         words = words_of_table(target, "y", AS_TARGETS) + self._words(inputs, X)
-        return replace(problem, missing=words)
+        return replace(problem, notes=words)
 
     def _inputs(self, X, long: bool, target: Table | None = None, *, reset: bool = False) -> Any:
         """Check ``X (T, inputs)``: as scikit-learn does or, of what is ``long``, in blocks."""

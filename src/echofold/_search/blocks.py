@@ -15,7 +15,7 @@ from echofold._engine.kind import Reservoir, drawn
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.available import check_executor, check_process
-from echofold._machine.device import DeviceFull, alike, in_threads, one_blas_thread, resolve
+from echofold._machine.device import DeviceFull, choose_device, in_threads, one_blas_thread, peers
 from echofold._machine.notices import warn_of
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record, gathered
@@ -93,10 +93,10 @@ def _all_draws(block: Block) -> tuple[list[States], list[Batch]]:
     """Sources and results of every draw, closed loops included unless they are to be pruned."""
     problem, settings = block.problem, block.settings
     # Radii of the draws are found in threads.
-    inputs = problem.segments.inputs
+    inputs = problem.segments.n_inputs
     draws = in_threads(lambda seed: drawn(block.kinds, inputs, seed), block.seeds)
     work = problem, block.schemes, block.kinds[0], len(block.kinds) * len(draws), settings
-    device = resolve(block.device, *(work_of(*work) if block.device == "auto" else ()))
+    device = choose_device(block.device, *(work_of(*work) if block.device == "auto" else ()))
     sources = [states_of(problem, reservoirs, device) for reservoirs in draws]
     if settings.verify:
         settings = with_checkable_metrics(settings)
@@ -119,7 +119,7 @@ def carry_out(
     """Run blocks, here or by workers, and yield their records as they are finished."""
     blocks = list(blocks)
     if executor is None and (n_jobs is None or n_jobs == 1):
-        devices = alike(blocks[0][1].device) if blocks else []
+        devices = peers(blocks[0][1].device) if blocks else []
         if len(devices) > 1 and len(blocks) > 1:
             yield from _over_devices(blocks, devices)
             return

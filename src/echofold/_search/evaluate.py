@@ -25,7 +25,7 @@ from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs
 from echofold._engine.states import States, single, states_of
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import Work, engine, resolve
+from echofold._machine.device import Work, choose_device, engine
 from echofold._machine.notices import said_once
 from echofold._machine.progress import one_piece
 from echofold._models.ensemble import ForecastEnsemble, combined
@@ -41,8 +41,7 @@ from echofold._validation.settings import (
 from echofold._validation.validate import validate
 from echofold.metrics import crps, interval_score
 from echofold.metrics._metric import Metric, check_not_zero
-from echofold.metrics._targets import Spread
-from echofold.metrics._targets import spread_of as spread_of_rows
+from echofold.metrics._targets import Spread, spread_in_blocks
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,7 +70,7 @@ def spread_of(values: Any) -> Spread:
     """How far all values spread, for stretches that are constant; only whole rows count."""
     values = np.asarray(values, dtype=float).reshape(len(values), -1)
     whole = np.where(complete(values)[:, None], values, np.nan)
-    return spread_of_rows([whole])._replace(rows=whole)
+    return spread_in_blocks([whole])._replace(rows=whole)
 
 
 def complete(values: np.ndarray) -> np.ndarray:
@@ -462,7 +461,7 @@ def backtest(
             for one in members
         ]
         more = 1 if refit else washout or 0  # to train on, or to warm up
-        earliest = 1 + more + max(one.skipped for one in problems)
+        earliest = more + max(one.first_target for one in problems)
         at = _starts(starts, earliest, len(table.values), horizon)
         each = [
             _forecasts(one, problem, at, horizon, washout, refit)
@@ -528,9 +527,9 @@ def _forecasts(
     model: ESNForecaster, problem: Problem, at: np.ndarray, horizon: int, washout, refit: bool
 ) -> np.ndarray:
     """Forecasts ``(starts, horizon, outputs)`` of one model, in original units."""
-    r, places = model._reservoirs(), at - 1 - problem.skipped
+    r, places = model._reservoirs(), at - problem.first_target
     work = Work(problem.rows, 1, r.shape[0]), Work(horizon, len(at), r.shape[0])
-    source = states_of(problem, r, resolve(model.device, *work))
+    source = states_of(problem, r, choose_device(model.device, *work))
     if refit:
         # As `fit` does: a readout learns from states with noise, and runs on without it.
         kind = model.reservoir_

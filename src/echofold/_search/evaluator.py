@@ -11,7 +11,7 @@ import numpy as np
 
 from echofold._data.arguments import candidate_seed
 from echofold._engine.kind import Reservoir
-from echofold._machine.device import alike, is_accelerator, one_blas_thread, resolve
+from echofold._machine.device import choose_device, is_accelerator, one_blas_thread, peers
 from echofold._machine.progress import Progress
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint, expected
@@ -77,7 +77,7 @@ class Evaluator:
             together = True
             width = max(1, NETWORKS // len(self.seeds))
             if self.executor is None:
-                width = min(width, -(-len(places) // len(alike(device))))
+                width = min(width, -(-len(places) // len(peers(device))))
         width = len(places) if self.prune else width
         numbers = range(len(self.seeds))
         for draws in [tuple(numbers)] if together else [(draw,) for draw in numbers]:
@@ -100,7 +100,7 @@ class Evaluator:
         """Where candidates are validated, as far as can be told from here."""
         if self.executor is not None:  # its workers may be other machines, and decide themselves
             return "cpu" if device == "auto" else device
-        return resolve(device, *work_of(*work))
+        return choose_device(device, *work_of(*work))
 
     def run(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> Record:
         """Evaluate candidates, on some of the splits if ``only`` names them."""

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, Values
+from echofold._data.lazy import Values, blocks_of
 from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir
 from echofold._folds.splits import RowSplits
@@ -106,8 +106,7 @@ def fingerprint(*arrays: Values | None) -> str:
             digest.update(b"none")
         else:
             digest.update(repr((array.dtype.str, array.shape)).encode())
-            parts = (rows for _, rows in array.blocks()) if isinstance(array, Lazy) else [array]
-            for part in parts:
+            for _, part in blocks_of(array):
                 digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()[:32]
 

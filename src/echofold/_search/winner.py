@@ -268,7 +268,7 @@ def validate_winner(
     with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
         residuals = (targets - found[:, :, 0]) * scored.unit
         outputs = truth - residuals
-    residuals[~problem.counts(rows)] = truth[~problem.counts(rows)] = np.nan
+    residuals[~problem.is_scored(rows)] = truth[~problem.is_scored(rows)] = np.nan
     return SplitReadouts(
         W, errors, ridge, train_rows, residuals, outputs, truth, _apart(splits.runs)
     )
@@ -285,7 +285,7 @@ def output_ridges(
     settings = Settings(path, penalised, [resolve("rmse")], readouts=True)
     W = validate(source, {"winner": splits}, settings, loops=False)["winner"].W[0]
     rows, problem = splits.valid_rows, source.problem
-    counts = problem.counts(rows)
+    counts = problem.is_scored(rows)
     sums = np.zeros((*W.shape[:2], W.shape[-1]))
     for split, places, states in _states_of(source, rows):
         errors = problem.targets[rows[split, places]] - problem.clip(_outputs(states, W[split]))
@@ -369,10 +369,10 @@ def validation_outputs(
     rows = splits.valid_rows if whole else _kept(problem, splits).rows
     if outputs is None:
         truth = _targets(problem, rows)[1]
-        truth[~problem.counts(rows)] = np.nan
+        truth[~problem.is_scored(rows)] = np.nan
         outputs = problem.original(_open_loop(source, rows, readouts.W))
         outputs[rows >= problem.rows] = np.nan
-    first = problem.skipped + problem.task.ahead
+    first = problem.first_target
     return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
 
 

@@ -90,8 +90,8 @@ def work_of(
 ) -> list[Work]:
     """Driving and validating so many networks of one kind, by every scheme."""
     segments = problem.segments
-    units = kind.size(segments.inputs)
-    m = row_length(segments, looks_of(kind, segments.inputs), kind._view.inputs)
+    units = kind.size(segments.n_inputs)
+    m = row_length(segments, looks_of(kind, segments.n_inputs), kind._view.inputs)
     work = [Work(segments.longest, networks * segments.count, units)]
     for name, size in sizes_of(problem, schemes, m, settings).items():
         splits = schemes[name]

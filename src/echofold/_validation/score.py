@@ -14,7 +14,7 @@ from echofold._machine.arrays import namespace
 from echofold._machine.programs import program
 from echofold.metrics._horizon import Horizon
 from echofold.metrics._metric import SIZES, Metric, Scaled, check_not_zero
-from echofold.metrics._targets import denominators, interval_denominators, spread_of
+from echofold.metrics._targets import denominators, interval_denominators, spread_in_blocks
 
 AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
@@ -36,7 +36,7 @@ def _tolerance(problem: Problem, metrics: list[Metric]) -> np.ndarray | None:
     horizons = [one.function for one in metrics if isinstance(one.function, Horizon)]
     if not horizons:
         return None
-    return horizons[0].tolerance(spread_of(values_in_blocks(problem)))
+    return horizons[0].tolerance(spread_in_blocks(values_in_blocks(problem)))
 
 
 def values_in_blocks(problem: Problem) -> Iterator[np.ndarray]:
@@ -44,7 +44,7 @@ def values_in_blocks(problem: Problem) -> Iterator[np.ndarray]:
     for first in range(0, problem.rows, AT_A_TIME):
         rows = np.arange(first, min(first + AT_A_TIME, problem.rows))
         values = problem.offset + problem.unit * np.asarray(problem.targets[rows])
-        yield np.where(problem.counts(rows)[:, None], values, np.nan)
+        yield np.where(problem.is_scored(rows)[:, None], values, np.nan)
 
 
 def check_values_of(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> None:
@@ -69,7 +69,7 @@ def _check_not_zero(problem: Problem, splits: RowSplits) -> None:
         values = values[validated]  # NaN, where there is none, is not zero
         # A zero that was scaled comes back as zero up to the rounding of what it was scaled by.
         made_of = np.abs(scored.offset) + np.abs(values)
-        in_data = first + validated + problem.skipped + problem.task.ahead
+        in_data = first + validated + problem.first_target
         check_not_zero(values, made_of, in_data)
         first = last
 
@@ -119,7 +119,7 @@ class Compared(NamedTuple):
 def compared(problem: Problem, rows: np.ndarray, metrics: list[Metric]) -> Compared:
     """What sums of errors of these rows are made with."""
     needs = needs_of(metrics)
-    real, at = problem.counts(rows), np.minimum(rows, problem.rows - 1)
+    real, at = problem.is_scored(rows), np.minimum(rows, problem.rows - 1)
     targets = labels = None
     if problem.output_range is not None or "labels" in needs:
         targets = problem.targets[at][:, :, None]
@@ -168,7 +168,7 @@ def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -
         return np.stack([call_metric(metric, problem, rows, one) for one in residuals])
     scores = np.empty((residuals.shape[0], residuals.shape[2]))
     for split in range(len(scores)):
-        real = problem.counts(rows[split])  # rows of a gap may stand before those of validation
+        real = problem.is_scored(rows[split])  # rows of a gap may stand before those of validation
         targets = problem.targets[rows[split][real]]
         for ridge in range(scores.shape[1]):
             outputs = targets - residuals[split, real, ridge]

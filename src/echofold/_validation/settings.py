@@ -75,12 +75,12 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
 def _groups(groups, problem: Problem) -> np.ndarray:
     """Groups of the rows that are split; a pair of a forecast takes its target's."""
     groups = np.asarray(groups)
-    if groups.shape != (problem.given,):
+    if groups.shape != (problem.data_rows,):
         raise ValueError(
-            f"groups has shape {groups.shape}, expected ({problem.given},): one group for each row "
-            "of the data (for a classifier, for each sequence)."
+            f"groups has shape {groups.shape}, expected ({problem.data_rows},): one group for each "
+            "row of the data (for a classifier, for each sequence)."
         )
-    first = problem.skipped + problem.task.ahead
+    first = problem.first_target
     return groups[first : first + problem.rows]
 
 
@@ -160,7 +160,7 @@ def check_prunable(problem: Problem, schemes: dict[str, RowSplits]) -> None:
 
 def describe_data(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:
     """Sentences about missing values, splits that are left out for them, and classes not seen."""
-    notes = list(problem.missing)
+    notes = list(problem.notes)
     for splits in schemes.values():
         if problem.labels is not None:
             notes += _describe_unseen(problem, splits)

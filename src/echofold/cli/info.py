@@ -12,7 +12,7 @@ import jax
 
 from echofold import __version__
 from echofold._machine.available import available
-from echofold._machine.device import WORTH_IT, alike
+from echofold._machine.device import WORTH_IT, peers
 from echofold._validation.plan import budget
 
 FOLDER = "jax_compilation_cache_dir"  # of compiled programs, among the settings of JAX
@@ -61,8 +61,8 @@ def _searches() -> str:
     if there == "cpu":
         return "on the processor: JAX sees no accelerator"
     return (
-        f"on {', '.join(alike(there))} where that is estimated to save more than {WORTH_IT:.0f} s "
-        "against one thread of the processor, and on the processor otherwise; single networks "
+        f"on {', '.join(peers(there))} where that is estimated to save more than {WORTH_IT:.0f} "
+        "s against one thread of the processor, and on the processor otherwise; single networks "
         "stay there"
     )
 

@@ -276,7 +276,7 @@ def _start(model: ESNForecaster, y: Any) -> np.ndarray:
             f"y has {len(table.values)} rows, expected at least {form.lost + 2} to start the loop "
             "after. Give more, or leave y out."
         )
-    values = model.y_scaler_.scaled(form.differences(form.levels(table.values, "y")))
+    values = model.y_scaler_.scaled(form.differences(form.levels(table.values)))
     x = np.asarray(advance(model._reservoirs(), values[:-1]))
     return np.concatenate([x[:, 0], values[-1]])
 

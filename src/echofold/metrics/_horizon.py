@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from echofold._data.arguments import check_number
-from echofold.metrics._targets import Spread, pair, spread_of
+from echofold.metrics._targets import Spread, pair, spread_in_blocks
 
 NORMALISED = ("std", "each", "rms")
 POSITIVE = "a positive number"
@@ -33,7 +33,7 @@ class Horizon:
     def __call__(self, y_true: Any, y_pred: Any, *, scale: Spread | None = None) -> float:
         """Time until the error of ``y_pred`` exceeds the threshold."""
         t, y = pair(y_true, y_pred)
-        tolerance = self.tolerance(spread_of([t]) if scale is None else scale)
+        tolerance = self.tolerance(spread_in_blocks([t]) if scale is None else scale)
         with np.errstate(over="ignore", invalid="ignore"):
             beyond = ~((((y - t) / tolerance) ** 2).sum(axis=1) <= 1)
         return (int(beyond.argmax()) if beyond.any() else len(t)) * self.step

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from echofold._data.scaling import merged
+
 # Variation below 1e-12 of the size of the values is rounding left by whatever computed them.
 _CONSTANT = 1e-24
 _BLOCK = 2**14  # rows looked at together where a copy of all would be large
@@ -56,19 +58,16 @@ class Spread(NamedTuple):
         return float(self.deviation.sum())
 
 
-def spread_of(blocks: Iterable[np.ndarray]) -> Spread:
+def spread_in_blocks(blocks: Iterable[np.ndarray]) -> Spread:
     """The spread of rows ``(rows, outputs)`` that come in blocks; rows with NaN are left out."""
-    rows, mean, deviation = 0, 0.0, 0.0
+    rows, mean, squares = 0, 0.0, 0.0
     for block in blocks:
         block = block[~np.isnan(block).any(axis=1)]
         if not len(block):
             continue
-        # Blocks are joined by their means, which loses nothing to values far from zero.
-        own, joined = block.mean(axis=0), rows + len(block)
-        deviation = deviation + ((block - own) ** 2).sum(axis=0)
-        deviation = deviation + (own - mean) ** 2 * (rows * len(block) / joined)
-        mean, rows = mean + (own - mean) * (len(block) / joined), joined
-    variance = np.asarray(deviation) / max(rows, 1)
+        mean, squares = merged(rows, mean, squares, block)
+        rows += len(block)
+    variance = np.asarray(squares) / max(rows, 1)
     return Spread(variance, variance + np.asarray(mean) ** 2)
 
 

@@ -65,7 +65,7 @@ def label_time(ax: Any, index: Any) -> None:
 def continued(index: Any, rows: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
     """Where the series and the ``horizon`` values after it stand."""
     if index is not None:
-        ends = timeline(index, "y")
+        ends = timeline(index)
         if ends.kind != "rows":
             return positions(index, rows), positions(ends.following(horizon), horizon)
     return np.arange(rows), np.arange(rows, rows + horizon)

@@ -103,7 +103,7 @@ def _sequences(search: Any) -> dict[str, Any]:
         "facts": [
             ("Sequences", str(len(sequences))),
             ("Steps", " to ".join(map(str, sorted({min(lengths), max(lengths)})))),
-            ("Inputs", str(problem.segments.inputs)),
+            ("Inputs", str(problem.segments.n_inputs)),
             ("Classes", str(len(classes))),
         ],
         "head": ("class", "sequences"),

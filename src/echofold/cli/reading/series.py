@@ -211,7 +211,7 @@ def read_inputs(
     nothing can be learned are left out.
     """
     index, known = series.values.index, len(series.values)
-    ahead = timeline(index, "y").following(horizon) if horizon else index[:0]
+    ahead = timeline(index).following(horizon) if horizon else index[:0]
     dates = index.append(ahead)
     parts = [_own_inputs(series, dates, fill, note)]
     if file is not None:
