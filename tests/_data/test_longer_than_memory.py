@@ -335,7 +335,7 @@ def test_outputs_of_long_intervals_are_not_all_kept(monkeypatch):
         same(kept, every[:, :30], rtol=1e-8)
         same(read.forecast(9), whole.forecast(9), rtol=1e-8)
         assert read.best_estimator_.runs_ == whole.best_estimator_.runs_ == 4
-    assert read._winners.outputs("cv", False).outputs.shape == (4, 30, 1)
+    assert read._winners.outputs("cv").outputs.shape == (4, 30, 1)
 
 
 def test_metrics_of_the_user():

@@ -132,7 +132,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     _task: ClassVar[Task]
     _shapes_the_problem: ClassVar[tuple[str, ...]] = ("washout", "scale")  # parameters of `_read`
-    _openings: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
+    _skips_rows: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
 
     ridge: Any

@@ -125,7 +125,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         "feature_names_in_": Stored("names", ("columns",), always=False),
     }
     _shapes_the_problem = ("scale", "states")
-    _openings = ()
+    _skips_rows = ()
 
     def __init__(
         self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,

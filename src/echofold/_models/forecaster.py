@@ -24,8 +24,8 @@ from echofold._data.missing import (
 )
 from echofold._data.problem import FORECASTING, Problem, blocks_of, forecasting, read_rows
 from echofold._data.represent import (
-    OPENINGS,
     PARAMETERS,
+    SKIPS_ROWS,
     Form,
     Representation,
     read_representation,
@@ -116,7 +116,7 @@ class ESNForecaster(ESN):
 
     _task = FORECASTING
     _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range")
-    _openings = ("washout", *OPENINGS)
+    _skips_rows = ("washout", *SKIPS_ROWS)
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),

@@ -51,7 +51,7 @@ def run_block(block: Block) -> Record:
     began = time.perf_counter()
     pruned, ran = {}, 0
     with one_blas_thread():
-        sources, results = _some_where(block)
+        sources, results = _validate(block)
         for name, splits in block.schemes.items():
             if not runs_closed_loop(block.problem, splits):
                 if block.prune:  # runs of one step cannot be cut short
@@ -78,7 +78,7 @@ def run_block(block: Block) -> Record:
     )
 
 
-def _some_where(block: Block) -> tuple[list[States], list[Batch]]:
+def _validate(block: Block) -> tuple[list[States], list[Batch]]:
     """`_all_draws` on the device of a block, or on the processor if it may and must."""
     try:
         return _all_draws(block)

@@ -28,7 +28,7 @@ from echofold._folds.splits import RowSplits
 from echofold._machine.device import Work, engine, resolve
 from echofold._machine.notices import said_once
 from echofold._machine.progress import one_piece
-from echofold._models.ensemble import ForecastEnsemble, combined
+from echofold._models.ensemble import ForecastEnsemble
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._models.forecaster import ESNForecaster
 from echofold._validation.settings import (
@@ -471,8 +471,7 @@ def backtest(
     check_zeros(metrics, table.values, at, horizon)
     forecasts = each[0]
     if isinstance(model, ForecastEnsemble):
-        how = model.range_, model.learns_logarithms
-        forecasts = np.stack([combined(runs, *how) for runs in np.stack(each, axis=1)])
+        forecasts = np.stack([model._combine(runs) for runs in np.stack(each, axis=1)])
     return _backtested(table, at, forecasts, metrics)
 
 

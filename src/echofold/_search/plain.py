@@ -167,7 +167,7 @@ def _judged(
 ) -> list[Better]:
     """Plain forecasts with their errors on the validation intervals, the lowest first."""
     metric, spread = resolve(metric_name), spread_of(values)
-    found = search._winners.outputs(scheme, search.ridge_per == "split")
+    found = search._winners.outputs(scheme)
     starts, truth = found.rows[:, 0], found.truth[:, :, 0]
     usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start
     forecasts = plain_forecasts(values.to_numpy(), usable, starts, truth.shape[1])
