@@ -7,6 +7,7 @@ together. The choices here are measured in ``benchmarks/states.py``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -258,9 +259,9 @@ class ESNClassifier(ClassifierMixin, ESN):
             refuse("states", states, "'last', 'mean' or a positive integer")
 
     @classmethod
-    def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
+    def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
         given = fitted["states_"]
-        return {"inputs": scaled, "positions": given if is_integer(given) and given > 0 else 1}
+        return super()._sizes(fitted) | {"positions": given if is_integer(given) else 1}
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

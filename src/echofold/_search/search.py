@@ -163,29 +163,11 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     seed_: int
 
     def __init__(
-        self,
-        estimator,
-        space,
-        *,
-        cv=None,
-        metric="nrmse",
-        final="retrain",
-        ridge_per="all",
-        n_draws=1,
-        select="mean",
-        algorithm="auto",
-        strategy="grid",
-        n_iter=None,
-        prune=False,
-        memory=None,
-        random_state=None,
-        n_jobs=None,
-        executor=None,
-        checkpoint=None,
-        progress="auto",
-        verify=False,
-        sampler=None,
-    ):
+        self, estimator, space, *, cv=None, metric="nrmse", final="retrain", ridge_per="all",
+        n_draws=1, select="mean", algorithm="auto", strategy="grid", n_iter=None, prune=False,
+        memory=None, random_state=None, n_jobs=None, executor=None, checkpoint=None,
+        progress="auto", verify=False, sampler=None,
+    ):  # fmt: skip
         self.estimator = estimator
         self.space = space
         self.cv = cv
