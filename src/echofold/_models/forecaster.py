@@ -270,7 +270,7 @@ class ESNForecaster(ESN):
 
     def _update(self, y, X) -> tuple[str, ...]:
         """`update`, and what is to be said of missing values."""
-        self._reservoirs()
+        self._reservoirs()  # raises before `fit`
         long = is_long(y, X)
         table, span = read_rows(y, "y", long, empty=True)
         self.y_schema_.check(table.schema, "y")

@@ -31,14 +31,13 @@ from echofold._machine.progress import one_piece
 from echofold._models.ensemble import ForecastEnsemble
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._models.forecaster import ESNForecaster
+from echofold._search.final_models import readouts_by_ridge
 from echofold._validation.settings import (
-    Settings,
     check_labels,
     check_metrics,
     check_task,
     resolve_schemes,
 )
-from echofold._validation.validate import validate
 from echofold.metrics import crps, interval_score
 from echofold.metrics._metric import Metric, check_not_zero
 from echofold.metrics._targets import Spread
@@ -563,8 +562,7 @@ def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: i
     splits = RowSplits("backtest", seen.problem.rows, train, ahead)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
     ridge = np.array([float(model.ridge)])
-    settings = Settings(ridge, bool(model.penalize_bias), check_metrics("mse"), readouts=True)
-    found = validate(seen, {"backtest": splits}, settings, loops=False)["backtest"]
+    found = readouts_by_ridge(seen, splits, ridge, bool(model.penalize_bias))
     return np.asarray(found.W)[0, np.argsort(order), 0]
 
 

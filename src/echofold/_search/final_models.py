@@ -230,10 +230,12 @@ class SplitReadouts:
     score: float = np.nan
 
 
-def _validated(source: States, splits: RowSplits, path: np.ndarray, penalised: bool) -> Validated:
-    """Readouts ``W (1, splits, ridge, 1 + m, outputs)`` of a winner; errors of open loops."""
+def readouts_by_ridge(
+    source: States, splits: RowSplits, path: np.ndarray, penalised: bool
+) -> Validated:
+    """Readouts ``W (1, splits, ridge, 1 + m, outputs)`` of one network; no closed loop is run."""
     settings = Settings(path, penalised, [resolve("rmse")], readouts=True)
-    return validate(source, {"winner": splits}, settings, loops=False)["winner"]
+    return validate(source, {"one": splits}, settings, loops=False)["one"]
 
 
 def validate_winner(
@@ -243,7 +245,7 @@ def validate_winner(
     path, place = np.unique(ridge, return_inverse=True)
     place = place.reshape(ridge.shape)
     rmse = resolve("rmse")
-    one = _validated(source, splits, path, penalised)
+    one = readouts_by_ridge(source, splits, path, penalised)
     problem, scored = source.problem, source.problem.scored
     W, train_rows = of_outputs(one.W[0], place), splits.train_sizes
     if problem.present is not None:
@@ -282,7 +284,7 @@ def output_ridges(
     Outputs of an open loop know nothing of each other: a readout of one is a column of the common
     one. Means over splits, as of scores.
     """
-    W = _validated(source, splits, path, penalised).W[0]
+    W = readouts_by_ridge(source, splits, path, penalised).W[0]
     rows, problem = splits.valid_rows, source.problem
     counts = problem.counts(rows)
     sums = np.zeros((*W.shape[:2], W.shape[-1]))

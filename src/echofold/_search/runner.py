@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -29,6 +29,7 @@ WIDEST = 32  # candidates in a block: few enough to show progress, many enough f
 NETWORKS = 4096  # in a block on an accelerator: candidates times draws
 
 
+@dataclass(eq=False)
 class Reader:
     """Problems and splits of candidates.
 
@@ -37,22 +38,19 @@ class Reader:
     several values, all are scored on the rows after the longest.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        data: tuple,
-        fit_params: dict[str, Any],
-        groups: Any,
-        cv: Any,
-        metrics: list[Metric],
-        spaces: list[dict[str, Any]],
-    ):
-        self.estimator, self.data, self.fit_params = estimator, data, fit_params
-        self.groups, self.cv, self.metrics = groups, cv, metrics
-        self._own = estimator.get_params(deep=False)
+    estimator: Any
+    data: tuple
+    fit_params: dict[str, Any]
+    groups: Any
+    cv: Any
+    metrics: list[Metric]
+    spaces: InitVar[list[dict[str, Any]]]
+
+    def __post_init__(self, spaces: list[dict[str, Any]]) -> None:
+        self._own = self.estimator.get_params(deep=False)
         self._aligned: dict[str, int] = {}
         self._problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = {}
-        names = [name for name in estimator._skips_rows if name in self._own]
+        names = [name for name in self.estimator._skips_rows if name in self._own]
         values = product(*(values_of(name, spaces, self._own[name]) for name in names))
         openings = [dict(zip(names, one, strict=True)) for one in values]
         if len(openings) > 1:
@@ -204,19 +202,21 @@ class Runner:
             if kept is None:
                 waiting.append((place, block))
             else:
-                records[place] = self._count(block, kept)
+                records[place] = kept
+                self._count(block, kept)
         with one_blas_thread():  # outermost, so that worker threads find it set already
             for place, record in carry_out(waiting, self.n_jobs, self.executor):
                 if self.checkpoint is not None:
                     self.checkpoint.save(first + place, record, wanted[place])
-                records[place] = self._count(blocks[place], record)
+                records[place] = record
+                self._count(blocks[place], record)
         total = records[0].blank(len(self.seeds), len(candidates))
         for place, block in enumerate(blocks):
             total.enter(records[place], block.draws, block.candidates)
         return total
 
-    def _count(self, block: Block, record: Record) -> Record:
-        """Show progress."""
+    def _count(self, block: Block, record: Record) -> None:
+        """Show how many evaluations are done, and the best score so far."""
         self.done += len(block.candidates) * len(block.draws)
         scheme = next(iter(record.scores))
         metric = self.settings.metrics[0]
@@ -225,4 +225,3 @@ class Runner:
             costs = np.where(record.pruned[scheme], np.inf, costs)
         self.best = min(self.best, np.where(np.isnan(costs), np.inf, costs).min())
         self.progress.update(self.done, metric.cost(self.best))
-        return record

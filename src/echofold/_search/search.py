@@ -239,7 +239,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         check_strategy(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
         candidates = candidates_of(self.strategy, spaces, self.n_iter, self.seed_)
-        total = self._evaluations(candidates, schemes)
+        total = self._evaluation_count(candidates, schemes)
         with progress(self.progress, total, "searching") as bar:
             runner = Runner(
                 reader, settings, tuple(self.seed_ + draw for draw in range(self.n_draws)),
@@ -247,7 +247,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 n_jobs=self.n_jobs, executor=self.executor, checkpoint=checkpoint, progress=bar,
             )  # fmt: skip
             try:
-                self.candidates_, record = self._evaluate(runner, candidates, spaces)
+                self.candidates_, record = self._run_strategy(runner, candidates, spaces)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(self._interrupted(runner, total)) from None
         seconds = time.perf_counter() - began
@@ -283,7 +283,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         checkpoint = Checkpoint(self.checkpoint, identity, seed)
         return checkpoint.identity["seed"], checkpoint
 
-    def _evaluations(self, candidates: list[dict], schemes) -> int:
+    def _evaluation_count(self, candidates: list[dict], schemes) -> int:
         """How many evaluations of a candidate with a draw there will be."""
         total = len(candidates) or self.n_iter
         if self.strategy == "halving":
@@ -291,7 +291,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
             total = sum(count for count, _ in halvings(total, splits))
         return total * self.n_draws
 
-    def _evaluate(self, runner: Runner, candidates, spaces):
+    def _run_strategy(self, runner: Runner, candidates, spaces):
         """Carry the strategy out."""
         per_split = self.ridge_per == "split"
         if self.strategy == "optuna":

@@ -89,7 +89,7 @@ def select(costs: np.ndarray, ridge_per_split: bool, draw: int | None, eligible=
     candidate, ridge = np.unravel_index(best, shape)
     places = np.full(costs.shape[2], ridge)
     if ridge_per_split:
-        places = best_ridges(comparable(costs[:, candidate]).mean(axis=0))
+        places = comparable(costs[:, candidate]).mean(axis=0).argmin(axis=1)
     column = runs[:, best]
     diverged = int((~np.isfinite(column)).sum())
     return Winner(int(candidate), places, float(column.mean()), draw, diverged)

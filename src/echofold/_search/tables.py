@@ -23,8 +23,10 @@ def frame(dataset, candidates: list[dict[str, Any]]):
         absent = any(value is None for value in given)  # which pandas would make a NaN
         columns[parameter] = pd.Series(given, dtype=object) if absent else given
     columns["ridge"] = np.tile(dataset.ridge.values, count)
-    for metric in _metric_names(dataset):
-        values = dataset[metric].values
+    for metric, variable in dataset.items():
+        if not {"split", "ridge"} <= set(variable.dims):
+            continue
+        values = variable.values
         with np.errstate(invalid="ignore"):
             columns[metric] = values.mean(axis=(0, 2)).ravel()
             columns[f"{metric}_std"] = values.mean(axis=0).std(axis=1).ravel()
@@ -122,10 +124,6 @@ def summary(search) -> str:
             "honest one"
         )
     return "\n".join(lines)
-
-
-def _metric_names(dataset) -> list[str]:
-    return [name for name, variable in dataset.items() if set(variable.dims) >= {"split", "ridge"}]
 
 
 def _literal(value: Any) -> str:
