@@ -75,9 +75,10 @@ class Winners:
 
     def best_score(self, scheme: str) -> float:
         """The score of a scheme's winner, whose outputs may have ridges of their own."""
-        if self.ridge_per == "output":
-            return self._validated_winner(scheme)[2].score
-        return self.score(self.winner(scheme))
+        if self.ridge_per != "output":
+            return self.score(self.winner(scheme))
+        source, splits, readouts = self._validated_winner(scheme)
+        return float(score_readouts(source, splits, readouts.W, self.reader.metrics[0]).mean())
 
     def outputs(self, scheme: str) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
@@ -178,14 +179,10 @@ class Winners:
             if aligned.skipped > source.problem.skipped:  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
             splits, penalised = schemes[scheme], bool(model.penalize_bias)
-            if self.ridge_per == "output":  # other ridges than the search has scored
+            if self.ridge_per == "output":
                 own = output_ridges(source, splits, path, penalised)
-                found = validate_winner(source, splits, np.tile(own, (len(ridge), 1)), penalised)
-                score = score_readouts(source, splits, found.W, self.reader.metrics[0]).mean()
-                found = replace(found, score=float(score))
-            else:
-                found = validate_winner(source, splits, ridge, penalised)
-            self._validated[key] = found
+                ridge = np.tile(own, (len(ridge), 1))
+            self._validated[key] = validate_winner(source, splits, ridge, penalised)
         return self._validated[key]
 
     def _costs(self, scheme: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -215,8 +212,7 @@ class SplitReadouts:
     to the splits; ``residuals (runs, steps, outputs)``, in original units, are those of closed-loop
     validation (None for other tasks), NaN past the end of a shorter run and where there is no
     value, as is the ``truth``; ``outputs`` are what they belong to. Of a series longer than memory
-    all are those of the first steps of every run. ``apart`` is how many runs do not overlap;
-    ``score`` is that of a readout whose outputs have ridges of their own.
+    all are those of the first steps of every run. ``apart`` is how many runs do not overlap.
     """
 
     W: np.ndarray
@@ -227,7 +223,6 @@ class SplitReadouts:
     outputs: Any = None
     truth: Any = None
     apart: int = 1
-    score: float = np.nan
 
 
 def readouts_by_ridge(
@@ -372,7 +367,6 @@ def validation_outputs(
         truth = _targets(problem, rows)[1]
         truth[~problem.counts(rows)] = np.nan
         outputs = problem.original(_open_loop(source, rows, readouts.W))
-        outputs[rows >= problem.rows] = np.nan
     first = problem.skipped + problem.task.ahead
     return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
 
