@@ -217,7 +217,7 @@ class ESNClassifier(ClassifierMixin, ESN):
             return self.readout_[0] + features @ self.readout_[1:]
 
     def _read(self, sequences, y) -> Problem:
-        """Check parameters and data, learn the scaling, and set the problem up."""
+        """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
         arrays = self._sequences(sequences, reset=True)
         self.classes_, codes = _read_labels(y, len(arrays))

@@ -332,10 +332,7 @@ class ESNForecaster(ESN):
 
     @series_first
     def _read(self, y, X=None, sample_weight=None) -> Problem:
-        """Check parameters and data, and set the problem up; what is learned of them is kept.
-
-        Scaling, range, schema, end of the index, and last levels are fitted values from now on.
-        """
+        """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
         form, long = representation_of(self.get_params()), is_long(y, X)
         table, span = read_rows(y, "y", long)

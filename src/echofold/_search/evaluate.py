@@ -315,10 +315,7 @@ def _interleaved(data, fit_params: dict[str, Any], rows: int):
 def errors_on(
     held: Beginning, model: Any, metrics: list[Metric], spread: Spread, level: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Errors of a model on what followed, and how good its intervals are, if it has any.
-
-    Rows without a value are left out.
-    """
+    """Errors of a model on what followed and has a value; how good its intervals are, if any."""
     task, rest = model._task, held.rest
     judged: dict[str, float] = {}
     errors: dict[str, float] = {}

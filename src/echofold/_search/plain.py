@@ -59,10 +59,7 @@ def plain_errors(
     metric: Metric,
     spread: Spread,
 ) -> dict[str, np.ndarray]:
-    """Errors ``(starts,)`` of plain forecasts of ``values (T, outputs)`` after each start.
-
-    Values that are missing (NaN) are not scored.
-    """
+    """Errors ``(starts,)`` of plain forecasts, where ``values (T, outputs)`` are not missing."""
     columns = [plain_forecasts(column, seasons, starts, horizon) for column in values.T]
     output: Any = 0 if values.shape[1] == 1 else slice(None)
     found = {}
@@ -116,10 +113,7 @@ class Better:
     def forecast(
         self, values: pd.Series, index: pd.Index, levels: Sequence[float], least: float = -np.inf
     ) -> Forecast:
-        """Its values after the end of the series, and intervals from its own errors.
-
-        Neither falls below ``least``.
-        """
+        """Its values after the series, and intervals from its own errors, not below ``least``."""
         end = np.array([len(values)])
         mean = plain_forecasts(values.to_numpy(), self.seasons, end, len(index))[self.name][0]
 
