@@ -41,7 +41,7 @@ from echofold import (  # noqa: E402
     cross_validate,
     datasets,
 )
-from echofold._search import evaluator  # noqa: E402
+from echofold._search import runner  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -106,7 +106,7 @@ def search(device: str, case, every: int = 1, n_jobs=None, algorithm: str = "aut
     given = data()
     if n_jobs is not None:  # a block for each core, and several where there are more
         candidates = math.prod(map(len, space.values())) * draws
-        evaluator.WIDEST = max(1, min(32, candidates // (os.cpu_count() or 1)))
+        runner.WIDEST = max(1, min(32, candidates // (os.cpu_count() or 1)))
     began = time.perf_counter()
     found.fit(*given)
     took = time.perf_counter() - began

@@ -20,7 +20,7 @@ from echofold import (
     WalkForward,
     evaluate,
 )
-from echofold._search import evaluator
+from echofold._search import runner
 from echofold._validation import plan
 
 # A card is shared with the processes that tests start.
@@ -85,7 +85,7 @@ def accelerated(monkeypatch):
     """Let the processor be taken for an accelerator, or not."""
 
     def switch(on: bool) -> None:
-        for module in (plan, evaluator):
+        for module in (plan, runner):
             monkeypatch.setattr(module, "is_accelerator", lambda device: on)
 
     return switch

@@ -36,7 +36,7 @@ from echofold._data.lazy import Lazy
 from echofold._data.scaling import Scaler, summary_of
 from echofold._engine import drive, lockstep
 from echofold._machine import progress
-from echofold._search import winner
+from echofold._search import final_models
 from echofold._validation import settings
 
 ROWS, BLOCK, MOST = 3000, 500, 700  # of the series; read at a time; that may become an array
@@ -324,7 +324,7 @@ def test_worker_threads_and_a_checkpoint(tmp_path):
 
 
 def test_outputs_of_long_intervals_are_not_all_kept(monkeypatch):
-    monkeypatch.setattr(winner, "KEPT_OUTPUTS", 4 * 30)
+    monkeypatch.setattr(final_models, "KEPT_OUTPUTS", 4 * 30)
     space = {"ridge": [1.0]}
     for final in ("retrain", "weighted", "ensemble"):
         options = {"cv": KFold(4), "final": final}
@@ -335,7 +335,7 @@ def test_outputs_of_long_intervals_are_not_all_kept(monkeypatch):
         same(kept, every[:, :30], rtol=1e-8)
         same(read.forecast(9), whole.forecast(9), rtol=1e-8)
         assert read.best_estimator_.runs_ == whole.best_estimator_.runs_ == 4
-    assert read._winners.outputs("cv", False).outputs.shape == (4, 30, 1)
+    assert read._winners.outputs("cv").outputs.shape == (4, 30, 1)
 
 
 def test_metrics_of_the_user():

@@ -441,7 +441,7 @@ def test_logarithms_are_scored_against_the_values_themselves():
         ESNForecaster(10, log=True, random_state=0, washout=5), {"ridge": [1e-2]},
         cv=KFold(5, valid=10), metric=["rmse", "mae"],
     ).fit(y)  # fmt: skip
-    found = search._winners.outputs("cv", False)
+    found = search._winners.outputs("cv")
     np.testing.assert_array_equal(found.truth[..., 0], y[found.rows])
     errors = (found.truth - found.outputs)[..., 0]
     expected = np.sqrt((errors**2).mean(axis=1)).mean()
@@ -451,7 +451,7 @@ def test_logarithms_are_scored_against_the_values_themselves():
 
 
 def test_errors_of_logarithms_keep_their_digits():
-    from echofold._search.winner import log_errors
+    from echofold._search.final_models import log_errors
 
     truth, errors = np.array([2.0**60, 2.0, 1.0]), np.array([256.0, 1.0, 3.0])
     found = log_errors(truth, errors)

@@ -20,7 +20,7 @@ from echofold import (
     load,
     save,
 )
-from echofold._search import evaluator
+from echofold._search import runner
 from echofold._validation import plan
 from echofold.reservoirs import NVAR
 
@@ -179,7 +179,7 @@ def test_a_device_gives_the_same(task, monkeypatch):
     space = {"readout": [mixed], "leak_rate": [0.3, 1.0], "ridge": RIDGE}
     found = []
     for on in (False, True):
-        for module in (plan, evaluator):
+        for module in (plan, runner):
             monkeypatch.setattr(module, "is_accelerator", lambda device, on=on: on)
         found.append(search_of(task, space).fit(*TASKS[task][1]))
     np.testing.assert_allclose(found[1].results_.nrmse, found[0].results_.nrmse, rtol=1e-7)

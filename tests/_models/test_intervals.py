@@ -214,7 +214,7 @@ def test_logarithms_have_intervals_of_factors():
     np.testing.assert_allclose(lower[0.99], mean * np.exp(low[:, 0]))
     np.testing.assert_allclose(upper[0.99], mean * np.exp(high[:, 0]))
     assert (lower[0.99] > 0).all()
-    outputs = search._winners.outputs(next(iter(search._results)), False)
+    outputs = search._winners.outputs(next(iter(search._results)))
     logs = np.log(outputs.truth) - np.log(outputs.outputs)
     np.testing.assert_allclose(model.log_residuals_, logs, rtol=1e-9, atol=1e-12)
 

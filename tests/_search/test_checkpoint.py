@@ -205,7 +205,7 @@ def test_the_message_of_an_interrupt(tmp_path, interrupted, n_jobs):
     ids=lambda options: next(iter(options)) + "-" + str(next(iter(options.values()))),
 )
 def test_every_kind_of_search_goes_on(options, tmp_path, interrupted, computed, monkeypatch):
-    monkeypatch.setattr("echofold._search.evaluator.WIDEST", 2)
+    monkeypatch.setattr("echofold._search.runner.WIDEST", 2)
     monkeypatch.setattr("echofold._search.prune.SEGMENTS", 2)
     monkeypatch.setattr("echofold._search.candidates.BATCH", 3)
     options = {"task": "regression", "n_draws": 1, **options}
@@ -355,7 +355,7 @@ def goes_on(tmp_path, computed):
 @pytest.mark.parametrize("space", [{"leak_rate": [0.3, 1.0, 0.5]}, GRID], ids=["unequal", "equal"])
 def test_swapped_blocks_are_not_used(tmp_path, goes_on, monkeypatch, space):
     monkeypatch.setattr(
-        "echofold._search.evaluator.WIDEST", 2
+        "echofold._search.runner.WIDEST", 2
     )  # three candidates are blocks of 2 and 1
     plain = searched("regression", space, checkpoint=tmp_path)
     names = blocks(tmp_path)

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from echofold import Accumulative, ESNRegressor, ESNSearchCV, KFold, LeaveOneOut, cross_validate
 from echofold._engine import states
-from echofold._search.winner import SplitReadouts, final_readout
+from echofold._search.final_models import SplitReadouts, final_readout
 
 FINALS = ["retrain", "average", "best", "weighted"]
 
@@ -241,7 +241,7 @@ def test_finalize_never_repeats_the_search(monkeypatch):
     def refused(*_, **__):
         raise AssertionError("searched again")
 
-    monkeypatch.setattr("echofold._search.evaluator.Evaluator.run", refused)
+    monkeypatch.setattr("echofold._search.runner.Runner.run", refused)
     monkeypatch.setattr("echofold._search.blocks.run_block", refused)
     driven = []
     drive_blocks = states.drive_blocks

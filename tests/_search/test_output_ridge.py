@@ -62,7 +62,7 @@ def test_final_models_are_made_of_columns_with_ridges_of_their_own(final):
 
 def test_the_score_is_that_of_the_validation_outputs():
     search = searched()
-    found = search._winners.outputs("cv", False)
+    found = search._winners.outputs("cv")
     errors = [rmse(truth, given) for truth, given in zip(found.truth, found.outputs, strict=True)]
     np.testing.assert_allclose(search.best_score_, np.mean(errors), rtol=1e-10)
 
@@ -92,7 +92,7 @@ def test_a_classifier_has_one_for_each_class():
         sequences, labels
     )
     assert len(search.best_params_["ridge"]) == 3
-    found = search._winners.outputs("cv", False)
+    found = search._winners.outputs("cv")
     wrong = found.outputs.argmax(axis=2) != found.truth.argmax(axis=2)
     there = ~np.isnan(found.truth[:, :, 0])
     expected = np.mean([w[t].mean() for w, t in zip(wrong, there, strict=True)])

@@ -30,7 +30,7 @@ def serial():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("echofold._search.evaluator.WIDEST", 2)
+    monkeypatch.setattr("echofold._search.runner.WIDEST", 2)
 
 
 class Backwards(Executor):

@@ -44,7 +44,7 @@ from echofold import (
     datasets,
 )
 from echofold._machine.notices import EchofoldWarning
-from echofold._search.finals import FINALS, mean_costs, select
+from echofold._search.selection import FINALS, mean_costs, select
 
 SCHEMES = {
     "CV": KFold(4),
@@ -104,7 +104,7 @@ def test_candidates_that_share_no_draw_or_no_problem():
 
 def test_block_sizes_do_not_matter(monkeypatch, forecast_search):
     monkeypatch.setattr("echofold._validation.validate.STATE_BYTES", 1)  # one candidate at a time
-    monkeypatch.setattr("echofold._search.evaluator.WIDEST", 3)
+    monkeypatch.setattr("echofold._search.runner.WIDEST", 3)
     search = searched(n_draws=2, metric=["nrmse", "mae"])
     for name in ("nrmse", "mae"):
         np.testing.assert_allclose(search.results_[name], forecast_search.results_[name], rtol=1e-9)
@@ -539,7 +539,7 @@ def test_a_failed_refit_leaves_the_earlier_search(monkeypatch):
     search = searched("regression")
     expected = search.predict(INPUTS)
     with monkeypatch.context() as patch:
-        patch.setattr("echofold._search.evaluator.Evaluator.run", fails)
+        patch.setattr("echofold._search.runner.Runner.run", fails)
         with pytest.raises(MemoryError, match="in the search"):
             search.fit(9 * INPUTS[:100, :1], 9 * OUTPUTS[:100, 0])
     np.testing.assert_array_equal(search.predict(INPUTS), expected)

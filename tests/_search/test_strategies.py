@@ -161,11 +161,11 @@ def test_optuna_proposes_batches(monkeypatch):
     pytest.importorskip("optuna")
     monkeypatch.setattr("echofold._search.candidates.BATCH", 8)
     batches = []
-    from echofold._search.evaluator import Evaluator
+    from echofold._search.runner import Runner
 
-    run = Evaluator.run
+    run = Runner.run
     monkeypatch.setattr(
-        Evaluator, "run", lambda self, batch: batches.append(list(batch)) or run(self, batch)
+        Runner, "run", lambda self, batch: batches.append(list(batch)) or run(self, batch)
     )
     space = {
         "leak_rate": stats.uniform(0.05, 0.95),

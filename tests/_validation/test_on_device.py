@@ -33,7 +33,7 @@ from echofold._machine import device
 from echofold._machine.arrays import pad_rows
 from echofold._machine.device import Work, choose_device, engine
 from echofold._machine.notices import EchofoldWarning
-from echofold._search import evaluator
+from echofold._search import runner
 from echofold._validation import plan, settings, validate
 
 RNG = np.random.default_rng(0)
@@ -327,7 +327,7 @@ def test_a_batch_that_does_not_fit_is_halved(accelerated, monkeypatch):
     room = 0
     with pytest.raises(device.DeviceFull, match="device='cpu': its memory is full.*nvidia-smi"):
         scores()
-    monkeypatch.setattr(evaluator.Evaluator, "_device", lambda self, name, work: "cpu:0")
+    monkeypatch.setattr(runner.Runner, "_device", lambda self, name, work: "cpu:0")
     monkeypatch.setattr(device, "is_accelerator", lambda name: name != "cpu")
     monkeypatch.setattr(plan, "is_accelerator", lambda name: name != "cpu")
     with pytest.warns(EchofoldWarning, match="memory is full.*done on the processor"):
@@ -379,10 +379,10 @@ TWO = """
 import numpy as np
 from echofold import ESNForecaster, ESNSearchCV, KFold
 from echofold._machine import device
-from echofold._search import blocks, evaluator
+from echofold._search import blocks, runner
 from echofold._validation import plan, settings, validate
 
-for module in (device, evaluator, plan):
+for module in (device, runner, plan):
     module.is_accelerator = lambda name: True
 used = set()
 run = blocks.run_block

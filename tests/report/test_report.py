@@ -395,7 +395,7 @@ def test_a_classifier_tells_its_accuracy_and_recalls(pages, classifier):
 
 
 def test_a_regressor_tells_how_much_it_explains(pages, regressor):
-    validation = regressor._winners.outputs("cv", False)
+    validation = regressor._winners.outputs("cv")
     there = validation.rows >= 0
     truth, said = validation.truth[there], validation.outputs[there]
     expected = r2_score(truth, said, multioutput="raw_values")

@@ -21,7 +21,7 @@ from echofold import (
     save,
 )
 from echofold._engine.weights import Sparse
-from echofold._search import evaluator
+from echofold._search import runner
 from echofold._validation import plan
 from echofold.reservoirs import NVAR, Custom, Deep, EdgeOfStability, Foreign, Leaky, Reservoir
 
@@ -314,7 +314,7 @@ def on_both(monkeypatch):
     def run(task, kinds, **options):
         cls, data = TASKS[task]
         for on in (False, True):
-            for module in (plan, evaluator):
+            for module in (plan, runner):
                 monkeypatch.setattr(module, "is_accelerator", lambda device, on=on: on)
             estimator = cls(random_state=SEED, device="cpu")
             space = {"reservoir": kinds, "ridge": RIDGE}
@@ -343,9 +343,9 @@ def test_a_device_drives_sequences_the_same(on_both):
 def test_a_checkpoint_is_resumed_and_belongs_to_its_kinds(name, tmp_path, monkeypatch):
     first = search_of(name, "regression", checkpoint=tmp_path).fit(INPUTS, OUTPUTS)
     ran = []
-    run_block = evaluator.carry_out
+    run_block = runner.carry_out
     monkeypatch.setattr(
-        evaluator, "carry_out", lambda blocks, *rest: run_block(ran.extend(blocks) or blocks, *rest)
+        runner, "carry_out", lambda blocks, *rest: run_block(ran.extend(blocks) or blocks, *rest)
     )
     identical(search_of(name, "regression", checkpoint=tmp_path).fit(INPUTS, OUTPUTS), first)
     assert ran == []

@@ -18,8 +18,8 @@ from echofold._folds import algorithms, leave_out, many_rows, walk
 from echofold._folds.algorithms import Size
 from echofold._folds.choose import VARIANTS, choose
 from echofold._folds.splits import resolve_cv
-from echofold._search import evaluator
-from echofold._search.finals import FINALS
+from echofold._search import runner
+from echofold._search.selection import FINALS
 from echofold._validation import plan, streamed
 from echofold._validation import verify as verify_module
 
@@ -82,7 +82,7 @@ def test_there_is_one_factorisation_for_any_number_of_splits(task, options, solv
     ],
 )
 def test_there_is_one_on_a_device(task, algorithm, solved, monkeypatch):
-    for module in (plan, evaluator):
+    for module in (plan, runner):
         monkeypatch.setattr(module, "is_accelerator", lambda device: True)
     model, data = TASKS[task]
     options = {"cv": Recycle(40, valid=36), "ridge": [1e-6, 1.0], "algorithm": algorithm}

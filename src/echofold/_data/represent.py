@@ -23,7 +23,7 @@ from echofold._machine.arrays import few_lengths
 from echofold._machine.available import check_room
 
 PARAMETERS = ("log", "difference", "season", "harmonics")  # of estimators, which say how
-OPENINGS = ("difference",)  # of these, those that lose rows
+SKIPS_ROWS = ("difference",)  # of these, those that lose rows
 MOST = 10**6  # steps that differences of a stored model go back, and waves of its seasons
 MOST_TERMS = 4  # of differences, for which room is made in a closed loop; more if there are more
 

@@ -132,7 +132,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     _task: ClassVar[Task]
     _shapes_the_problem: ClassVar[tuple[str, ...]] = ("washout", "scale")  # parameters of `_read`
-    _openings: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
+    _skips_rows: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
 
     ridge: Any
@@ -238,17 +238,14 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         check_process()
         check_is_fitted(self, "readout_")
         stored = {name: getattr(self, name) for name in self.reservoir_.stored}
-        return restored(self.reservoir_.free(), stored, self._network_inputs)
-
-    @property
-    def _network_inputs(self) -> int:
-        """Number of inputs of the network carried."""
-        return len(self.X_scaler_.center)
+        return restored(self.reservoir_.free(), stored, self._sizes(vars(self))["inputs"])
 
     @classmethod
-    def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
-        """Inputs, and positions in a row, of a network in a file; ``scaled`` are columns of X."""
-        return {"inputs": scaled, "positions": 1}
+    def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
+        """Outputs, inputs, and positions in a row, of the network that has these fitted values."""
+        scaler = fitted["X_scaler_"]
+        inputs = 0 if scaler is None else len(scaler.center)
+        return {"outputs": fitted["readout_"].shape[1], "inputs": inputs, "positions": 1}
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

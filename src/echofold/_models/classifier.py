@@ -7,6 +7,7 @@ together. The choices here are measured in ``benchmarks/states.py``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -125,7 +126,7 @@ class ESNClassifier(ClassifierMixin, ESN):
         "feature_names_in_": Stored("names", ("columns",), always=False),
     }
     _shapes_the_problem = ("scale", "states")
-    _openings = ()
+    _skips_rows = ()
 
     def __init__(
         self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
@@ -216,7 +217,7 @@ class ESNClassifier(ClassifierMixin, ESN):
             return self.readout_[0] + features @ self.readout_[1:]
 
     def _read(self, sequences, y) -> Problem:
-        """Check parameters and data, learn the scaling, and set the problem up."""
+        """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
         arrays = self._sequences(sequences, reset=True)
         self.classes_, codes = _read_labels(y, len(arrays))
@@ -258,9 +259,9 @@ class ESNClassifier(ClassifierMixin, ESN):
             refuse("states", states, "'last', 'mean' or a positive integer")
 
     @classmethod
-    def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
+    def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
         given = fitted["states_"]
-        return {"inputs": scaled, "positions": given if is_integer(given) and given > 0 else 1}
+        return super()._sizes(fitted) | {"positions": given if is_integer(given) else 1}
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

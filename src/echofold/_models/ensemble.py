@@ -112,6 +112,10 @@ class ForecastEnsemble(BaseEstimator):
     def _forecast(self, horizon: int, X) -> np.ndarray:
         """The members' next values ``(horizon, outputs)``, combined."""
         forecasts = np.stack([member._forecast(horizon, X) for member in self.members])
+        return self._combine(forecasts)
+
+    def _combine(self, forecasts: np.ndarray) -> np.ndarray:
+        """One forecast ``(steps, outputs)`` of those of members ``(members, steps, outputs)``."""
         return combined(forecasts, self.range_, self.learns_logarithms)
 
     @property

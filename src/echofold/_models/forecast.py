@@ -152,12 +152,10 @@ def plausible(values: np.ndarray, span: np.ndarray) -> np.ndarray:
 def _levels(level: Any) -> list[float]:
     """The levels asked for, in ascending order."""
     given = [level] if np.ndim(level) == 0 else list(level)
-    for one in given:
+    for one in given or [level]:
         one = one.item() if isinstance(one, np.ndarray) and one.ndim == 0 else one
         if not isinstance(one, Real) or isinstance(one, bool) or not EDGE <= float(one) <= 1 - EDGE:
             refuse("level", one, "a number in (0, 1), or a list of such numbers")
-    if not given:
-        refuse("level", level, "a number in (0, 1), or a list of such numbers")
     return sorted({float(one) for one in given})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, overload
@@ -24,8 +25,8 @@ from echofold._data.missing import (
 )
 from echofold._data.problem import FORECASTING, Problem, forecasting
 from echofold._data.represent import (
-    OPENINGS,
     PARAMETERS,
+    SKIPS_ROWS,
     Form,
     Representation,
     read_representation,
@@ -116,7 +117,7 @@ class ESNForecaster(ESN):
 
     _task = FORECASTING
     _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range")
-    _openings = ("washout", *OPENINGS)
+    _skips_rows = ("washout", *SKIPS_ROWS)
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),
@@ -269,7 +270,7 @@ class ESNForecaster(ESN):
 
     def _update(self, y, X) -> tuple[str, ...]:
         """`update`, and what is to be said of missing values."""
-        self._reservoirs()
+        self._reservoirs()  # raises before `fit`
         long = is_long(y, X)
         table, span = read_rows(y, "y", long, empty=True)
         self.y_schema_.check(table.schema, "y")
@@ -331,7 +332,7 @@ class ESNForecaster(ESN):
 
     @series_first
     def _read(self, y, X=None, sample_weight=None) -> Problem:
-        """Check parameters and data, learn the scaling, and set the problem up."""
+        """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
         form, long = representation_of(self.get_params()), is_long(y, X)
         table, span = read_rows(y, "y", long)
@@ -348,9 +349,6 @@ class ESNForecaster(ESN):
         if present is not None:
             require_two(form.whole(present), "rows")
         self.y_scaler_ = Scaler.learned(_represented(values, form)[1], self.scale, "y")
-        levels, differences = _represented(_filled(values, form), form)
-        self.last_ = self.y_scaler_.scaled(differences[-1])
-        self._represent(form, levels)
         self.range_ = span
         self._forget("output_range_")
         if limits is not None:
@@ -365,6 +363,8 @@ class ESNForecaster(ESN):
         weights = read_weights(sample_weight, len(table.values))
         weights = None if weights is None else weights[:rows]
         problem = self._pairs(values, known[:rows], form, self.washout, present, weights)
+        self.last_ = np.array(problem.targets[-1])
+        self._represent(form, problem.levels)
         if long:
             return problem
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
@@ -500,12 +500,6 @@ class ESNForecaster(ESN):
         """The last levels, from which differences are summed up."""
         return getattr(self, "levels_", np.zeros((0, len(self.last_))))
 
-    @property
-    def _network_inputs(self) -> int:
-        """Number of inputs of the network carried: outputs fed back, then known inputs."""
-        given = 0 if self.X_scaler_ is None else len(self.X_scaler_.center)
-        return len(self.last_) + given + self._representation().waves(0, 0).shape[1]
-
     def _write(self, values: np.ndarray):
         """Give a forecast in the kind of ``y``."""
         index = None if self.timeline_ is None else self.timeline_.following(len(values))
@@ -517,10 +511,10 @@ class ESNForecaster(ESN):
         representation_of(params)
 
     @classmethod
-    def _stored_sizes(cls, fitted: dict[str, Any], outputs: int, scaled: int) -> dict[str, int]:
-        form = read_representation(fitted.get("represented_", PLAIN))
-        inputs = outputs + scaled + form.waves(0, 0).shape[1]
-        return {"inputs": inputs, "known": scaled, "positions": 1, "lost": form.lost}
+    def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
+        sizes, form = super()._sizes(fitted), read_representation(fitted.get("represented_", PLAIN))
+        inputs = sizes["outputs"] + sizes["inputs"] + form.waves(0, 0).shape[1]
+        return sizes | {"inputs": inputs, "known": sizes["inputs"], "lost": form.lost}
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

@@ -191,7 +191,7 @@ class ESNRegressor(RegressorMixin, ESN):
         return float(r2_score(target.values[present], predicted[present], sample_weight=weights))
 
     def _read(self, X, y, sample_weight=None) -> Problem:
-        """Check parameters and data, learn the scaling, and set the problem up."""
+        """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
         long = is_long(X, y)
         target = None if y is None else read_rows(y, "y", long)[0]

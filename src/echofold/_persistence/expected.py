@@ -106,9 +106,7 @@ def check_fitted(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) 
 
 def _sizes(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> dict[str, int]:
     """Sizes of the network, which every shape must agree with."""
-    outputs, scaler = fitted["readout_"].shape[1], fitted["X_scaler_"]
-    scaled = 0 if scaler is None else len(scaler.center)
-    sizes = {"outputs": outputs} | estimator._stored_sizes(fitted, outputs, scaled)
+    sizes = estimator._sizes(fitted)
     inputs = sizes["inputs"]
     sizes |= {"size": kind.free().size(inputs)} | kind.axes(inputs)
     features = sizes["positions"] * (inputs * kind._view.inputs + looks_of(kind, inputs))

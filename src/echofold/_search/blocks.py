@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from itertools import cycle
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def run_block(block: Block) -> Record:
     began = time.perf_counter()
     pruned, ran = {}, 0
     with one_blas_thread():
-        sources, results = _some_where(block)
+        sources, results = _validate(block)
         for name, splits in block.schemes.items():
             if not runs_closed_loop(block.problem, splits):
                 if block.prune:  # runs of one step cannot be cut short
@@ -78,25 +79,25 @@ def run_block(block: Block) -> Record:
     )
 
 
-def _some_where(block: Block) -> tuple[list[States], list[Batch]]:
-    """`_all_draws` on the device of a block, or on the processor if it may and must."""
+def _validate(block: Block) -> tuple[list[States], list[Batch]]:
+    """`_validate_on` the device of a block, or on the processor if it may and must."""
     try:
-        return _all_draws(block)
+        return _validate_on(block.device, block)
     except DeviceFull as error:
         if not block.elsewhere:
             raise
         warn_of([f"{error} It was done on the processor, because device='auto'."])
-    return _all_draws(replace(block, device="cpu"))
+    return _validate_on("cpu", block)
 
 
-def _all_draws(block: Block) -> tuple[list[States], list[Batch]]:
+def _validate_on(device: str, block: Block) -> tuple[list[States], list[Batch]]:
     """Sources and results of every draw, closed loops included unless they are to be pruned."""
     problem, settings = block.problem, block.settings
     # Radii of the draws are found in threads.
     inputs = problem.segments.n_inputs
     draws = in_threads(lambda seed: drawn(block.kinds, inputs, seed), block.seeds)
     work = problem, block.schemes, block.kinds[0], len(block.kinds) * len(draws), settings
-    device = choose_device(block.device, *(work_of(*work) if block.device == "auto" else ()))
+    device = choose_device(device, *(work_of(*work) if device == "auto" else ()))
     sources = [states_of(problem, reservoirs, device) for reservoirs in draws]
     if settings.verify:
         settings = with_checkable_metrics(settings)
@@ -116,54 +117,42 @@ def workers(pool: Executor) -> int:
 def carry_out(
     blocks: Iterable[tuple[int, Block]], n_jobs: int | None, executor: Executor | None
 ) -> Iterator[tuple[int, Record]]:
-    """Run blocks, here or by workers, and yield their records as they are finished."""
+    """Run blocks, here or by workers, and yield their records as they are finished.
+
+    Where neither is given, each of several devices has a thread, and takes one block at a time.
+    """
     blocks = list(blocks)
-    if executor is None and (n_jobs is None or n_jobs == 1):
-        devices = peers(blocks[0][1].device) if blocks else []
-        if len(devices) > 1 and len(blocks) > 1:
-            yield from _over_devices(blocks, devices)
-            return
+    pools: list[Executor] = [] if executor is None else [executor]
+    if executor is None and n_jobs not in (None, 1):
+        pools = [ThreadPoolExecutor(None if n_jobs == -1 else n_jobs)]
+    if pools:
+        check_executor(pools[0])
+        together = max(1, min(workers(pools[0]), len(blocks)))
+        blocks = [
+            (number, replace(block, settings=replace(block.settings, workers=together)))
+            for number, block in blocks
+        ]
+    elif len(blocks) > 1 and len(devices := peers(blocks[0][1].device)) > 1:
+        pools = [ThreadPoolExecutor(1) for _ in devices]
+        blocks = [
+            (number, replace(block, device=device))
+            for (number, block), device in zip(blocks, cycle(devices), strict=False)
+        ]
+    if not pools:
         for number, block in blocks:
             yield number, run_block(block)
         return
-    own = ThreadPoolExecutor(None if n_jobs == -1 else n_jobs) if executor is None else None
-    pool = own or executor
-    assert pool is not None
-    check_executor(pool)
-    together = max(1, min(workers(pool), len(blocks)))
     pending: dict[Future, int] = {}
     try:
-        for number, block in blocks:
-            block = replace(block, settings=replace(block.settings, workers=together))
+        for (number, block), pool in zip(blocks, cycle(pools), strict=False):
             pending[pool.submit(run_block, block)] = number
-        yield from _finished(pending)
+        while pending:
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield pending.pop(future), future.result()
     finally:
         for future in pending:
             future.cancel()
-        if own is not None:
-            own.shutdown(wait=True, cancel_futures=True)
-
-
-def _finished(pending: dict[Future, int]) -> Iterator[tuple[int, Record]]:
-    """Records in the order in which they come."""
-    while pending:
-        done, _ = wait(pending, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield pending.pop(future), future.result()
-
-
-def _over_devices(
-    blocks: list[tuple[int, Block]], devices: list[str]
-) -> Iterator[tuple[int, Record]]:
-    """Blocks shared out among devices, each of which has a thread and takes one at a time."""
-    pools = [ThreadPoolExecutor(1) for _ in devices]
-    pending: dict[Future, int] = {}
-    try:
-        for turn, (number, block) in enumerate(blocks):
-            place = turn % len(devices)
-            block = replace(block, device=devices[place])
-            pending[pools[place].submit(run_block, block)] = number
-        yield from _finished(pending)
-    finally:
         for pool in pools:
-            pool.shutdown(wait=True, cancel_futures=True)
+            if pool is not executor:
+                pool.shutdown(wait=True, cancel_futures=True)

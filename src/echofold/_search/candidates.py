@@ -12,10 +12,10 @@ import numpy as np
 
 from echofold._data.arguments import did_you_mean
 from echofold._folds.ridge import check_ridge
-from echofold._search.finals import comparable, mean_costs, ranked
+from echofold._search.selection import comparable, mean_costs, ranked
 
 if TYPE_CHECKING:
-    from echofold._search.evaluator import Evaluator
+    from echofold._search.runner import Runner
     from echofold._validation.record import Record
 
 STRATEGIES = ("grid", "random", "halving", "optuna")
@@ -148,23 +148,23 @@ def halvings(candidates: int, splits: int) -> list[tuple[int, int]]:
     ]
 
 
-def halve(evaluator: Evaluator, candidates: list[dict], individual: bool) -> Record:
+def halve(runner: Runner, candidates: list[dict], ridge_per_split: bool) -> Record:
     """Few splits first, the better half on more of them, the last on all.
 
     Splits double from round to round and are spread evenly over time. Scores that were not
     computed are NaN.
     """
-    _, schemes = evaluator.reader.problem(candidates[0])
+    _, schemes = runner.reader.problem(candidates[0])
     (splits,) = schemes.values()
-    order, draws = _spread(len(splits)), range(len(evaluator.seeds))
+    order, draws = _spread(len(splits)), range(len(runner.seeds))
     alive, known = np.arange(len(candidates)), 0
     total: Any = None
     for count, upto in halvings(len(candidates), len(splits)):
         if total is not None:
-            costs = _costs(evaluator, total)[:, alive][:, :, order[:known]]
-            alive = np.sort(alive[_best_first(costs, individual)[:count]])
+            costs = _costs(runner, total)[:, alive][:, :, order[:known]]
+            alive = np.sort(alive[_best_first(costs, ridge_per_split)[:count]])
         only = np.sort(order[known:upto])
-        record = evaluator.run([candidates[i] for i in alive], only)
+        record = runner.run([candidates[i] for i in alive], only)
         if total is None:
             total = record.blank(len(draws), len(candidates), len(splits))
         total.enter(record, draws, alive, only)
@@ -172,16 +172,16 @@ def halve(evaluator: Evaluator, candidates: list[dict], individual: bool) -> Rec
     return total
 
 
-def _costs(evaluator: Evaluator, record: Record) -> np.ndarray:
+def _costs(runner: Runner, record: Record) -> np.ndarray:
     """What candidates are compared by, ``(draw, candidate, split, ridge)``."""
-    metric = evaluator.settings.metrics[0]
+    metric = runner.settings.metrics[0]
     return metric.cost(record.first(metric.name))
 
 
-def _best_first(costs: np.ndarray, individual: bool) -> np.ndarray:
+def _best_first(costs: np.ndarray, ridge_per_split: bool) -> np.ndarray:
     """Candidates of ``costs (draw, candidate, split, ridge)``, each at its best ridge."""
     best = []
-    for one in np.moveaxis(comparable(costs, individual), 1, 0):  # (draw, split, ridge)
+    for one in np.moveaxis(comparable(costs, ridge_per_split), 1, 0):  # (draw, split, ridge)
         flat = one.reshape(-1, one.shape[2])
         best.append(flat[:, ranked(flat)[0]])
     return ranked(np.stack(best, axis=1))
@@ -195,7 +195,7 @@ def _spread(k: int) -> np.ndarray:
 
 
 def ask_optuna(
-    evaluator: Evaluator, spaces: list[dict], n_iter: int, seed: int, individual: bool, sampler: Any
+    runner: Runner, spaces: list[dict], n_iter: int, seed: int, ridge_per_split: bool, sampler: Any
 ) -> tuple[list[dict], Record]:
     """Let a sampler of Optuna propose candidates.
 
@@ -230,14 +230,14 @@ def ask_optuna(
             count = min(together, n_iter - len(candidates))
             trials = [study.ask() for _ in range(count)]
             batch = [{name: ask(trial) for name, ask in suggest.items()} for trial in trials]
-            scores = evaluator.run(batch)
-            means = mean_costs(_costs(evaluator, scores), individual).mean(axis=0).min(axis=1)
+            scores = runner.run(batch)
+            means = mean_costs(_costs(runner, scores), ridge_per_split).mean(axis=0).min(axis=1)
             for trial, mean in zip(trials, means, strict=True):
                 study.tell(trial, float(mean) if np.isfinite(mean) else 1e300)
             if total is None:
-                total = scores.blank(len(evaluator.seeds), n_iter)
+                total = scores.blank(len(runner.seeds), n_iter)
             places = range(len(candidates), len(candidates) + count)
-            total.enter(scores, range(len(evaluator.seeds)), places)
+            total.enter(scores, range(len(runner.seeds)), places)
             candidates += batch
     finally:
         optuna.logging.set_verbosity(before)

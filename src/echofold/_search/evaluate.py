@@ -28,17 +28,16 @@ from echofold._folds.splits import RowSplits
 from echofold._machine.device import Work, choose_device, engine
 from echofold._machine.notices import said_once
 from echofold._machine.progress import one_piece
-from echofold._models.ensemble import ForecastEnsemble, combined
+from echofold._models.ensemble import ForecastEnsemble
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._models.forecaster import ESNForecaster
+from echofold._search.final_models import readouts_by_ridge
 from echofold._validation.settings import (
-    Settings,
     check_labels,
     check_metrics,
     check_task,
     resolve_schemes,
 )
-from echofold._validation.validate import validate
 from echofold.metrics import crps, interval_score
 from echofold.metrics._metric import Metric, check_not_zero
 from echofold.metrics._targets import Spread, spread_in_blocks
@@ -315,10 +314,7 @@ def _interleaved(data, fit_params: dict[str, Any], rows: int):
 def errors_on(
     held: Beginning, model: Any, metrics: list[Metric], spread: Spread, level: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Errors of a model on what followed, and how good its intervals are, if it has any.
-
-    Rows without a value are left out.
-    """
+    """Errors of a model on what followed and has a value; how good its intervals are, if any."""
     task, rest = model._task, held.rest
     judged: dict[str, float] = {}
     errors: dict[str, float] = {}
@@ -470,8 +466,7 @@ def backtest(
     check_zeros(metrics, table.values, at, horizon)
     forecasts = each[0]
     if isinstance(model, ForecastEnsemble):
-        how = model.range_, model.learns_logarithms
-        forecasts = np.stack([combined(runs, *how) for runs in np.stack(each, axis=1)])
+        forecasts = np.stack([model._combine(runs) for runs in np.stack(each, axis=1)])
     return _backtested(table, at, forecasts, metrics)
 
 
@@ -563,8 +558,7 @@ def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: i
     splits = RowSplits("backtest", seen.problem.rows, train, ahead)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
     ridge = np.array([float(model.ridge)])
-    settings = Settings(ridge, bool(model.penalize_bias), check_metrics("mse"), readouts=True)
-    found = validate(seen, {"backtest": splits}, settings, loops=False)["backtest"]
+    found = readouts_by_ridge(seen, splits, ridge, bool(model.penalize_bias))
     return np.asarray(found.W)[0, np.argsort(order), 0]
 
 

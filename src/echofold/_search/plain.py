@@ -59,10 +59,7 @@ def plain_errors(
     metric: Metric,
     spread: Spread,
 ) -> dict[str, np.ndarray]:
-    """Errors ``(starts,)`` of plain forecasts of ``values (T, outputs)`` after each start.
-
-    Values that are missing (NaN) are not scored.
-    """
+    """Errors ``(starts,)`` of plain forecasts, where ``values (T, outputs)`` are not missing."""
     columns = [plain_forecasts(column, seasons, starts, horizon) for column in values.T]
     output: Any = 0 if values.shape[1] == 1 else slice(None)
     found = {}
@@ -116,10 +113,7 @@ class Better:
     def forecast(
         self, values: pd.Series, index: pd.Index, levels: Sequence[float], least: float = -np.inf
     ) -> Forecast:
-        """Its values after the end of the series, and intervals from its own errors.
-
-        Neither falls below ``least``.
-        """
+        """Its values after the series, and intervals from its own errors, not below ``least``."""
         end = np.array([len(values)])
         mean = plain_forecasts(values.to_numpy(), self.seasons, end, len(index))[self.name][0]
 
@@ -167,7 +161,7 @@ def _judged(
 ) -> list[Better]:
     """Plain forecasts with their errors on the validation intervals, the lowest first."""
     metric, spread = resolve(metric_name), spread_of(values)
-    found = search._winners.outputs(scheme, search.ridge_per == "split")
+    found = search._winners.outputs(scheme)
     starts, truth = found.rows[:, 0], found.truth[:, :, 0]
     usable = tuple(season for season in seasons if 2 * season <= starts.min())  # at every start
     forecasts = plain_forecasts(values.to_numpy(), usable, starts, truth.shape[1])

@@ -8,7 +8,7 @@ whoever's bound is above its cost is dropped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -32,7 +32,7 @@ class _Part:
     columns: Paused
     horizon: np.ndarray
     done: np.ndarray
-    steps: int = field(default=0, kw_only=True)
+    steps: int = 0
 
     @classmethod
     def begin(cls, source: States, one: Validated, sum_: Sum) -> _Part:
@@ -82,9 +82,7 @@ def close_and_prune(
             for part in parts:
                 part.advance(columns[candidate, :, ridge], longest)
             bound = _bound(parts, first, shape, settings)
-        finished = alive & np.all(
-            [(part.done[columns] == longest).all(axis=1) for part in parts], axis=0
-        )
+        finished = alive & _whole(parts, columns, longest)
         if finished.any():
             limit = min(limit, bound[finished].min())
         # A bound that is not finite is above any limit that is. Equal costs, which horizons often
@@ -92,10 +90,15 @@ def close_and_prune(
         alive &= ~(bound > limit + ROUNDING * np.abs(limit))
         if np.isfinite(limit):
             alive &= np.isfinite(bound)
-    whole = np.all([(part.done[columns] == longest).all(axis=1) for part in parts], axis=0)
+    whole = _whole(parts, columns, longest)
     for part, (_, one) in zip(parts, draws, strict=True):
         one.scores = _scores(part, one, shape, settings)
     return np.broadcast_to(~whole, (len(draws), *whole.shape)), sum(part.steps for part in parts)
+
+
+def _whole(parts: list[_Part], columns: np.ndarray, longest: int) -> np.ndarray:
+    """Which ``(candidates, ridge)`` were run to their end, in every draw and run."""
+    return np.all([(part.done[columns] == longest).all(axis=1) for part in parts], axis=0)
 
 
 def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str, np.ndarray]:
@@ -114,7 +117,6 @@ def _bound(parts: list[_Part], one: Validated, shape, settings: Settings) -> np.
 
 def _leader(bound, alive, parts, columns, longest) -> tuple[int, int] | None:
     """The unfinished candidate with the lowest bound."""
-    done = np.all([(part.done[columns] == longest).all(axis=1) for part in parts], axis=0)
-    open_ = np.where(alive & ~done, bound, np.inf)
+    open_ = np.where(alive & ~_whole(parts, columns, longest), bound, np.inf)
     at = np.unravel_index(open_.argmin(), open_.shape)
     return (int(at[0]), int(at[1])) if np.isfinite(open_[at]) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -38,11 +39,10 @@ from echofold._search.candidates import (
     split_ridge,
 )
 from echofold._search.checkpoint import Checkpoint
-from echofold._search.evaluator import Evaluator
-from echofold._search.finals import FINALS, Winner, describe_winner, named
+from echofold._search.final_models import Winners, check_members
 from echofold._search.identity import identity_of
-from echofold._search.reader import Reader
-from echofold._search.winner import Winners, check_members
+from echofold._search.runner import Reader, Runner
+from echofold._search.selection import FINALS, Winner, describe_winner, scheme_in
 from echofold._validation.plan import budget
 from echofold._validation.record import datasets, warn_once
 from echofold._validation.settings import Settings, check_metrics, check_prunable, describe_data
@@ -163,29 +163,11 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     seed_: int
 
     def __init__(
-        self,
-        estimator,
-        space,
-        *,
-        cv=None,
-        metric="nrmse",
-        final="retrain",
-        ridge_per="all",
-        n_draws=1,
-        select="mean",
-        algorithm="auto",
-        strategy="grid",
-        n_iter=None,
-        prune=False,
-        memory=None,
-        random_state=None,
-        n_jobs=None,
-        executor=None,
-        checkpoint=None,
-        progress="auto",
-        verify=False,
-        sampler=None,
-    ):
+        self, estimator, space, *, cv=None, metric="nrmse", final="retrain", ridge_per="all",
+        n_draws=1, select="mean", algorithm="auto", strategy="grid", n_iter=None, prune=False,
+        memory=None, random_state=None, n_jobs=None, executor=None, checkpoint=None,
+        progress="auto", verify=False, sampler=None,
+    ):  # fmt: skip
         self.estimator = estimator
         self.space = space
         self.cv = cv
@@ -254,20 +236,20 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
             clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics, spaces
         )
         problem, schemes = reader.problem({})
-        check_task(self, problem, schemes, settings)
+        check_strategy(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
         candidates = candidates_of(self.strategy, spaces, self.n_iter, self.seed_)
-        total = self._evaluations(candidates, schemes)
+        total = self._evaluation_count(candidates, schemes)
         with progress(self.progress, total, "searching") as bar:
-            evaluator = Evaluator(
+            runner = Runner(
                 reader, settings, tuple(self.seed_ + draw for draw in range(self.n_draws)),
                 together=bool(self.prune) and self.select == "mean", prune=bool(self.prune),
                 n_jobs=self.n_jobs, executor=self.executor, checkpoint=checkpoint, progress=bar,
             )  # fmt: skip
             try:
-                self.candidates_, record = self._evaluate(evaluator, candidates, spaces)
+                self.candidates_, record = self._run_strategy(runner, candidates, spaces)
             except KeyboardInterrupt:
-                raise KeyboardInterrupt(self._interrupted(evaluator, total)) from None
+                raise KeyboardInterrupt(self._interrupted(runner, total)) from None
         seconds = time.perf_counter() - began
         attrs = {"strategy": self.strategy, "seed": self.seed_, "seconds": seconds}
         self._reader, self._schemes = reader, schemes
@@ -276,7 +258,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         self.evaluation_ = None
         self._winners = Winners(
             reader, self.candidates_, self._results, self.seed_, self.select == "draw",
-            self.ridge_per == "output",
+            self.ridge_per,
         )  # fmt: skip
         first, dataset = next(iter(self._results.items()))
         winner = self._winner(first)
@@ -285,7 +267,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         self.best_index_ = winner.candidate
         with one_piece("making the final model", self.progress):
             self.best_estimator_ = self.finalize(self.final)
-            self.best_score_ = self._winners.given_score(first, self.ridge_per == "split")
+            self.best_score_ = self._winners.best_score(first)
         ridge = self.best_estimator_.ridge
         self.best_params_ = {**self.candidates_[winner.candidate], "ridge": ridge}
         return self
@@ -301,7 +283,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         checkpoint = Checkpoint(self.checkpoint, identity, seed)
         return checkpoint.identity["seed"], checkpoint
 
-    def _evaluations(self, candidates: list[dict], schemes) -> int:
+    def _evaluation_count(self, candidates: list[dict], schemes) -> int:
         """How many evaluations of a candidate with a draw there will be."""
         total = len(candidates) or self.n_iter
         if self.strategy == "halving":
@@ -309,17 +291,17 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
             total = sum(count for count, _ in halvings(total, splits))
         return total * self.n_draws
 
-    def _evaluate(self, evaluator: Evaluator, candidates, spaces):
+    def _run_strategy(self, runner: Runner, candidates, spaces):
         """Carry the strategy out."""
-        individual = self.ridge_per == "split"
+        per_split = self.ridge_per == "split"
         if self.strategy == "optuna":
-            return ask_optuna(evaluator, spaces, self.n_iter, self.seed_, individual, self.sampler)
+            return ask_optuna(runner, spaces, self.n_iter, self.seed_, per_split, self.sampler)
         if self.strategy == "halving":
-            return candidates, halve(evaluator, candidates, individual)
-        return candidates, evaluator.run(candidates)
+            return candidates, halve(runner, candidates, per_split)
+        return candidates, runner.run(candidates)
 
-    def _interrupted(self, evaluator: Evaluator, total: int) -> str:
-        done = f"interrupted after {evaluator.done} of {total} evaluations"
+    def _interrupted(self, runner: Runner, total: int) -> str:
+        done = f"interrupted after {runner.done} of {total} evaluations"
         if self.checkpoint is None:
             return f"{done}; give checkpoint=... to keep finished blocks on disk and go on later."
         return f"{done}; they are kept in {str(self.checkpoint)!r}. Run it again to go on."
@@ -350,7 +332,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """
         check_is_fitted(self, "results_")
         check_one_of("final", final, FINALS)
-        scheme = named(self._results, scheme)
+        scheme = scheme_in(self._results, scheme)
         if draw is not None and not 0 <= draw < self.n_draws:
             raise ValueError(f"draw={draw!r}: this search has draws 0 to {self.n_draws - 1}.")
         if draw is not None and self.prune and self.select == "mean" and self.n_draws > 1:
@@ -370,16 +352,16 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 f"ridge_per={ridge_per!r}: prune=True dropped ridge values that single splits may "
                 "prefer. Search with prune=False."
             )
-        return self._winners.model(final, scheme, draw, correct_ridge, per == "split")
+        return replace(self._winners, ridge_per=per).model(final, scheme, draw, correct_ridge)
 
     def _winner(self, scheme: str) -> Winner:
         """The winner by a scheme."""
-        return self._winners.winner(scheme, None, self.ridge_per == "split")
+        return self._winners.winner(scheme)
 
     def to_frame(self, scheme: str | None = None) -> pd.DataFrame:
         """Results as a pandas DataFrame: a row for every candidate and ridge, best first."""
         check_is_fitted(self, "results_")
-        return tables.frame(self._results[named(self._results, scheme)], self.candidates_)
+        return tables.frame(self._results[scheme_in(self._results, scheme)], self.candidates_)
 
     @property
     def cv_results_(self) -> dict[str, Any]:
@@ -472,7 +454,7 @@ def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
     return spaces, settings
 
 
-def check_task(search: Any, problem, schemes, settings: Settings) -> None:
+def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
     """Check what ensembles, pruning and halving can do with this task."""
     check_members(search.final, problem.task)
     if search.ridge_per == "output" and problem.task.fed_back:

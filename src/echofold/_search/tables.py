@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from echofold.metrics._metric import costs_of
 
@@ -22,8 +23,10 @@ def frame(dataset, candidates: list[dict[str, Any]]):
         absent = any(value is None for value in given)  # which pandas would make a NaN
         columns[parameter] = pd.Series(given, dtype=object) if absent else given
     columns["ridge"] = np.tile(dataset.ridge.values, count)
-    for metric in _metric_names(dataset):
-        values = dataset[metric].values
+    for metric, variable in dataset.items():
+        if not {"split", "ridge"} <= set(variable.dims):
+            continue
+        values = variable.values
         with np.errstate(invalid="ignore"):
             columns[metric] = values.mean(axis=(0, 2)).ravel()
             columns[f"{metric}_std"] = values.mean(axis=0).std(axis=1).ravel()
@@ -48,7 +51,7 @@ def scikit_learn_form(dataset, candidates: list[dict[str, Any]]) -> dict[str, An
     by_split = np.moveaxis(scores, 1, 2).reshape(len(params), -1)
     with np.errstate(invalid="ignore"):
         mean, std = by_split.mean(axis=1), by_split.std(axis=1)
-    order = np.where(np.isfinite(mean), mean, -np.inf)
+    worst = np.where(np.isfinite(mean), -mean, np.inf)
     seconds = np.repeat(dataset.seconds.values.mean(axis=0) / len(ridge), len(ridge))
     result: dict[str, Any] = {
         "mean_fit_time": seconds,
@@ -58,7 +61,7 @@ def scikit_learn_form(dataset, candidates: list[dict[str, Any]]) -> dict[str, An
         "params": params,
         "mean_test_score": mean,
         "std_test_score": std,
-        "rank_test_score": (order[:, None] < order).sum(axis=1).astype(np.int32) + 1,
+        "rank_test_score": stats.rankdata(worst, method="min").astype(np.int32),
     }
     for name in [*dataset.attrs["hyper_parameters"], "ridge"]:
         values = np.ma.masked_all(len(params), dtype=object)
@@ -121,10 +124,6 @@ def summary(search) -> str:
             "honest one"
         )
     return "\n".join(lines)
-
-
-def _metric_names(dataset) -> list[str]:
-    return [name for name, variable in dataset.items() if set(variable.dims) >= {"split", "ridge"}]
 
 
 def _literal(value: Any) -> str:

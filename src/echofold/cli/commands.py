@@ -17,7 +17,7 @@ import click
 from echofold import experiments
 from echofold._data.text import count
 from echofold._machine.compilations import keep_compilations
-from echofold._search.finals import FINALS
+from echofold._search.selection import FINALS
 from echofold.cli.defaults import SCHEMES, scheme_of
 from echofold.metrics._metric import OF_ERRORS, resolve
 from echofold.schemes import BY_NAME, sizes_of

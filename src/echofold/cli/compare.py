@@ -18,8 +18,8 @@ from echofold._search.evaluate import (
     spread_of,
     starts_of,
 )
-from echofold._search.finals import mean_ridge
 from echofold._search.plain import plain_errors
+from echofold._search.selection import mean_ridge
 from echofold.cli.defaults import Recipe
 from echofold.metrics._metric import resolve
 

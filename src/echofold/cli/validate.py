@@ -10,8 +10,8 @@ import pandas as pd
 from echofold._data.dates import written
 from echofold._data.text import figure
 from echofold._models.forecast import Forecast, forecast_of
-from echofold._search.finals import FINALS
 from echofold._search.plain import instead_of, near
+from echofold._search.selection import FINALS
 from echofold.cli.compare import LEVEL, Comparison, compare, winner
 from echofold.cli.defaults import Recipe, recipe_for
 from echofold.cli.forecast import forecast_table, records

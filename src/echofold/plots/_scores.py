@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.text import short
-from echofold._search.finals import mean_costs, named
+from echofold._search.selection import mean_costs, scheme_in
 from echofold.plots import _style as style
 from echofold.plots._series import fitted
 
@@ -25,7 +25,7 @@ class Scores:
     values: np.ndarray
     bounds: np.ndarray
     metric: str
-    individual: bool
+    ridge_per_split: bool
     sign: int
 
     @property
@@ -37,10 +37,10 @@ class Scores:
         """Means ``(candidate, ridge)`` over draws and splits, infinite where not finite."""
         return self.sign * mean_costs(self.sign * self.values, False).mean(axis=0)
 
-    def cost(self, individual: bool) -> np.ndarray:
-        """Mean costs, with each split's own ridge if ``individual``, infinite if only bounds."""
-        cost = mean_costs(self.sign * self.values, individual).mean(axis=0)
-        return cost if individual else np.where(self.bounds, np.inf, cost)
+    def cost(self, ridge_per_split: bool) -> np.ndarray:
+        """Mean costs, maybe at each split's own ridge, infinite if only bounds."""
+        cost = mean_costs(self.sign * self.values, ridge_per_split).mean(axis=0)
+        return cost if ridge_per_split else np.where(self.bounds, np.inf, cost)
 
 
 def scores_of(source: Any, scheme: str | None) -> Scores:
@@ -54,7 +54,7 @@ def scores_of(source: Any, scheme: str | None) -> Scores:
                 f"scheme={scheme!r} was given with the results of a single scheme; leave it out."
             )
         results = {None: source}
-    dataset = results[named(results, scheme)]
+    dataset = results[scheme_in(results, scheme)]
     name = getattr(dataset, "attrs", {}).get("metric")
     if name is None or name not in dataset:
         raise TypeError(
@@ -67,9 +67,9 @@ def scores_of(source: Any, scheme: str | None) -> Scores:
     bounds = np.zeros(values.shape[1::2], dtype=bool)
     if "pruned" in dataset:
         bounds = dataset.pruned.transpose("draw", "candidate", "ridge").values.any(axis=0)
-    individual = getattr(source, "ridge_per", "all") == "split"
+    ridge_per_split = getattr(source, "ridge_per", "all") == "split"
     sign = -1 if dataset.attrs.get("better") == "higher" else 1
-    return Scores(dataset, values, bounds, name, individual, sign)
+    return Scores(dataset, values, bounds, name, ridge_per_split, sign)
 
 
 def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any = None) -> Any:
@@ -169,7 +169,7 @@ def ridge_path(
     scores = scores_of(search_or_dataset, scheme)
     count = scores.values.shape[1]
     if candidate is None:
-        candidate = int(scores.cost(scores.individual).min(axis=1).argmin())
+        candidate = int(scores.cost(scores.ridge_per_split).min(axis=1).argmin())
     elif isinstance(candidate, bool) or not 0 <= candidate < count:
         raise ValueError(f"candidate={candidate!r}: expected an integer of 0 to {count - 1}.")
     ax = style.axes(ax)
@@ -302,7 +302,7 @@ def _points(scores: Scores, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.
     if x == y:
         raise ValueError(f"x and y are both {x!r}; give two different hyper-parameters.")
     if "ridge" not in (x, y):
-        cost = scores.cost(scores.individual).min(axis=1)
+        cost = scores.cost(scores.ridge_per_split).min(axis=1)
         return scores.found[x].values, scores.found[y].values, cost
     cost, ridge = scores.cost(False), scores.found.ridge.values
     across, up = (

@@ -10,8 +10,8 @@ from echofold._data.arguments import is_integer
 from echofold._data.dates import timeline
 from echofold._data.problem import Task
 from echofold._data.tables import Table, read
-from echofold._search.finals import named
-from echofold._search.winner import ValidationOutputs
+from echofold._search.final_models import ValidationOutputs
+from echofold._search.selection import scheme_in
 from echofold.plots import _style as style
 
 
@@ -34,8 +34,8 @@ def given_series(search: Any) -> Table:
 
 def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutputs:
     """Forecasts or predictions of every split of the winner for its validation rows."""
-    scheme = named(fitted(search)._results, scheme)
-    return search._winners.outputs(scheme, search.ridge_per == "split")
+    scheme = scheme_in(fitted(search)._results, scheme)
+    return search._winners.outputs(scheme)
 
 
 def positions(index: Any, rows: int) -> np.ndarray:

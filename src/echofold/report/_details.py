@@ -13,7 +13,7 @@ from echofold import __version__
 from echofold._data.text import count, in_words, short
 from echofold._folds.tolerances import COLLINEAR
 from echofold._models.ensemble import TRIMMED, is_ensemble
-from echofold._search.finals import FINALS
+from echofold._search.selection import FINALS
 from echofold._validation.record import describe_trouble
 from echofold.metrics._metric import RELATIVE
 from echofold.plots._series import given_series

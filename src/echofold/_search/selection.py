@@ -30,7 +30,7 @@ class Winner:
     """
 
     candidate: int
-    ridge: np.ndarray  # places in the ridge path, (splits,); all the same unless individual
+    ridge: np.ndarray  # places in the ridge path, (splits,); all the same unless ridge_per_split
     cost: float
     draw: int | None
     diverged: int = 0
@@ -41,18 +41,18 @@ class Winner:
         return self.diverged, self.cost
 
 
-def comparable(costs: np.ndarray, individual: bool = False) -> np.ndarray:
-    """Costs ``(..., ridge)``, infinite where missing; if ``individual``, at the best ridge only."""
+def comparable(costs: np.ndarray, ridge_per_split: bool = False) -> np.ndarray:
+    """Costs ``(..., ridge)``, infinite where missing; with a ridge per split, at the best only."""
     worst = np.where(np.isnan(costs), np.inf, costs)
-    return worst.min(axis=-1, keepdims=True) if individual else worst
+    return worst.min(axis=-1, keepdims=True) if ridge_per_split else worst
 
 
-def mean_costs(costs: np.ndarray, individual: bool) -> np.ndarray:
+def mean_costs(costs: np.ndarray, ridge_per_split: bool) -> np.ndarray:
     """Means over splits of ``costs (draw, candidate, split, ridge)``, infinite where not finite.
 
     As ``(draw, candidate, ridge)``; with a ridge for each split, ``(draw, candidate, 1)``.
     """
-    return comparable(costs, individual).mean(axis=2)
+    return comparable(costs, ridge_per_split).mean(axis=2)
 
 
 def best_ridges(costs: np.ndarray) -> np.ndarray:
@@ -71,37 +71,37 @@ def ranked(pool: np.ndarray) -> np.ndarray:
     return np.lexsort((kept, lost.sum(axis=0)))
 
 
-def select(costs: np.ndarray, individual: bool, draw: int | None, eligible=None) -> Winner:
+def select(costs: np.ndarray, ridge_per_split: bool, draw: int | None, eligible=None) -> Winner:
     """The lowest cost, over the mean of all draws or within one of them.
 
     ``eligible (draw, candidate, ridge)`` excludes what may not win, such as lower bounds.
     """
     draws = slice(None) if draw is None else [draw]
     costs = costs[draws]
-    pool = comparable(costs, individual)
+    pool = comparable(costs, ridge_per_split)
     if eligible is not None:
         allowed = eligible[draws]
-        allowed = allowed.all(axis=2, keepdims=True) if individual else allowed
+        allowed = allowed.all(axis=2, keepdims=True) if ridge_per_split else allowed
         pool = np.where(allowed[:, :, None], pool, np.inf)
     shape = pool.shape[1], pool.shape[3]
     runs = np.moveaxis(pool, 2, 1).reshape(-1, shape[0] * shape[1])
     best = ranked(runs)[0]
     candidate, ridge = np.unravel_index(best, shape)
     places = np.full(costs.shape[2], ridge)
-    if individual:
-        places = best_ridges(comparable(costs[:, candidate]).mean(axis=0))
+    if ridge_per_split:
+        places = comparable(costs[:, candidate]).mean(axis=0).argmin(axis=1)
     column = runs[:, best]
     diverged = int((~np.isfinite(column)).sum())
     return Winner(int(candidate), places, float(column.mean()), draw, diverged)
 
 
-def best_of(costs: np.ndarray, individual: bool, most: int, eligible=None) -> list[Winner]:
+def best_of(costs: np.ndarray, ridge_per_split: bool, most: int, eligible=None) -> list[Winner]:
     """The best candidates, each with its best ridge, over the mean of all draws."""
     winners = []
     for candidate in range(costs.shape[1]):
         part = None if eligible is None else eligible[:, [candidate]]
         if part is None or part.all(axis=0).any():  # else all of it was dropped
-            best = select(costs[:, [candidate]], individual, None, part)
+            best = select(costs[:, [candidate]], ridge_per_split, None, part)
             winners.append(replace(best, candidate=candidate))
     return sorted(winners, key=lambda winner: winner.order)[:most]
 
@@ -118,7 +118,7 @@ def describe_winner(winner: Winner, dataset) -> list[str]:
     ]
 
 
-def named(results: dict, scheme: Any) -> Any:
+def scheme_in(results: dict, scheme: Any) -> Any:
     """The scheme asked for, or the first of those that there are results of."""
     if scheme is None:
         return next(iter(results))
@@ -134,14 +134,14 @@ def named(results: dict, scheme: Any) -> Any:
 class Contest(NamedTuple):
     """What members of a final model are chosen by.
 
-    ``costs (draw, candidate, split, ridge)``, and ``eligible`` as for `select`, by ``metric``, with
-    a ridge for each split if ``individual``; ``params`` are all parameters of each candidate, of
-    which those named ``shaping`` say how the data are represented.
+    ``costs (draw, candidate, split, ridge)``, ``eligible`` and ``ridge_per_split`` as for `select`,
+    by ``metric``; ``params`` are all parameters of each candidate, of which those named ``shaping``
+    say how the data are represented.
     """
 
     costs: np.ndarray
     eligible: np.ndarray | None
-    individual: bool
+    ridge_per_split: bool
     metric: Metric
     params: list[dict[str, Any]]
     shaping: Sequence[str]
@@ -208,7 +208,7 @@ def _best_of_representations(contest: Contest) -> list[Winner]:
     for places in forms.values():
         part = None if contest.eligible is None else contest.eligible.take(places, axis=1)
         costs = contest.costs.take(places, axis=1)
-        each = best_of(costs, contest.individual, OF_EACH, part)
+        each = best_of(costs, contest.ridge_per_split, OF_EACH, part)
         winners += [replace(one, candidate=places[one.candidate]) for one in each]
     winners.sort(key=lambda winner: winner.order)
 

@@ -16,8 +16,9 @@ from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
 from echofold._models.base import fit_all, of_outputs
-from echofold._models.ensemble import ForecastEnsemble, combined
-from echofold._search.finals import (
+from echofold._models.ensemble import ForecastEnsemble
+from echofold._search.runner import Reader
+from echofold._search.selection import (
     FINALS,
     Contest,
     Members,
@@ -28,7 +29,7 @@ from echofold._search.finals import (
     ranked,
     select,
 )
-from echofold._search.reader import Reader
+from echofold._validation.record import Validated
 from echofold._validation.score import finish_sums, score_outputs, score_residuals
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
@@ -44,8 +45,7 @@ class Winners:
     """Who wins a search, by any of its schemes, and the final models of it.
 
     ``results[scheme]`` are the Datasets of the search; ``by_draw`` tells whether the best draw is
-    selected, or the best mean over draws; ``per_output``, whether each output of the winner takes
-    a ridge of its own. Where ``individual``, each split does.
+    selected, or the best mean over draws; ``ridge_per``, what takes a ridge of its own.
     """
 
     reader: Reader
@@ -53,60 +53,69 @@ class Winners:
     results: dict[str, Any]
     seed: int
     by_draw: bool
-    per_output: bool = False
+    ridge_per: str
     _validated: dict[tuple, SplitReadouts] = field(default_factory=dict)
 
-    def winner(self, scheme: str, draw: int | None, individual: bool) -> Winner:
+    @property
+    def ridge_per_split(self) -> bool:
+        """Whether each split takes a ridge of its own."""
+        return self.ridge_per == "split"
+
+    def winner(self, scheme: str, draw: int | None = None) -> Winner:
         """The winner by a scheme, over all draws or within one."""
         costs, eligible = self._costs(scheme)
         if draw is None and self.by_draw:
-            each = [select(costs, individual, d, eligible) for d in range(len(costs))]
+            each = [select(costs, self.ridge_per_split, d, eligible) for d in range(len(costs))]
             return min(each, key=lambda winner: winner.order)
-        return select(costs, individual, draw, eligible)
+        return select(costs, self.ridge_per_split, draw, eligible)
 
     def score(self, winner: Winner) -> float:
         """The score of a winner, as users read it; all its outputs have one ridge."""
         return float(self.reader.metrics[0].cost(winner.cost))
 
-    def given_score(self, scheme: str, individual: bool) -> float:
-        """The score of a scheme's winner with the ridges that it is given."""
-        if self.per_output:
-            return self._found(scheme, individual)[2].score
-        return self.score(self.winner(scheme, None, individual))
+    def best_score(self, scheme: str) -> float:
+        """The score of a scheme's winner, whose outputs may have ridges of their own."""
+        if self.ridge_per != "output":
+            return self.score(self.winner(scheme))
+        source, splits, readouts = self._validated_winner(scheme)
+        return float(score_readouts(source, splits, readouts.W, self.reader.metrics[0]).mean())
 
-    def outputs(self, scheme: str, individual: bool) -> ValidationOutputs:
+    def outputs(self, scheme: str) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
-        return validation_outputs(*self._found(scheme, individual))
+        return validation_outputs(*self._validated_winner(scheme))
 
-    def model(self, final: str, scheme: str, draw: int | None, correct_ridge, individual: bool):
+    def model(self, final: str, scheme: str, draw: int | None, correct_ridge: bool):
         """The winner's final model, with the weights of its draw (the best one by default)."""
         if members := FINALS[final].members:
             check_members(final, self.reader.estimator._task)
-            return self._ensemble(members, scheme, draw, individual)
-        winner = self._drawn(self.winner(scheme, draw, individual), scheme, individual)
+            return self._ensemble(members, scheme, draw)
+        winner = self._drawn(self.winner(scheme, draw), scheme)
         return self._trained(final, scheme, winner, correct_ridge)[0]
 
-    def _ensemble(
-        self, members: Members, scheme: str, draw: int | None, individual: bool
-    ) -> ForecastEnsemble:
+    def _ensemble(self, members: Members, scheme: str, draw: int | None) -> ForecastEnsemble:
         """The members of a final model, with all draws (or one), as one forecaster."""
         costs, eligible = self._costs(scheme)
         draws = list(range(len(costs))) if draw is None else [draw]
         contest = Contest(
-            costs[draws], None if eligible is None else eligible[draws], individual,
+            costs[draws], None if eligible is None else eligible[draws], self.ridge_per_split,
             self.reader.metrics[0], [self.reader.params(one) for one in self.candidates],
             self.reader.estimator._shapes_the_problem,
         )  # fmt: skip
         chosen = members(contest)[: max(1, MOST_MEMBERS // len(draws))]
         each = [
-            self._trained("retrain", scheme, self._drawn(winner, scheme, individual, one))
+            self._trained("retrain", scheme, self._drawn(winner, scheme, one))
             for winner in chosen
             for one in draws
         ]
         ensemble, (_, first) = ForecastEnsemble([model for model, _ in each]), each[0]
         residuals = np.stack([readouts.residuals for _, readouts in each])
         ensemble.runs_, truth = first.apart, first.truth
-        ensemble.residuals_ = truth - _combined_outputs(ensemble, truth - residuals)
+        outputs = truth - residuals  # (members, splits, steps, outputs)
+        ensemble.residuals_ = np.full_like(truth, np.nan)  # past the end of a shorter split
+        for split in range(len(truth)):
+            there = ~np.isnan(outputs[:, split]).all(axis=(0, 2))
+            forecasts = ensemble._combine(outputs[:, split, there])
+            ensemble.residuals_[split, there] = truth[split, there] - forecasts
         if ensemble.learns_logarithms:
             ensemble.log_residuals_ = log_errors(truth, ensemble.residuals_)
         for model in ensemble.members:  # intervals are those of the ensemble
@@ -132,25 +141,23 @@ class Winners:
                 model.log_residuals_ = log_errors(readouts.truth, readouts.residuals)
         return model, readouts
 
-    def _found(self, scheme: str, individual: bool) -> tuple[States, RowSplits, SplitReadouts]:
+    def _validated_winner(self, scheme: str) -> tuple[States, RowSplits, SplitReadouts]:
         """States of the winner by a scheme, its splits and their readouts."""
-        winner = self._drawn(self.winner(scheme, None, individual), scheme, individual)
+        winner = self._drawn(self.winner(scheme), scheme)
         model = self._estimator(winner)
         problem, schemes = self.reader.problem(self.candidates[winner.candidate])
         source = model._states(problem, model.random_state)
         return source, schemes[scheme], self._readouts(scheme, winner, model, source)
 
-    def _drawn(
-        self, winner: Winner, scheme: str, individual: bool, draw: int | None = None
-    ) -> Winner:
+    def _drawn(self, winner: Winner, scheme: str, draw: int | None = None) -> Winner:
         """A winner with the weights of one draw: its own, one given, or where it did best."""
         if winner.draw is not None:
             return winner
         costs = self._costs(scheme)[0][:, winner.candidate]  # (draw, split, ridge)
         if draw is None:
-            at = 0 if individual else winner.ridge[0]
-            draw = int(ranked(comparable(costs, individual)[:, :, at].T)[0])
-        ridge = best_ridges(costs[draw]) if individual else winner.ridge
+            at = 0 if self.ridge_per_split else winner.ridge[0]
+            draw = int(ranked(comparable(costs, self.ridge_per_split)[:, :, at].T)[0])
+        ridge = best_ridges(costs[draw]) if self.ridge_per_split else winner.ridge
         return replace(winner, draw=draw, ridge=ridge)
 
     def _estimator(self, winner: Winner):
@@ -172,14 +179,10 @@ class Winners:
             if aligned.skipped > source.problem.skipped:  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
             splits, penalised = schemes[scheme], bool(model.penalize_bias)
-            if self.per_output:
+            if self.ridge_per == "output":
                 own = output_ridges(source, splits, path, penalised)
                 ridge = np.tile(own, (len(ridge), 1))
-            found = validate_winner(source, splits, ridge, penalised)
-            if self.per_output:  # other ridges than the search has scored
-                score = score_readouts(source, splits, found.W, self.reader.metrics[0]).mean()
-                found = replace(found, score=float(score))
-            self._validated[key] = found
+            self._validated[key] = validate_winner(source, splits, ridge, penalised)
         return self._validated[key]
 
     def _costs(self, scheme: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -198,17 +201,6 @@ def check_members(final: str, task: Any) -> None:
         )
 
 
-def _combined_outputs(ensemble: ForecastEnsemble, outputs: np.ndarray) -> np.ndarray:
-    """Validation forecasts of an ensemble, from ``outputs (members, splits, steps, outputs)``."""
-    whole = np.full(outputs.shape[1:], np.nan)  # past the end of a shorter split
-    for split in range(outputs.shape[1]):
-        there = ~np.isnan(outputs[:, split]).all(axis=(0, 2))
-        whole[split, there] = combined(
-            outputs[:, split, there], ensemble.range_, ensemble.learns_logarithms
-        )
-    return whole
-
-
 # --- readouts of splits ---------------------------------------------------------------------------
 
 
@@ -220,8 +212,7 @@ class SplitReadouts:
     to the splits; ``residuals (runs, steps, outputs)``, in original units, are those of closed-loop
     validation (None for other tasks), NaN past the end of a shorter run and where there is no
     value, as is the ``truth``; ``outputs`` are what they belong to. Of a series longer than memory
-    all are those of the first steps of every run. ``apart`` is how many runs do not overlap;
-    ``score`` is that of a readout whose outputs have ridges of their own.
+    all are those of the first steps of every run. ``apart`` is how many runs do not overlap.
     """
 
     W: np.ndarray
@@ -232,7 +223,14 @@ class SplitReadouts:
     outputs: Any = None
     truth: Any = None
     apart: int = 1
-    score: float = np.nan
+
+
+def readouts_by_ridge(
+    source: States, splits: RowSplits, path: np.ndarray, penalised: bool
+) -> Validated:
+    """Readouts ``W (1, splits, ridge, 1 + m, outputs)`` of one network; no closed loop is run."""
+    settings = Settings(path, penalised, [resolve("rmse")], readouts=True)
+    return validate(source, {"one": splits}, settings, loops=False)["one"]
 
 
 def validate_winner(
@@ -242,8 +240,7 @@ def validate_winner(
     path, place = np.unique(ridge, return_inverse=True)
     place = place.reshape(ridge.shape)
     rmse = resolve("rmse")
-    settings = Settings(path, penalised, [rmse], readouts=True)
-    one = validate(source, {"winner": splits}, settings, loops=False)["winner"]
+    one = readouts_by_ridge(source, splits, path, penalised)
     problem, scored = source.problem, source.problem.scored
     W, train_rows = of_outputs(one.W[0], place), splits.train_sizes
     if problem.present is not None:
@@ -282,8 +279,7 @@ def output_ridges(
     Outputs of an open loop know nothing of each other: a readout of one is a column of the common
     one. Means over splits, as of scores.
     """
-    settings = Settings(path, penalised, [resolve("rmse")], readouts=True)
-    W = validate(source, {"winner": splits}, settings, loops=False)["winner"].W[0]
+    W = readouts_by_ridge(source, splits, path, penalised).W[0]
     rows, problem = splits.valid_rows, source.problem
     counts = problem.is_scored(rows)
     sums = np.zeros((*W.shape[:2], W.shape[-1]))
@@ -371,7 +367,6 @@ def validation_outputs(
         truth = _targets(problem, rows)[1]
         truth[~problem.is_scored(rows)] = np.nan
         outputs = problem.original(_open_loop(source, rows, readouts.W))
-        outputs[rows >= problem.rows] = np.nan
     first = problem.first_target
     return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
 

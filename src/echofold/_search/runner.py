@@ -1,32 +1,120 @@
-"""Candidates in, scores out: groups by shared draw, blocks, workers, checkpoint, progress."""
+"""From candidates to scores: data are read once for all that share them, then run in blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from echofold._data.arguments import candidate_seed
+from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir
+from echofold._folds.splits import RowSplits
 from echofold._machine.device import choose_device, is_accelerator, one_blas_thread, peers
 from echofold._machine.progress import Progress
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint, expected
-from echofold._search.reader import Reader
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record
-from echofold._validation.settings import Settings
+from echofold._validation.settings import Settings, resolve_schemes
+from echofold.metrics._metric import Metric
 from echofold.reservoirs import reservoir_of
 
 WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
 NETWORKS = 4096  # in a block on an accelerator: candidates times draws
 
 
+@dataclass(eq=False)
+class Reader:
+    """Problems and splits of candidates.
+
+    Parameters of an estimator that change how data are read are its ``_shapes_the_problem``. Those
+    that decide where scored rows begin are its ``_skips_rows``: where candidates of ``spaces`` have
+    several values, all are scored on the rows after the longest.
+    """
+
+    estimator: Any
+    data: tuple
+    fit_params: dict[str, Any]
+    groups: Any
+    cv: Any
+    metrics: list[Metric]
+    spaces: InitVar[list[dict[str, Any]]]
+
+    def __post_init__(self, spaces: list[dict[str, Any]]) -> None:
+        self._own = self.estimator.get_params(deep=False)
+        self._aligned: dict[str, int] = {}
+        self._problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = {}
+        names = [name for name in self.estimator._skips_rows if name in self._own]
+        values = product(*(values_of(name, spaces, self._own[name]) for name in names))
+        openings = [dict(zip(names, one, strict=True)) for one in values]
+        if len(openings) > 1:
+            self._aligned = {"washout": max(self._read(one).skipped for one in openings)}
+
+    def _read(self, shaping: dict[str, Any]) -> Problem:
+        """The problem that data become with some parameters."""
+        reader = clone(self.estimator).set_params(**shaping)
+        return reader._read(*self.data, **self.fit_params)
+
+    def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
+        """All parameters of a candidate; ``reservoir__size`` is one of its reservoir."""
+        if any("__" in name for name in candidate):
+            return clone(self.estimator).set_params(**candidate).get_params(deep=False)
+        return {**self._own, **candidate}
+
+    def problem(self, candidate: dict[str, Any]) -> tuple[Problem, dict[str, RowSplits]]:
+        """The problem that a candidate is validated on, and its splits by every scheme."""
+        params = self.params(candidate) | self._aligned
+        shaping = {name: params[name] for name in self.estimator._shapes_the_problem}
+        key = tuple(map(repr, shaping.values()))
+        if key not in self._problems:
+            problem = self._read(shaping)
+            schemes = resolve_schemes(self.cv, problem, self.groups, self.metrics)
+            if self._problems:
+                _check_as_many(next(iter(self._problems.values()))[1], schemes)
+            self._problems[key] = problem, schemes
+        return self._problems[key]
+
+
+def values_of(name: str, spaces: list[dict[str, Any]], own: Any) -> list[Any]:
+    """Values that a parameter takes in a search, ``own`` by default; of a range, the largest.
+
+    Examples
+    --------
+    >>> values_of("washout", [{"washout": [10, 50]}, {"units": [20]}], "auto")
+    [10, 50, 'auto']
+    """
+    values: list[Any] = []
+    for one in spaces:
+        given = one.get(name, [own])
+        for value in [given] if hasattr(given, "rvs") else given:
+            if hasattr(value, "rvs"):
+                values.append(int(value.support()[1]))
+            elif hasattr(value, "choices"):  # Optuna's distributions
+                values += value.choices
+            else:
+                values.append(getattr(value, "high", value))
+    return values
+
+
+def _check_as_many(before: dict[str, RowSplits], now: dict[str, RowSplits]) -> None:
+    """Candidates that shape the data differently must still have equally many splits."""
+    for name in before:
+        if len(before[name]) != len(now[name]):
+            raise ValueError(
+                f"candidates have different numbers of splits by {before[name].name}: "
+                f"{len(before[name])} and {len(now[name])}. Give washout one value, or a scheme "
+                "with a fixed number of splits."
+            )
+
+
 @dataclass
-class Evaluator:
+class Runner:
     """Everything that stays the same while candidates are evaluated, and what was done so far."""
 
     reader: Reader
@@ -114,19 +202,21 @@ class Evaluator:
             if kept is None:
                 waiting.append((place, block))
             else:
-                records[place] = self._count(block, kept)
+                records[place] = kept
+                self._count(block, kept)
         with one_blas_thread():  # outermost, so that worker threads find it set already
             for place, record in carry_out(waiting, self.n_jobs, self.executor):
                 if self.checkpoint is not None:
                     self.checkpoint.save(first + place, record, wanted[place])
-                records[place] = self._count(blocks[place], record)
+                records[place] = record
+                self._count(blocks[place], record)
         total = records[0].blank(len(self.seeds), len(candidates))
         for place, block in enumerate(blocks):
             total.enter(records[place], block.draws, block.candidates)
         return total
 
-    def _count(self, block: Block, record: Record) -> Record:
-        """Show progress."""
+    def _count(self, block: Block, record: Record) -> None:
+        """Show how many evaluations are done, and the best score so far."""
         self.done += len(block.candidates) * len(block.draws)
         scheme = next(iter(record.scores))
         metric = self.settings.metrics[0]
@@ -135,4 +225,3 @@ class Evaluator:
             costs = np.where(record.pruned[scheme], np.inf, costs)
         self.best = min(self.best, np.where(np.isnan(costs), np.inf, costs).min())
         self.progress.update(self.done, metric.cost(self.best))
-        return record
