@@ -323,3 +323,14 @@ def test_a_search_must_be_fitted_first():
 
     with pytest.raises(NotFittedError):
         ESNSearchCV(ESNRegressor(), GRID).finalize("retrain")
+
+
+def test_an_ensemble_of_draws_that_were_pruned_apart_is_refused():
+    """No candidate may be left in all of them; a single draw has its own."""
+    options = {"n_draws": 2, "prune": True, "select": "draw"}
+    with pytest.raises(ValueError, match="final='ensemble' combines all draws.*select='mean'"):
+        searched(final="ensemble", **options)
+    search = searched(**options)
+    with pytest.raises(ValueError, match="final='ensemble' combines all draws.*prune=False"):
+        search.finalize("ensemble")
+    assert search.finalize("ensemble", draw=0).members

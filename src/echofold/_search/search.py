@@ -340,6 +340,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
                 "best one of a single draw may be missing. Use select='draw' or prune=False."
             )
+        if draw is None:
+            check_whole_in_every_draw(self, final)
         per = self.ridge_per if ridge_per is None else ridge_per
         check_one_of("ridge_per", per, RIDGE_PER)
         if per != self.ridge_per and "output" in (per, self.ridge_per):
@@ -454,9 +456,20 @@ def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
     return spaces, settings
 
 
+def check_whole_in_every_draw(search: Any, final: str) -> None:
+    """Raise for a final model of all draws where each of them has dropped other candidates."""
+    if FINALS[final].members and search.prune and search.select == "draw" and search.n_draws > 1:
+        raise ValueError(
+            f"final={final!r} combines all draws of its members, but with select='draw' prune=True "
+            "drops candidates in each draw by itself, and none may be left in all. Use "
+            "select='mean' or prune=False."
+        )
+
+
 def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
     """Check what ensembles, pruning and halving can do with this task."""
     check_members(search.final, problem.task)
+    check_whole_in_every_draw(search, search.final)
     if search.ridge_per == "output" and problem.task.fed_back:
         raise ValueError(
             "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "
