@@ -139,11 +139,12 @@ def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> 
 def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, settings: Settings):
     """Scores of open-loop tasks, and readouts where they are needed, by one scheme."""
     closed = runs_closed_loop(problem, one.splits)
-    W, refitted, at, residuals = solved(one.splits, closed or settings.readouts, not closed)
-    one.refitted += refitted
+    found = solved(one.splits, closed or settings.readouts, not closed)
+    one.refitted += found.refitted
     if closed:
-        return {}, W
-    return score_residuals(problem, one.splits, at, residuals, settings.metrics), W
+        return {}, found.W
+    scores = score_residuals(problem, one.splits, found.at, found.residuals, settings.metrics)
+    return scores, found.W
 
 
 def _on_device(
