@@ -263,3 +263,16 @@ def test_five_million_rows_in_one_pass_and_less_than_500_megabytes():
     shown = subprocess.run([sys.executable, "-c", FIVE_MILLION], capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr
     assert float(shown.stdout) < 500  # the states would be 4,000
+
+
+@pytest.mark.parametrize("algorithm", ["naive", "small_k", "large_k"])
+def test_readouts_that_nobody_asked_for_are_not_kept(algorithm):
+    """Of many splits and ridge values they take more memory than states."""
+    problem = clone(MODEL)._read(INPUTS, TARGET)
+    source, splits = MODEL._states(problem, 0), resolve_cv(KFold(5), problem.rows)
+    for readouts in (False, True):
+        asked = Settings(
+            np.array([1e-6, 1.0]), False, [resolve("mse")], algorithm, readouts=readouts
+        )
+        found = validate(source, {"cv": splits}, asked)["cv"]
+        assert (found.W is not None) == readouts

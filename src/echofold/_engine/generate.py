@@ -78,8 +78,8 @@ def _output(course: Course, y, before, past, step, sum_: str):
     """The output that is fed back, the errors up to this step, and the new past.
 
     Errors are in original units. Those ``before`` grow by none past a column's horizon, and without
-    a value. What is summed up are "squared", "absolute", "relative" or "symmetric" errors, or steps
-    "lost": none before an error is not tolerated, and from then on all that are left.
+    a value. What is summed up are errors of one of the `SIZES`, or steps "lost": none before an
+    error is not tolerated, and from then on all that are left.
     """
     row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
     truth = course.targets[row].T

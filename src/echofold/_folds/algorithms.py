@@ -72,7 +72,8 @@ class Algorithm(ABC):
         if not residuals:
             return found
         open_loop = self.residuals(splits)
-        return open_loop._replace(W=found.W, refitted=found.refitted) if readouts else open_loop
+        refitted = found.refitted if readouts else open_loop.refitted
+        return open_loop._replace(W=found.W, refitted=refitted)  # no readouts that nobody asked for
 
     @abstractmethod
     def solve(self, splits: RowSplits) -> Solved:
