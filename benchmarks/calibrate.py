@@ -3,7 +3,7 @@
     python benchmarks/calibrate.py
 
 Times every algorithm on random rows over a grid of sizes and fits seconds to counts of work
-(non-negative least squares on relative errors). The result is pasted into the ``SECONDS`` of the
+(non-negative least squares on relative errors). The result is pasted into the ``work`` of the
 algorithms in ``src/echofold/_folds``, some of it mended by hand where states of networks took other
 times than random rows.
 """
@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 
 from echofold import Accumulative, KFold, LeaveOneOut, WalkForward
 from echofold._folds.algorithms import KeptRows, Size
-from echofold._folds.choose import VARIANTS
+from echofold._folds.choose import VARIANTS, cost
 from echofold._folds.splits import cut, resolve_cv
 from echofold._machine.device import one_blas_thread
 
@@ -51,7 +51,7 @@ def measure() -> dict[str, list]:
         for readouts in (False, True):
             size = Size(splits, m, outputs, ridges, readouts)
             for name, way in VARIANTS.items():
-                if not way.applies(size) or way.cost(size) > LONGEST:
+                if cost(way, size) > LONGEST:
                     continue
                 if name == "walk" and isinstance(scheme, KFold | LeaveOneOut):
                     continue
@@ -64,7 +64,7 @@ def measure() -> dict[str, list]:
                     (algorithm.readouts if readouts else algorithm.residuals)(splits)
 
                 with one_blas_thread():
-                    count = list(way.work(size).values())
+                    count = {unit: n for unit, (_, n) in way.work(size).items()}
                     found[name].append((count, _common.seconds(run, least=0.01)))
         print(n, m, scheme, file=sys.stderr, flush=True)
     return found
@@ -74,12 +74,15 @@ def main() -> None:
     """Measure, fit and print."""
     found = measure()
     for name, pairs in found.items():
-        counts, took = np.array([c for c, _ in pairs]), np.array([t for _, t in pairs])
+        counts, took = (
+            np.array([list(c.values()) for c, _ in pairs]),
+            np.array([t for _, t in pairs]),
+        )
         constants, _ = nnls(counts / took[:, None], np.ones(len(took)))
         error = counts @ constants / took
         low, high = np.quantile(error, [0.05, 0.95])
         print(name)
-        for unit, constant in zip(VARIANTS[name].SECONDS, constants, strict=True):
+        for unit, constant in zip(pairs[0][0], constants, strict=True):
             print(f'        "{unit}": {constant:.1e},')
         print(f"    # estimate over time: 90 % between {low:.2f} and {high:.2f}")
 

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
 from echofold import Accumulative, KFold, LeaveOneOut, Recycle, SingleSplit, WalkForward
+from echofold._folds import choose
 from echofold._folds.choose import Choice
 from echofold._folds.splits import RowSplits, resolve_cv
 
@@ -63,6 +64,12 @@ CHOICES = {
     "large_k by leaving out": Choice("leave_out", {}, ""),
     "large_k by walking": Choice("walk", {}, ""),
 }
+
+
+def at_work(choice: Choice, rows, scheme: str):
+    """The algorithm that was chosen, on these rows."""
+    return choose.VARIANTS[choice.variant].on(rows, scheme)
+
 
 # (outputs, penalised bias, weighted rows)
 VARIANTS = list(product((1, 3), (False, True), (False, True)))

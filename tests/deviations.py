@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 import precise
-from cases import CHOICES
+from cases import CHOICES, at_work
 from passing import Passing
 
-from echofold._data.problem import REGRESSION, Problem
+from echofold._data.problem import REGRESSION, Problem, Segments
 from echofold._data.rows import rows
-from echofold._data.segments import Segments
 from echofold._folds.algorithms import KeptRows
 from echofold._folds.splits import RowSplits, cut
 from echofold._validation.settings import Settings
@@ -55,7 +54,7 @@ def readouts(way, X, Y, weights, splits: RowSplits, ridge, penalised: bool):
     if CHOICES[way].variant == "walk" and splits.train_sizes.min() <= X.shape[1]:
         return None
     kept = KeptRows(X, Y, weights, ridge, penalised, cut(len(X), {"cv": splits}))
-    return CHOICES[way].on(kept, "cv").readouts(splits)[:2]
+    return at_work(CHOICES[way], kept, "cv").readouts(splits)[:2]
 
 
 def deviations(X, Y, weights, splits, ridge, penalised, ways, trials=4) -> dict[str, Deviation]:

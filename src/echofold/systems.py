@@ -275,7 +275,7 @@ def mackey_glass(
     _check_times(steps, step, skip)
     given = {"tau": tau, "beta": beta, "gamma": gamma, "power": power}
     for name, value in given.items():
-        check_number(name, value, "a positive number", lambda value: value > 0)
+        check_number(name, value, "a positive number", above=0)
     start = _generator(random_state).uniform(0.5, 1.3)
     times = skip + step * np.arange(steps)
     return _mackey_glass(start, times, **{name: float(value) for name, value in given.items()})
@@ -361,7 +361,7 @@ def kuramoto_sivashinsky(
     (100, 64)
     """
     _check_times(steps, step, skip)
-    check_number("length", length, "a positive number", lambda value: value > 0)
+    check_number("length", length, "a positive number", above=0)
     check_integer("size", size, 4)
     if size < length:
         refuse("size", size, f"at least length={length!r}, so that waves are resolved")
@@ -560,8 +560,8 @@ def _generator(random_state: Any) -> np.random.RandomState:
 def _check_times(steps: Any, step: Any, skip: Any) -> None:
     """Raise unless the times of a flow are allowed."""
     check_count("steps", steps)
-    check_number("step", step, "a positive number", lambda value: value > 0)
-    check_number("skip", skip, "a number of at least 0", lambda value: value >= 0)
+    check_number("step", step, "a positive number", above=0)
+    check_number("skip", skip, "a number of at least 0", least=0)
 
 
 def _numbers(**parameters: Any) -> dict[str, float]:

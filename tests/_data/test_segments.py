@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from echofold._data.problem import REGRESSION, Problem
-from echofold._data.segments import Segments
+from echofold._data.problem import REGRESSION, Problem, Segments
 
 RNG = np.random.default_rng(0)
 

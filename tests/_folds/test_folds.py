@@ -6,15 +6,24 @@ import cases
 import numpy as np
 import pytest
 import reference
-from cases import CHOICES, COLUMNS, RIDGE, SCHEMES, VARIANTS, pairwise, relative, splits_of
+from cases import (
+    CHOICES,
+    COLUMNS,
+    RIDGE,
+    SCHEMES,
+    VARIANTS,
+    at_work,
+    pairwise,
+    relative,
+    splits_of,
+)
 from hypothesis import assume, event, example, given, settings
 from hypothesis import strategies as st
 from passing import Passing
 
 from echofold import Accumulative, KFold, LeaveOneOut, Recycle, SingleSplit, WalkForward
-from echofold._data.problem import CLASSIFICATION, REGRESSION, Problem
+from echofold._data.problem import CLASSIFICATION, REGRESSION, Problem, Segments
 from echofold._data.rows import rows
-from echofold._data.segments import Segments
 from echofold._folds.algorithms import KeptRows, Size
 from echofold._folds.choose import choose
 from echofold._folds.splits import cut, resolve_cv
@@ -34,9 +43,9 @@ def kept(splits, X, Y, weights, ridge, penalised):
 def results(splits, choice, X, Y, weights, ridge, penalised, labels=None):
     """Readouts, and scores ``(metrics, splits, ridge)``, of one way to them."""
     data = (splits, X, Y, weights, ridge, penalised)
-    W = choice.on(kept(*data), "cv").readouts(splits).W
+    W = at_work(choice, kept(*data), "cv").readouts(splits).W
     # Anew, because some ways get residuals without readouts.
-    _, _, at, residuals = choice.on(kept(*data), "cv").residuals(splits)
+    _, _, at, residuals = at_work(choice, kept(*data), "cv").residuals(splits)
     outputs = Y.shape[1]
     kind = REGRESSION if labels is None else CLASSIFICATION
     problem = Problem(
@@ -133,8 +142,8 @@ def test_several_schemes_share_pieces():
     data = (cases.X, cases.Y, cases.WEIGHTS, RIDGE, False)
     together = KeptRows(*data, cut(cases.ROWS, schemes))
     for name, splits in schemes.items():
-        W = CHOICES["small_k"].on(together, name).readouts(splits).W
-        alone = CHOICES["naive"].on(kept(splits, *data), "cv").readouts(splits).W
+        W = at_work(CHOICES["small_k"], together, name).readouts(splits).W
+        alone = at_work(CHOICES["naive"], kept(splits, *data), "cv").readouts(splits).W
         assert relative(W, alone, 2).max() < 1e-8
 
 
@@ -315,7 +324,7 @@ def test_collinear_columns_at_ridge_zero_give_the_readout_of_least_norm(cv, kind
             truth = defined(splits, X, Y, weights, ridge[1:], penalised)
         for name, choice in CHOICES.items():
             found = kept(splits, X, Y, weights, ridge, penalised)
-            W = choice.on(found, "cv").readouts(splits).W
+            W = at_work(choice, found, "cv").readouts(splits).W
             assert relative(W[:, 0], np.array(expected), 2).max() < 1e-8, name
             truth = W[:, 1:] if truth is None else truth
             assert relative(W[:, 1:], truth, 2).max() < 1e-8, name
@@ -343,7 +352,7 @@ def test_leaving_rows_out_that_make_the_rest_rank_deficient(cv, start, stop, con
     ridge = np.array([0.0, 1e-9, 1e-3, 1.0])
     for penalised in (False, True):
         found = {
-            name: choice.on(kept(splits, X, Y, None, ridge, penalised), "cv").readouts(splits)
+            name: at_work(choice, kept(splits, X, Y, None, ridge, penalised), "cv").readouts(splits)
             for name, choice in CHOICES.items()
         }
         W = found["naive"][0]
@@ -368,7 +377,9 @@ def test_a_rank_in_doubt_among_unlike_columns_needs_no_refit(cv, penalised):
     X[:, 7], X[:, 8] = given[:, 13] / 512, given[:, 13] / 128
     ridge = np.array([0.0, 1e-6, 1.0])
     found = {
-        name: CHOICES[name].on(kept(splits, X, Y, None, ridge, penalised), "cv").readouts(splits)
+        name: at_work(CHOICES[name], kept(splits, X, Y, None, ridge, penalised), "cv").readouts(
+            splits
+        )
         for name in ("naive", "large_k by leaving out")
     }
     W, refitted, *_ = found["large_k by leaving out"]
@@ -383,7 +394,7 @@ def test_an_outlier_that_comes_and_goes(cv, deviations):
     X[20] *= deviations  # in a window, and then no more
     expected = defined(splits, X, Y, None, RIDGE[[2, 3, 4]], False)
     for name, choice in CHOICES.items():
-        W = choice.on(kept(splits, X, Y, None, RIDGE, False), "cv").readouts(splits).W
+        W = at_work(choice, kept(splits, X, Y, None, RIDGE, False), "cv").readouts(splits).W
         assert relative(W[:, [2, 3, 4]], expected, 2).max() < 1e-8, name
 
 

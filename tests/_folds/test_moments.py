@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from passing import Passing
 
 from echofold import ESNRegressor, KFold, LeaveOneOut, WalkForward, cross_validate
-from echofold._data.problem import REGRESSION, Problem
+from echofold._data.problem import REGRESSION, Problem, Segments
 from echofold._data.rows import rows
-from echofold._data.segments import Segments
 from echofold._folds.algorithms import fit_rows
 from echofold._folds.moments import add_pieces, is_poor, moments, solve, whitening
 from echofold._folds.splits import add_up, cut, resolve_cv

@@ -16,7 +16,7 @@ from echofold import (
 )
 from echofold._folds import algorithms, leave_out, many_rows, walk
 from echofold._folds.algorithms import Size
-from echofold._folds.choose import VARIANTS, choose
+from echofold._folds.choose import VARIANTS, choose, cost
 from echofold._folds.splits import resolve_cv
 from echofold._search import runner
 from echofold._search.selection import FINALS
@@ -109,10 +109,10 @@ def test_a_self_check_refits_once(monkeypatch):
 
 @pytest.mark.parametrize("way", VARIANTS)
 def test_the_estimated_work_hardly_grows(way):
-    def cost(k):
-        return VARIANTS[way].cost(Size(resolve_cv(Recycle(k, valid=20), 2000), 100, 1, 5))
+    def seconds(k):
+        return cost(VARIANTS[way], Size(resolve_cv(Recycle(k, valid=20), 2000), 100, 1, 5))
 
-    assert cost(2) < cost(200) < 2 * cost(2)  # what grows is predicting 200 intervals
+    assert seconds(2) < seconds(200) < 2 * seconds(2)  # what grows is predicting 200 intervals
 
 
 def test_the_fewest_products_are_one_refit():

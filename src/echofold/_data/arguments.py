@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, wraps
 from numbers import Integral, Real
 from typing import Any, NoReturn, TypeVar
@@ -208,12 +208,19 @@ def check_integer(name: str, value: Any, least: int, otherwise: str = "") -> Non
 
 
 def check_number(
-    name: str, value: Any, expected: str, allowed: Callable[[Any], bool] = lambda value: True
-) -> None:
-    """Raise unless ``value`` is a finite number that is ``allowed``."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not (number and np.isfinite(float(value)) and allowed(value)):
+    name: str, value: Any, expected: str, *, least=-np.inf, most=np.inf, above=-np.inf,
+    below=np.inf, kind: Any = Real,
+) -> None:  # fmt: skip
+    """Raise unless ``value`` is a finite number of a kind, inside of these limits."""
+    number = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not (number and least <= value <= most and above < value < below):
         refuse(name, value, expected)
+
+
+def check_numbers(given: Iterable[tuple[str, Any]], rules: Mapping[str, Mapping]) -> None:
+    """`check_number` of named values, each by the rule of its name."""
+    for name, value in given:
+        check_number(name, value, **rules[name])
 
 
 def check_count(name: str, value: Any, why: str = "") -> None:

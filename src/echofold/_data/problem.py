@@ -1,9 +1,11 @@
 """From (scaled) data of any task to the rows that readouts are trained and validated on.
 
-A `Problem` is all that the rest of the library sees of a data set: segments of time, and a target
-for each row that is kept of them. The washout is already set apart, so row 0 is the first row that
-any scheme may split. Everything is in scaled units; ``unit`` says what one scaled unit of each
-output is worth, so that errors can be given in original ones.
+A `Problem` is all that the rest of the library sees of a data set: `Segments` of time that a
+reservoir is driven along, each begun at rest, and a target for each row that is kept of them. A
+series is one segment of which every step after the washout is a row; a classifier's sequences are
+segments of which a few states are kept, side by side in one row. The washout is already set apart,
+so row 0 is the first row that any scheme may split. Everything is in scaled units; ``unit`` says
+what one scaled unit of each output is worth, so that errors can be given in original ones.
 """
 
 from __future__ import annotations
@@ -14,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, hstack
+from echofold._data.lazy import Lazy, Values, hstack
 from echofold._data.missing import require_two
 from echofold._data.represent import Form, Representation
 from echofold._data.scaling import Scaler
-from echofold._data.segments import Segments
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,112 @@ CLASSIFICATION = Task(
     "classification", ("sequences", "labels"), needed=2, targets=1, labels=True, rows="sequences"
 )
 NONE = partial(np.zeros, (0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Steps of all segments, one after the other, and what is known of each.
+
+    Every step after the washout is a row. Where there are weights to ``take``, a segment is one row
+    instead: of each position ``f``, the sum of ``take[f, t, s]`` times input and state of its step
+    ``t``.
+    """
+
+    steps: Values  # (steps, inputs); `Lazy` where the only segment is longer than memory
+    lengths: np.ndarray  # (segments,), steps of each
+    washouts: np.ndarray  # (segments,), how many of these only warm the state up
+    take: np.ndarray | None = None  # (positions, longest, segments)
+
+    @classmethod
+    def series(cls, inputs: Values, washout: int = 0) -> Segments:
+        """One segment of ``inputs (steps, inputs)``: every step after the washout is a row."""
+        return cls(inputs, np.array([len(inputs)]), np.array([washout]))
+
+    @classmethod
+    def sequences(cls, sequences: list[np.ndarray], states: str | int) -> Segments:
+        """A segment and a row for each of ``sequences (time, inputs)``; see `weights_of_states`."""
+        lengths = np.array([len(s) for s in sequences])
+        take = weights_of_states(lengths, lengths.max(), states)
+        return cls(np.concatenate(sequences), lengths, 0 * lengths, take)
+
+    @cached_property
+    def count(self) -> int:
+        """Number of segments."""
+        return len(self.lengths)
+
+    @cached_property
+    def longest(self) -> int:
+        """Steps of the longest segment."""
+        return int(self.lengths.max())
+
+    @cached_property
+    def n_inputs(self) -> int:
+        """Number of inputs of the reservoir."""
+        return self.steps.shape[1]
+
+    @cached_property
+    def positions(self) -> int:
+        """Number of states that a row holds."""
+        return 1 if self.take is None else len(self.take)
+
+    def row_length(self, looks: int, beside: bool) -> int:
+        """Columns of a row: inputs of its positions if they stand beside, and looks at states."""
+        return self.positions * (self.n_inputs * beside + looks)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Rows ``(segments,)`` of each segment; those of one follow those of the one before."""
+        return self.lengths - self.washouts if self.take is None else np.ones_like(self.lengths)
+
+    @cached_property
+    def beside(self) -> Values:
+        """Inputs ``(rows, positions * inputs)`` that stand beside the states in every row."""
+        if self.take is not None:
+            kept = np.einsum("fts,sti->sfi", self.take, self.padded)
+            return kept.reshape(self.count, -1)
+        if self.count == 1:
+            return self.steps[self.washouts[0] :]
+        ends = np.cumsum(self.lengths)
+        return np.concatenate(
+            [self.steps[end - rows : end] for end, rows in zip(ends, self.rows, strict=True)]
+        )
+
+    def washout(self, segment: int = 0) -> Values:
+        """Inputs ``(washout, inputs)`` that only warm the state up before a segment's first row."""
+        start = int(self.lengths[:segment].sum())
+        return self.steps[start : start + self.washouts[segment]]
+
+    @cached_property
+    def padded(self) -> np.ndarray:
+        """Steps ``(segments, longest, inputs)`` side by side, with zeros at the end."""
+        padded = np.zeros((self.count, self.longest, self.n_inputs))
+        padded[np.arange(self.longest) < self.lengths[:, None]] = self.steps
+        return padded
+
+    @property
+    def apart(self) -> tuple[np.ndarray | None, ...]:
+        """What tells these segments from others with the same inputs beside their states."""
+        return (None, None) if self.take is None else (self.padded, self.take)
+
+
+def weights_of_states(lengths: np.ndarray, steps: int, states: str | int) -> np.ndarray:
+    """Weights ``(positions, steps, sequences)`` that pick the states a classifier reads.
+
+    ``"last"``: the last one; ``"mean"``: all of them equally; an integer ``D``: the ``D`` at
+    positions ``ceil(i · length / D) − 1``, ``i = 1 … D``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights_of_states(np.array([3, 2]), 3, 2)[:, :, 0]
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    if states == "mean":
+        return ((np.arange(steps)[:, None] < lengths) / lengths)[None]
+    count = 1 if states == "last" else int(states)
+    at = -(-np.arange(1, count + 1)[:, None] * lengths // count) - 1
+    return (np.arange(steps)[None, :, None] == at[:, None, :]).astype(float)
 
 
 @dataclass(frozen=True)

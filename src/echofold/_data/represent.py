@@ -287,10 +287,10 @@ def _log_and_lags(log: Any, lags: Any) -> tuple[bool, tuple[int, ...]]:
     """Whether logarithms are taken, and the lags of differences, checked."""
     if not isinstance(log, bool | np.bool_):
         refuse("log", log, "True or False")
-    lags = (lags,) if is_integer(lags) else lags
-    if not isinstance(lags, list | tuple) or not all(is_integer(lag) and lag > 0 for lag in lags):
+    each = lags if isinstance(lags, list | tuple) else (lags,)
+    if not all(is_integer(lag) and lag > 0 for lag in each):
         refuse("difference", lags, "a tuple of positive lags, such as (), (1,) or (12, 1)")
-    return bool(log), tuple(int(lag) for lag in lags)
+    return bool(log), tuple(int(lag) for lag in each)
 
 
 def read_representation(value: Any) -> Representation:

@@ -93,7 +93,7 @@ class Runs:
     def __len__(self) -> int:
         return len(self.split)
 
-    @property
+    @cached_property
     def longest(self) -> int:
         """Steps of the longest run."""
         return int(self.steps.max())

@@ -20,15 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from echofold._data.arguments import refuse
 from echofold._data.scikit_learn import SharesFunctions
-from echofold._data.segments import Segments
 
 MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square
-EXPECTED = (
-    "'states', 'inputs+states', either of them followed by '+squares', 'polynomial 2' (or another "
-    "degree up to 5), or a function of (u, x)"
-)
 
 
 @dataclass(frozen=True)
@@ -303,11 +297,6 @@ def looks_of(kind: Reservoir, inputs: int) -> int:
     return kind._view.looks(inputs, kind.looks(inputs))
 
 
-def row_length(segments: Segments, looks: int, beside: bool) -> int:
-    """Columns of a row: inputs of its positions if they stand ``beside``, and looks at states."""
-    return segments.positions * (segments.n_inputs * beside + looks)
-
-
 def drawn(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:
     """Candidates that share a draw, side by side."""
     weights = kinds[0].draw(inputs, seed)
@@ -317,15 +306,6 @@ def drawn(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:
 def restored(kind: Reservoir, stored: dict[str, Any], inputs: int) -> Reservoirs:
     """A trained candidate, from what an estimator carries."""
     return Reservoirs.of(kind, *kind.restored(stored), inputs)
-
-
-def view_of(readout: Any) -> View:
-    """The view that ``readout=`` of an estimator asks for."""
-    if callable(readout):
-        return View(inputs=False, function=readout)
-    words = readout if isinstance(readout, str) else ""
-    name = "+".join(" ".join(part.split()) for part in words.split("+"))
-    return VIEWS[name] if name in VIEWS else refuse("readout", readout, EXPECTED)
 
 
 def products(values, degree: int):

@@ -84,7 +84,7 @@ def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED)
                 start = _start(source, padded, sum_.tolerance)
                 error = sums(*start, steps=runs.longest, sum_=sum_.of)
             total[part] = np.asarray(error)[: part.stop - part.start]
-    return total.reshape(len(W), len(runs), -1)
+    return total.reshape(len(W), len(runs.first), -1)
 
 
 def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
@@ -112,7 +112,7 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
             all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
     if problem.brought_back:
         all_outputs = problem.values(all_outputs, columns.start)
-    return np.moveaxis(all_outputs.reshape(len(W), len(runs), -1, *shape[1:]), 2, 3)
+    return np.moveaxis(all_outputs.reshape(len(W), len(runs.first), -1, *shape[1:]), 2, 3)
 
 
 # --- what runs go along ---------------------------------------------------------------------------

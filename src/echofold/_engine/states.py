@@ -14,8 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from echofold._data.problem import Problem
-from echofold._data.segments import Segments
+from echofold._data.problem import Problem, Segments
 from echofold._engine.drive import (
     advance,
     block_length,
@@ -26,7 +25,7 @@ from echofold._engine.drive import (
     rows_of_series,
 )
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
-from echofold._engine.kind import Reservoir, Reservoirs, drawn, row_length
+from echofold._engine.kind import Reservoir, Reservoirs, drawn
 from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
 from echofold._machine.device import Work, choose_device, engine
 from echofold._machine.progress import passing
@@ -61,7 +60,7 @@ class States:
     def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
         self.problem, self.reservoirs, self.device = problem, reservoirs, device
         self.candidates = reservoirs.shape[1]
-        self.columns = row_length(problem.segments, reservoirs.looks, reservoirs.beside)
+        self.columns = problem.segments.row_length(reservoirs.looks, reservoirs.beside)
         self.steps = self.pilot_steps = 0
         self._kept: list[np.ndarray] | None = None
         self._saved: dict[int, np.ndarray] = {}  # row -> state before it
@@ -101,9 +100,9 @@ class States:
             for first in range(start, stop, size):
                 yield first, [rows[first : min(first + size, stop)] for rows in self._kept]
             return
-        nearest, x = self._state_before(start)
         inputs = self.problem.inputs
         with engine(self.device):
+            nearest, x = self._state_before(start)
             if nearest < start:
                 x = advance(self.reservoirs, inputs[nearest:start], x)
                 self.steps += start - nearest
@@ -143,17 +142,20 @@ class States:
 
     def _watch(self, span: slice, states: np.ndarray) -> None:
         """Remember rows that are watched, of a block of states."""
-        for row in self._wanted_of(span.start, span.stop):
+        wanted = self._wanted_of(span.start, span.stop)
+        if not wanted:
+            return
+        passed = np.asarray(states)[np.array(wanted) - span.start]
+        for row, x in zip(wanted, self.reservoirs.state_in(passed), strict=True):
             inputs = np.asarray(self.problem.inputs[row])
-            x = self.reservoirs.state_in(np.asarray(states)[row - span.start])
             beside = np.broadcast_to(inputs, (x.shape[1], len(inputs)))
             self._watched[row] = np.hstack([beside, x.T])
 
     def final(self) -> np.ndarray:
         """State after the last row, ``(units, candidates)``."""
-        nearest, x = self._state_before(self.problem.rows)
-        if nearest < self.problem.rows:
+        if (x := self._saved.get(self.problem.rows)) is None:
             with engine(self.device):
+                nearest, x = self._state_before(self.problem.rows)
                 x = advance(self.reservoirs, self.problem.inputs[nearest:], x)
             self.steps += self.problem.rows - nearest
         return np.asarray(x)
@@ -174,9 +176,9 @@ class States:
         segments = []
         for first in np.linspace(0, self.problem.rows - length, PILOT_SEGMENTS).astype(int):
             begin, x = max(0, first - warmup), None
-            if begin == 0:
-                _, x = self._state_before(0)
             with engine(self.device):
+                if begin == 0:
+                    _, x = self._state_before(0)
                 x = advance(self.reservoirs, self.problem.inputs[begin:first], x)
                 inputs = np.asarray(self.problem.inputs[first : first + length])
                 states, _ = drive(self.reservoirs, inputs, x)
@@ -189,15 +191,10 @@ class States:
         earlier = [saved for saved in self._saved if saved <= row]
         if earlier:
             return max(earlier), self._saved[max(earlier)]
-        x = None
-        if len(self.problem.washout):
-            with engine(self.device):
-                x = np.asarray(
-                    advance(self.reservoirs, self.problem.washout, rows=self.problem.rows)
-                )
-            self.steps += len(self.problem.washout)
-        else:
-            x = np.zeros(self.reservoirs.shape)
+        x, washout = np.zeros(self.reservoirs.shape), self.problem.washout
+        if len(washout):
+            x = np.asarray(advance(self.reservoirs, washout, rows=self.problem.rows))
+            self.steps += len(washout)
         self._saved[0] = x
         return 0, x
 

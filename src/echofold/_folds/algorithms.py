@@ -24,7 +24,6 @@ from echofold._folds.moments import (
     add_pieces,
     is_poor,
     moments,
-    pilot_rows,
     solve,
     whitening,
 )
@@ -33,8 +32,12 @@ from echofold._folds.splits import Pieces, RowSplits, add_up
 from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
 from echofold._folds.whitened import is_cheaper
 
+LONG = 50  # rows for each column from which coordinates are learned from a pilot
 PILOT = 10  # rows a column, spread evenly over a long series
 GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
+
+
+Work = dict[str, tuple[float, float]]
 
 
 class Solved(NamedTuple):
@@ -54,17 +57,21 @@ class Solved(NamedTuple):
 class Algorithm(ABC):
     """A way to the readouts of splits, on rows that several schemes share.
 
-    ``public`` is the name users ask for it by. ``work`` counts what is done, by name, and
-    ``SECONDS`` says what one of each takes on one thread of a CPU (``benchmarks/calibrate.py``).
-    What is ``shared`` is done once for all schemes.
+    ``public`` is the name users ask for it by. ``work`` says by name what one thing takes in
+    seconds, on one thread of a CPU (``benchmarks/calibrate.py``), and how many there are; None
+    where it cannot be chosen. What is ``shared`` is done once for all schemes.
     """
 
     public: ClassVar[str]
-    SECONDS: ClassVar[dict[str, float]]
     shared: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, rows: KeptRows, scheme: str):
         self.rows, self.scheme = rows, scheme
+
+    @classmethod
+    def on(cls, rows: KeptRows, scheme: str) -> Algorithm:
+        """The algorithm at work on these rows, or the plain one where no other is good enough."""
+        return (Refitting if rows.spoiled and cls is not Naive else cls)(rows, scheme)
 
     def solved(self, splits: RowSplits, readouts: bool, residuals: bool) -> Solved:
         """What is wanted of every split."""
@@ -87,7 +94,7 @@ class Algorithm(ABC):
         known, distinct = self.rows.known, splits.distinct
         if known is None:
             found = self.solve(distinct)
-            return found._replace(W=splits.spread(found.W))
+            return found if distinct is splits else found._replace(W=splits.spread(found.W))
         new = [number for number, train in enumerate(distinct.train) if train not in known]
         refitted = 0
         if new:
@@ -103,20 +110,8 @@ class Algorithm(ABC):
 
     @staticmethod
     @abstractmethod
-    def work(size: Size) -> dict[str, float]:
-        """Counts of work for one candidate."""
-
-    @classmethod
-    def applies(cls, size: Size) -> bool:
-        """Whether it can be chosen for such a problem."""
-        return True
-
-    @classmethod
-    def cost(cls, size: Size, paid: bool = False) -> float:
-        """Estimated seconds for one candidate; ``paid``: without what another scheme does."""
-        work = cls.work(size).items()
-        left_out = cls.shared if paid else ()
-        return float(sum(n * cls.SECONDS[name] for name, n in work if name not in left_out))
+    def work(size: Size) -> Work | None:
+        """Work for one candidate."""
 
 
 class KeptRows:
@@ -134,14 +129,9 @@ class KeptRows:
         self.X, self.Y, self.weights = X, Y, weights
         self.ridge, self.penalised, self.pieces = ridge, penalised, pieces
         self.known: dict[Intervals, np.ndarray] | None = {} if several else None
+        self.data = X, Y, weights
         self._white: Whitening | None = None
         self._leaves: np.ndarray | None = None
-        self._condition: float | None = None
-
-    @property
-    def data(self) -> tuple[Any, Any, Any]:
-        """States, targets and weights."""
-        return self.X, self.Y, self.weights
 
     @property
     def shift(self) -> np.ndarray:
@@ -151,18 +141,12 @@ class KeptRows:
     @cached_property
     def spoiled(self) -> bool:
         """Whether rows differ so much in size that sums of them lose the small ones."""
-        return extended.are_unlike(self.X, SPOILED_ROWS)
+        return are_unlike(self.X, SPOILED_ROWS)
 
-    @property
+    @cached_property
     def condition(self) -> float:
-        """Condition number of the centred rows, from whichever factorisation there is."""
-        if self._condition is None:
-            self._condition = self.whitening().condition
-        return self._condition
-
-    @condition.setter
-    def condition(self, value: float) -> None:
-        self._condition = value
+        """Condition number of the centred rows; an algorithm that factors them sets it."""
+        return self.whitening().condition
 
     def whitening(self) -> Whitening:
         """Coordinates of the rows, where no moments of pieces are needed."""
@@ -192,7 +176,7 @@ class KeptRows:
         """
         if self._white is None:
             n = len(self.X)
-            step = n // pilot_rows(n, 1 + self.X.shape[1], PILOT)
+            step = n // pilot_rows(n, 1 + self.X.shape[1])
             white, total = whitening(self.X[::step]), None
             if step > 1:
                 total = summed(white.apply(self.X))
@@ -200,6 +184,11 @@ class KeptRows:
                     white, total, self._leaves = whitening(self.X), None, None
             self._white = white.settled(total)
         return self._white
+
+
+def pilot_rows(n: int, columns: float, each: int = PILOT) -> int:
+    """Rows to learn coordinates from: all of a short series, ``each`` a column of a long one."""
+    return n if n < LONG * columns else int(each * columns)
 
 
 def predict(X, Y, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -239,24 +228,31 @@ def fit_rows(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
     A, B, centre = prepare_rows(X, Y, weights, penalised)
     root = None if weights is None else np.sqrt(weights)
     W = centre.readout(solve_each(*reduce_rows(A, B, root), ridge))
-    if (ridge > 0).any() and extended.are_unlike(X, UNLIKE_ROWS):
+    if (ridge > 0).any() and are_unlike(X, UNLIKE_ROWS):
         W[ridge > 0] = extended.refined(X, Y, weights, ridge[ridge > 0], penalised)
     return W
+
+
+def are_unlike(X: np.ndarray, times: float) -> bool:
+    """Whether the largest row is more than so many times as large as the smallest.
+
+    The size of a row is its largest number in units of columns; rows of zeros do not count.
+    """
+    A = np.abs(X)
+    rows = A.max(axis=1, initial=0.0)
+    # In units of the largest column rows are no larger, so this is quick for most.
+    if rows.max(initial=0.0) <= times * rows.min(initial=np.inf):
+        return False
+    largest = A.max(axis=0)
+    rows = (A / np.where(largest > 0, largest, 1.0)).max(axis=1)
+    rows = rows[rows > 0]
+    return bool(rows.size and rows.max() > times * rows.min())
 
 
 class Naive(Algorithm):
     """Every split from its own rows."""
 
     public = "naive"
-    SECONDS = {
-        "call": 0.0,
-        "split": 2.1e-4,
-        "system": 2.3e-5,
-        "rows": 1.5e-10,
-        "factor, squares": 2.0e-8,
-        "factor, cubes": 3.2e-11,
-        "solve and predict": 3.7e-10,
-    }
 
     def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
@@ -264,16 +260,16 @@ class Naive(Algorithm):
         return Solved(naive(*rows.data, splits.train, rows.ridge, rows.penalised), 0)
 
     @staticmethod
-    def work(size: Size) -> dict[str, float]:
-        """Counts of work for one candidate."""
+    def work(size: Size) -> Work:
+        """Work for one candidate."""
         return {
-            "call": 1,
-            "split": size.sets,
-            "system": size.sets * size.ridges,
-            "rows": float(size.splits.distinct.train_sizes.sum()) * size.p**2,
-            "factor, squares": size.sets * size.p**2,
-            "factor, cubes": size.sets * size.ridges * size.p**3,
-            "solve and predict": size.solved + size.predicted,
+            "call": (0.0, 1),
+            "split": (2.1e-4, size.sets),
+            "system": (2.3e-5, size.sets * size.ridges),
+            "rows": (1.5e-10, float(size.splits.distinct.train_sizes.sum()) * size.p**2),
+            "factor, squares": (2.0e-8, size.sets * size.p**2),
+            "factor, cubes": (3.2e-11, size.sets * size.ridges * size.p**3),
+            "solve and predict": (3.7e-10, size.solved + size.predicted),
         }
 
 
@@ -293,17 +289,6 @@ class SmallK(Algorithm):
 
     public = "small_k"
     shared = ("moments", "whiten")
-    SECONDS = {
-        "call": 6.0e-4,
-        "split": 6.0e-5,
-        "moments": 8.0e-11,
-        "whiten": 4.1e-10,
-        "system": 1.2e-5,
-        "factor": 1.9e-11,
-        "products": 3.2e-9,
-        "decompose": 8.8e-10,
-        "predict": 4.5e-10,
-    }
 
     def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
@@ -319,8 +304,8 @@ class SmallK(Algorithm):
         return Solved(W, len(again))
 
     @staticmethod
-    def work(size: Size) -> dict[str, float]:
-        """Counts of work for one candidate."""
+    def work(size: Size) -> Work:
+        """Work for one candidate."""
         k, p, ridges = size.sets, size.p, size.ridges
         svd = ridges > MANY_RIDGES
         # Sets with few of the rows are far from white, where conjugate gradients need long.
@@ -328,15 +313,15 @@ class SmallK(Algorithm):
         together = not svd and near and is_cheaper(int(p), ridges, size.outputs)
         systems = 0 if svd or together else k * ridges
         return {
-            "call": 1,
-            "split": k,
-            "moments": (size.n + size.pilot) * p**2,
-            "whiten": p**3,
-            "system": systems,
-            "factor": systems * p**3,
-            "products": k * (ridges * size.outputs + PROBES) * p**2 * together,
-            "decompose": k * p**3 * svd,
-            "predict": size.predicted,
+            "call": (6.0e-4, 1),
+            "split": (6.0e-5, k),
+            "moments": (8.0e-11, (size.n + size.pilot) * p**2),
+            "whiten": (4.1e-10, p**3),
+            "system": (1.2e-5, systems),
+            "factor": (1.9e-11, systems * p**3),
+            "products": (3.2e-9, k * (ridges * size.outputs + PROBES) * p**2 * together),
+            "decompose": (8.8e-10, k * p**3 * svd),
+            "predict": (4.5e-10, size.predicted),
         }
 
 
@@ -353,11 +338,13 @@ class Size:
     m: int
     outputs: int
     ridges: int
-    readouts: bool = True  # whether readouts are needed, or only residuals
+    asked: bool = True  # whether readouts are asked for
+    closed: bool = False  # or needed to run closed loops, and not only residuals
 
     def __post_init__(self):
-        self.n, self.k, self.sets = self.splits.n, len(self.splits), len(self.splits.distinct)
+        splits, self.readouts = self.splits, self.asked or self.closed
+        self.n, self.k, self.sets = splits.n, len(splits.train), len(splits.distinct.train)
         self.p = 1.0 + self.m
-        self.pilot = pilot_rows(self.n, self.p, PILOT)
+        self.pilot = pilot_rows(self.n, self.p)
         self.solved = self.sets * self.ridges * self.outputs * self.p**2
         self.predicted = float(self.splits.sizes.sum()) * self.p * self.ridges * self.outputs

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from echofold._folds.algorithms import Algorithm, KeptRows, Naive, Refitting, Size, SmallK
+from echofold._folds.algorithms import Algorithm, Naive, Size, SmallK
 from echofold._folds.leave_out import LeaveOut
 from echofold._folds.walk import Walk
 
@@ -31,12 +32,6 @@ class Choice:
         """The name that users know it by."""
         return VARIANTS[self.variant].public
 
-    def on(self, rows: KeptRows, scheme: str) -> Algorithm:
-        """The algorithm at work on these rows, for the splits of a scheme."""
-        variant = VARIANTS[self.variant]
-        refits = rows.spoiled and variant is not Naive
-        return (Refitting if refits else variant)(rows, scheme)
-
 
 def choose_together(sizes: dict[str, Size], algorithm: str) -> dict[str, Choice]:
     """A choice for each of several schemes, of which one may use what another has paid for."""
@@ -55,10 +50,8 @@ def choose(size: Size, algorithm: str, paid: Collection[str] = ()) -> Choice:
     costs: dict[str, float] = {}
     cheapest: dict[str, str] = {}  # variant of each algorithm
     for name, variant in VARIANTS.items():
-        if not variant.applies(size):
-            continue
-        if (cost := variant.cost(size, name in paid)) < costs.get(variant.public, float("inf")):
-            costs[variant.public], cheapest[variant.public] = cost, name
+        if (seconds := cost(variant, size, name in paid)) < costs.get(variant.public, math.inf):
+            costs[variant.public], cheapest[variant.public] = seconds, name
     if algorithm != "auto":
         return Choice(cheapest[algorithm], costs, f"{algorithm} was asked for")
     best = min(costs, key=costs.__getitem__)
@@ -67,6 +60,15 @@ def choose(size: Size, algorithm: str, paid: Collection[str] = ()) -> Choice:
         f"with {1 + size.m} columns"
     )
     return Choice(cheapest[best], costs, reason)
+
+
+def cost(variant: type[Algorithm], size: Size, paid: bool = False) -> float:
+    """Estimated seconds for one candidate, without what is ``paid``; infinite if it cannot be."""
+    if (work := variant.work(size)) is None:
+        return math.inf
+    left_out = variant.shared if paid else ()
+    each = (n * seconds for name, (seconds, n) in work.items() if name not in left_out)
+    return float(sum(each))
 
 
 def choose_on_device(size: Size, algorithm: str) -> Choice:

@@ -46,22 +46,6 @@ def readouts(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
     return np.stack(found)
 
 
-def are_unlike(X: np.ndarray, times: float) -> bool:
-    """Whether the largest row is more than so many times as large as the smallest.
-
-    The size of a row is its largest number in units of columns; rows of zeros do not count.
-    """
-    A = np.abs(X)
-    rows = A.max(axis=1, initial=0.0)
-    # In units of the largest column rows are no larger, so this is quick for most.
-    if rows.max(initial=0.0) <= times * rows.min(initial=np.inf):
-        return False
-    largest = A.max(axis=0)
-    rows = (A / np.where(largest > 0, largest, 1.0)).max(axis=1)
-    rows = rows[rows > 0]
-    return bool(rows.size and rows.max() > times * rows.min())
-
-
 def refined(X, Y, weights, ridge: np.ndarray, penalised: bool) -> np.ndarray:
     """What `readouts` gives, by a QR in doubles that is corrected until rounding is gone.
 

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from echofold._data.rows import intervals_of
-from echofold._folds.algorithms import Algorithm, Size, Solved, naive
+from echofold._folds.algorithms import Algorithm, Size, Solved, Work, naive
 from echofold._folds.ridge import (
     Centre,
     Factored,
@@ -128,7 +128,7 @@ def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
     if zero.any():
         s = np.linalg.svd(F, compute_uv=False)
     least = s is not None and bool((s <= 8 * negligible(s[:1], len(F))).any())
-    if is_balanced(F) and (len(ridge) > FEW_RIDGES or least):
+    if (len(ridge) > FEW_RIDGES or least) and is_balanced(F):
         f = factor(F, g)
         left_out.condition = condition_of(f.s) if space is None else 1 / EPS
         yield _by_svd(A, F, f, space, ridge, np.arange(len(ridge)), least)
@@ -198,8 +198,7 @@ def _primal(basis: _Basis, B, d, centre: Centre, left_out: LeftOut) -> None:
         else:
             change = T[rows].swapaxes(1, 2)[:, None] @ p
         w = basis.back @ (solution - share[:, :, None] * change)
-        less = 0.0 if centre.penalised else shared * p.sum(axis=2)
-        left_out.W[:, basis.places] = _with_bias(w, centre, less)
+        left_out.W[:, basis.places] = centre.readout(w, shared * p.sum(axis=2))
 
 
 def _single(T, residual, d, share, shared, rows):
@@ -272,7 +271,7 @@ def _dual(A, B, d, centre: Centre, ridge, left_out: LeftOut) -> None:
             left_out.residuals[split, : len(R), j] = q / d[R, None]
             if left_out.W is not None:
                 w = Qt.T @ ((s * root)[:, None] * (right - V @ q))
-                left_out.W[split, j] = _with_bias(w, centre, -_mean_left(A, B, d, R, w))
+                left_out.W[split, j] = centre.readout(w, -_mean_left(A, B, d, R, w))
 
 
 def _mean_left(A, B, d, left_out, w) -> np.ndarray:
@@ -280,14 +279,6 @@ def _mean_left(A, B, d, left_out, w) -> np.ndarray:
     kept = np.ones(len(B), dtype=bool)
     kept[left_out] = False
     return np.average(B[kept] - A[kept] @ w, axis=0, weights=d[kept] ** 2)
-
-
-def _with_bias(w: np.ndarray, centre: Centre, less) -> np.ndarray:
-    """Readouts on ``[1, X]``; ``less (splits, ridge, outputs)`` lowers the centred bias."""
-    W = centre.readout(w)
-    if not centre.penalised:
-        W[..., 0, :] -= less
-    return W
 
 
 def _refit(X, Y, weights, split: int, ridge, penalised: bool, left_out: LeftOut) -> None:
@@ -306,19 +297,6 @@ class LeaveOut(Algorithm):
     """One factorisation of all rows, from which each split's rows are left out."""
 
     public = "large_k"
-    # What is counted by rows left out was fitted by hand, to blocks of 12 to 200 rows.
-    SECONDS = {
-        "call": 6.0e-4,
-        "split": 2.0e-5,
-        "factor, rows": 3.0e-11,
-        "factor, squares": 9.3e-8,
-        "factor, cubes": 1.8e-10,
-        "left out, squares": 1.3e-8,
-        "left out, products": 2.4e-11,
-        "left out, cubes": 2.0e-11,
-        "residuals": 1.0e-9,
-        "solve": 1.9e-10,
-    }
 
     def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
@@ -340,22 +318,24 @@ class LeaveOut(Algorithm):
         return left_out
 
     @staticmethod
-    def work(size: Size) -> dict[str, float]:
-        """Counts of work for one candidate."""
+    def work(size: Size) -> Work:
+        """Work for one candidate."""
         n, k, p, ridges = size.n, size.sets, size.p, size.ridges
         factored = ridges if ridges <= FEW_RIDGES else 1
         longest, held_out = float((n - size.splits.train_sizes).max()), size.splits.held_out
+        predicted = 0 if held_out else size.predicted
+        # What is counted by rows left out was fitted by hand, to blocks of 12 to 200 rows.
         return {
-            "call": 1,
-            "split": k * ridges * (0 if longest <= 1 else 0.2 if longest < LARGE else 1),
-            "factor, rows": n * p**2 * (2 + factored),
-            "factor, squares": 0 if ridges <= FEW_RIDGES else p**2,
-            "factor, cubes": p**3 * factored,
-            "left out, squares": k * longest**2 * ridges * (longest > 1),
-            "left out, products": k * longest**2 * p * ridges,
-            "left out, cubes": k * longest**3 * ridges,
-            "residuals": n * p * ridges * size.outputs + (0 if held_out else size.predicted),
-            "solve": size.solved if size.readouts or not held_out else 0,
+            "call": (6.0e-4, 1),
+            "split": (2.0e-5, k * ridges * (0 if longest <= 1 else 0.2 if longest < LARGE else 1)),
+            "factor, rows": (3.0e-11, n * p**2 * (2 + factored)),
+            "factor, squares": (9.3e-8, 0 if ridges <= FEW_RIDGES else p**2),
+            "factor, cubes": (1.8e-10, p**3 * factored),
+            "left out, squares": (1.3e-8, k * longest**2 * ridges * (longest > 1)),
+            "left out, products": (2.4e-11, k * longest**2 * p * ridges),
+            "left out, cubes": (2.0e-11, k * longest**3 * ridges),
+            "residuals": (1.0e-9, n * p * ridges * size.outputs + predicted),
+            "solve": (1.9e-10, size.solved if size.readouts or not held_out else 0),
         }
 
 

@@ -47,8 +47,6 @@ from echofold._folds.tolerances import (
 )
 from echofold._folds.whitened import Coordinates, Readouts, factored, solve_path
 
-LONG = 50  # rows for each column from which coordinates are learned from a pilot
-
 
 @dataclass(frozen=True)
 class Whitening:
@@ -134,11 +132,6 @@ class Whitening:
 def _floor(sigma: np.ndarray) -> float:
     """Below this a direction of the pilot holds only rounding."""
     return (1 + len(sigma)) * EPS * sigma[0]
-
-
-def pilot_rows(n: int, columns: float, each: int) -> int:
-    """Rows to learn coordinates from: all of a short series, ``each`` a column of a long one."""
-    return n if n < LONG * columns else int(each * columns)
 
 
 def whitening(pilot: np.ndarray) -> Whitening:

@@ -15,6 +15,7 @@ Nothing here knows about time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
@@ -200,11 +201,11 @@ class Centre:
     y: np.ndarray
     penalised: bool
 
-    def readout(self, w: np.ndarray) -> np.ndarray:
-        """Readouts ``(..., 1 + m, outputs)`` from solutions ``w`` in centred coordinates."""
+    def readout(self, w: np.ndarray, less: Any = 0.0) -> np.ndarray:
+        """Readouts ``(..., 1 + m, outputs)`` from solutions ``w``; ``less`` lowers a free bias."""
         if self.penalised:
             return w
-        return np.concatenate([(self.y - self.x @ w)[..., None, :], w], axis=-2)
+        return np.concatenate([(self.y - self.x @ w - less)[..., None, :], w], axis=-2)
 
 
 def prepare_rows(X, Y, weights, penalised: bool) -> tuple[np.ndarray, np.ndarray, Centre]:

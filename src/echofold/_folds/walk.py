@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from echofold._data.rows import rows as rows_of
-from echofold._folds.algorithms import Algorithm, Size, Solved, naive
+from echofold._folds.algorithms import Algorithm, Size, Solved, Work, naive
 from echofold._folds.moments import Whitening
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import COLLINEAR, LEAST_EIGENVALUE, LEFT_OF_ROW
@@ -90,14 +90,6 @@ class Walk(Algorithm):
     """One factorisation of the first training set, then row by row to the others."""
 
     public = "large_k"
-    SECONDS = {
-        "call": 7.6e-4,
-        "row": 2.4e-7,
-        "moments": 1.6e-10,
-        "row, squares": 2.5e-10,
-        "factor, cubes": 5.8e-10,
-        "solve and predict": 7.0e-10,
-    }
 
     def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
@@ -105,22 +97,19 @@ class Walk(Algorithm):
         return Solved(*walk(*rows.data, splits, rows.ridge, rows.penalised, rows.whitening()))
 
     @staticmethod
-    def work(size: Size) -> dict[str, float]:
-        """Counts of work for one candidate."""
+    def work(size: Size) -> Work | None:
+        """Work for one candidate; there must be rows to spare in every training set."""
+        if size.splits.train_sizes.min() <= size.m:
+            return None
         changed = size.splits.distinct.changes * size.ridges
         return {
-            "call": 1,
-            "row": changed,
-            "moments": (size.n + size.pilot) * size.p**2,
-            "row, squares": changed * size.p**2,
-            "factor, cubes": size.ridges * size.p**3,
-            "solve and predict": size.solved + size.predicted,
+            "call": (7.6e-4, 1),
+            "row": (2.4e-7, changed),
+            "moments": (1.6e-10, (size.n + size.pilot) * size.p**2),
+            "row, squares": (2.5e-10, changed * size.p**2),
+            "factor, cubes": (5.8e-10, size.ridges * size.p**3),
+            "solve and predict": (7.0e-10, size.solved + size.predicted),
         }
-
-    @classmethod
-    def applies(cls, size: Size) -> bool:
-        """Whether there are rows to spare in every training set."""
-        return bool(size.splits.train_sizes.min() > size.m)
 
 
 @program

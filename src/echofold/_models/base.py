@@ -155,10 +155,9 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
                 setattr(self, name, value)
 
     @classmethod
-    def _check_values(cls, params: dict[str, Any]) -> None:
-        """Raise for a parameter outside its range, naming it, its value and the remedy."""
-        kind = reservoir_of(params)
-        kind.check()
+    def _check_values(cls, params: dict[str, Any]) -> Reservoir:
+        """The reservoir; raise for a parameter outside its range, naming it and the remedy."""
+        kind = reservoir_of(params, check=True)
         units = int(getattr(kind, "units", None) or 1)  # a foreign one may not tell
         check_room(8.0 * units**2, f"units={units}: a network of that size", "fewer units")
         cls._check_ridge(params["ridge"])
@@ -168,6 +167,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             check_integer("washout", params["washout"], 0, ", or 'auto'")
         if params["scale"] not in ("standard", "minmax", None):
             refuse("scale", params["scale"], "'standard', 'minmax' or None")
+        return kind
 
     @classmethod
     def _check_ridge(cls, ridge: Any) -> None:
@@ -176,7 +176,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         if not cls._task.fed_back:
             expected += ", or one for each output,"
         for value in ridge if several and not cls._task.fed_back and len(ridge) else [ridge]:
-            check_number("ridge", value, f"{expected} of at least 0", lambda value: value >= 0)
+            check_number("ridge", value, f"{expected} of at least 0", least=0)
 
     def _ridge_of(self, outputs: int) -> float | np.ndarray:
         """The ridge, a number or an array ``(outputs,)``."""

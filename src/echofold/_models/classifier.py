@@ -18,9 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from echofold._data.arguments import is_integer, refuse
-from echofold._data.problem import CLASSIFICATION, Problem, classification
+from echofold._data.problem import CLASSIFICATION, Problem, Segments, classification
 from echofold._data.scaling import Scaler
-from echofold._data.segments import Segments
 from echofold._data.tables import (
     Schema,
     check_columns,
@@ -29,6 +28,7 @@ from echofold._data.tables import (
     require_finite,
     words_of_axes,
 )
+from echofold._engine.kind import Reservoir
 from echofold._engine.states import sequence_features
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
 
@@ -252,11 +252,12 @@ class ESNClassifier(ClassifierMixin, ESN):
         return list(values[:, :, None]), Schema("numpy", None, ("numbers",), True)
 
     @classmethod
-    def _check_values(cls, params: dict[str, Any]) -> None:
-        super()._check_values(params)
+    def _check_values(cls, params: dict[str, Any]) -> Reservoir:
+        kind = super()._check_values(params)
         states = params["states"]
         if states not in ("last", "mean") and not (is_integer(states) and states >= 1):
             refuse("states", states, "'last', 'mean' or a positive integer")
+        return kind
 
     @classmethod
     def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:

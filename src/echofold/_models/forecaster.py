@@ -37,6 +37,7 @@ from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, Table, read_rows, read_weights, write
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
+from echofold._engine.kind import Reservoir
 from echofold._engine.states import States
 from echofold._machine.arrays import few_lengths
 from echofold._machine.notices import warn_of
@@ -506,9 +507,9 @@ class ESNForecaster(ESN):
         return write(values, self.y_schema_, index)
 
     @classmethod
-    def _check_values(cls, params: dict[str, Any]) -> None:
-        super()._check_values(params)
+    def _check_values(cls, params: dict[str, Any]) -> Reservoir:
         representation_of(params)
+        return super()._check_values(params)
 
     @classmethod
     def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
@@ -540,5 +541,7 @@ def _filled(values: Values, form: Representation) -> Values:
 
 def _represented(values: Values, form: Representation) -> tuple[Values, Values]:
     """Levels, and differences of them."""
+    if not form:
+        return values, values
     levels = mapped(form.levels, values)
     return levels, mapped(form.differences, levels, form.lost)

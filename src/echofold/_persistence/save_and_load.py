@@ -26,7 +26,6 @@ from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
 from echofold._persistence.contents import decode, decode_parts, encode_parts, parse
 from echofold._persistence.expected import ENSEMBLE, PARAMETERS, check, check_fitted
-from echofold.reservoirs import reservoir_of
 
 FORMAT = 1
 Kind = TypeVar("Kind")
@@ -239,8 +238,7 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> E
     fitted = decode_parts(about["fitted"], "fitted", members)
     cls = _class(name)
     check("parameters", params, {name: PARAMETERS[name] for name in cls._get_param_names()})
-    cls._check_values(params)
-    kind = reservoir_of(params)
+    kind = cls._check_values(params)
     check_fitted(cls, kind, fitted)
     estimator = cls(**params)
     for attribute, value in fitted.items():

@@ -154,7 +154,7 @@ def evaluate(
     ('origin',)
     """
     check_count("origins", origins)
-    check_number("level", level, "a number in (0, 1)", lambda level: 0 < level < 1)
+    check_number("level", level, "a number in (0, 1)", above=0, below=1)
     _check_search(search)
     check_fit_params(evaluate, search.estimator, fit_params.keys() - {"groups"})
     task, metrics = search.estimator._task, check_metrics(search.metric)

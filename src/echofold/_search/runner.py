@@ -23,7 +23,6 @@ from echofold._validation.plan import work_of
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings, resolve_schemes
 from echofold.metrics._metric import Metric
-from echofold.reservoirs import reservoir_of
 
 WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
 NETWORKS = 4096  # in a block on an accelerator: candidates times draws
@@ -135,9 +134,9 @@ class Runner:
         groups: dict[tuple, tuple[list[int], list[Reservoir]]] = {}
         for place, candidate in enumerate(candidates):
             params = self.reader.params(candidate)
-            self.reader.estimator._check_values(params)
+            kind = self.reader.estimator._check_values(params)
             problem, _ = self.reader.problem(candidate)
-            kind, seed = reservoir_of(params), candidate_seed(candidate, self.seeds[0])
+            seed = candidate_seed(candidate, self.seeds[0])
             draw = type(kind), kind.shared(), kind._view, seed
             key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
             places, kinds = groups.setdefault(key, ([], []))

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import check_fit_params, check_network, seed_of
-from echofold._data.problem import REGRESSION, Problem
-from echofold._data.segments import Segments
+from echofold._data.problem import REGRESSION, Problem, Segments
 from echofold._engine.states import GivenStates
 from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge

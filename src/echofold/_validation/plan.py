@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.problem import Problem
-from echofold._engine.kind import Reservoir, looks_of, row_length
+from echofold._engine.kind import Reservoir, looks_of
 from echofold._engine.states import GivenStates, States, room_of_rows
 from echofold._folds.algorithms import Size
 from echofold._folds.choose import Choice, choose, choose_on_device, choose_together
@@ -54,6 +54,7 @@ class Plan:
     mode: str
     choices: dict[str, Choice]
     pieces: Pieces
+    looped: list[RowSplits]  # those that closed loops are run for
 
 
 def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], settings) -> Plan:
@@ -71,7 +72,8 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
         choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
     few = {name: schemes[name] for name, one in choices.items() if one.variant == "small_k"}
     whole = mode in ("fold", "frugal") or not few  # split by split, or not by pieces at all
-    return Plan(mode, choices, nothing if whole else cut(problem.rows, few))
+    looped = [schemes[name] for name, size in sizes.items() if size.closed]
+    return Plan(mode, choices, nothing if whole else cut(problem.rows, few), looped)
 
 
 def sizes_of(problem: Problem, schemes, columns: int, settings: Settings) -> dict[str, Size]:
@@ -79,7 +81,7 @@ def sizes_of(problem: Problem, schemes, columns: int, settings: Settings) -> dic
     outputs, ridges = problem.targets.shape[1], len(settings.ridge)
     return {
         name: Size(
-            splits, columns, outputs, ridges, settings.readouts or runs_closed_loop(problem, splits)
+            splits, columns, outputs, ridges, settings.readouts, runs_closed_loop(problem, splits)
         )
         for name, splits in schemes.items()
     }
@@ -91,11 +93,10 @@ def work_of(
     """Driving and validating so many networks of one kind, by every scheme."""
     segments = problem.segments
     units = kind.size(segments.n_inputs)
-    m = row_length(segments, looks_of(kind, segments.n_inputs), kind._view.inputs)
+    m = segments.row_length(looks_of(kind, segments.n_inputs), kind._view.inputs)
     work = [Work(segments.longest, networks * segments.count, units)]
     for name, size in sizes_of(problem, schemes, m, settings).items():
-        splits = schemes[name]
-        steps = int(splits.sizes.max()) if runs_closed_loop(problem, splits) else 0
+        steps = int(schemes[name].sizes.max()) if size.closed else 0
         algebra = networks * min(choose(size, "auto").costs.values())
         work.append(Work(steps, networks * size.k * size.ridges, units, algebra))
     return work
@@ -143,7 +144,7 @@ def _mode(source: States | GivenStates, schemes: dict[str, RowSplits], settings:
             "does not. Use memory='states' or None, or algorithm='auto' or 'small_k'."
         )
     problem, m, each = source.problem, source.columns, 8 * source.candidates
-    bounds = min(sum(2 + 4 * len(splits) for splits in schemes.values()), problem.rows)
+    bounds = min(sum(2 + 4 * len(splits.valid) for splits in schemes.values()), problem.rows)
     fold = max(int((splits.n - splits.train_sizes).max()) for splits in schemes.values())
     return choose_mode(
         settings.memory,

@@ -28,6 +28,7 @@ class Validated:
 
     splits: RowSplits
     choice: Choice
+    closed: bool = False  # whether scores come from closed loops
     scores: dict[str, np.ndarray] = field(default_factory=dict)
     W: Any = None
     starts: Any = None

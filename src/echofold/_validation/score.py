@@ -84,7 +84,7 @@ def error_sums(
     or on a device. Rows without a value are left out.
     """
     c, needs = compared(problem, rows, metrics), needs_of(metrics)
-    if namespace(residuals) is np:
+    if isinstance(residuals, np.ndarray):
         with np.errstate(over="ignore", invalid="ignore"):
             return sums_of_errors(residuals, c, needs)
     return {kind: np.asarray(total) for kind, total in _sums(residuals, c, needs=needs).items()}
@@ -220,7 +220,7 @@ def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool =
         targets, splits = targets[problem.present], splits.among(problem.present)
     if any(metric.per == "variation" for metric in metrics):
         lean = lean or problem.lazy
-        if lean or (splits.intervals and splits.n > LONG_INTERVAL * len(splits)):
+        if lean or (splits.intervals and splits.n > LONG_INTERVAL * len(splits.valid)):
             spans = [valid[0] for valid in splits.valid]
             below = interval_denominators(targets, problem.unit, spans)[:, None]
         else:

@@ -20,6 +20,7 @@ import numpy as np
 
 from echofold._data.rows import inside
 from echofold._engine.states import States
+from echofold._folds.algorithms import pilot_rows
 from echofold._folds.moments import (
     Whitening,
     add_pieces,
@@ -27,7 +28,6 @@ from echofold._folds.moments import (
     is_poor,
     moments,
     overall_condition,
-    pilot_rows,
     solve,
     whitening,
 )
@@ -40,7 +40,6 @@ from echofold._validation.score import (
     error_sums,
     finish_sums,
     needs_of,
-    runs_closed_loop,
     score_residuals,
 )
 from echofold._validation.settings import Settings
@@ -58,7 +57,6 @@ def from_pieces(
     summed = _accumulate(source, pieces, shift)
     explicit = []
     for scheme, one in validated.items():
-        closed = runs_closed_loop(problem, one.splits)
         sets = list(pieces.train[scheme].values())
         solved = [
             solve(add_up(M, sets), white, shift, settings.ridge, settings.penalised)
@@ -73,7 +71,7 @@ def from_pieces(
             W[tuple(again.T)] = refit(source, todo, settings.ridge, settings.penalised)
             one.refitted += len(again)
         one.W = one.splits.spread(W, axis=1)
-        if closed:
+        if one.closed:
             continue
         if len(again) or not _quadratic(problem, settings):
             explicit.append(one)
@@ -217,12 +215,11 @@ def _residuals(problem, rows: np.ndarray, X: np.ndarray, W: np.ndarray) -> np.nd
 def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: bool) -> None:
     """Readouts and scores of one scheme, a split at a time."""
     problem, splits = source.problem, one.splits
-    closed = runs_closed_loop(problem, splits)
-    _check(splits, settings, closed)
+    _check(splits, settings, one.closed)
     shift = problem.targets.mean(axis=0)
     whites, total, one.condition = learn_whitening(source, shift)
     shape = (source.candidates, len(splits), len(settings.ridge))
-    if closed or settings.readouts:
+    if one.closed or settings.readouts:
         one.W = np.empty((*shape, 1 + source.columns, problem.targets.shape[1]))
     sums = {kind: np.zeros(shape) for kind in needs_of(settings.metrics)}
     train = _Training(source, splits, whites, total, shift)
@@ -231,7 +228,7 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
             W = _readouts(train, split, keep_fold, one, settings)
         if one.W is not None:
             one.W[:, split] = W
-        if closed:
+        if one.closed:
             continue
         for first, block in train.again(split, a, b):
             rows = np.arange(first, first + len(block[0]))
@@ -239,7 +236,7 @@ def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: 
                 e = _residuals(problem, rows, X, W[candidate])[None]
                 for kind, value in error_sums(problem, rows[None], e, settings.metrics).items():
                     sums[kind][candidate, split] += value[0]
-    if not closed:
+    if not one.closed:
         one.scores = finish_sums(problem, splits, sums, settings.metrics, lean=True)
 
 

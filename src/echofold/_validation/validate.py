@@ -25,6 +25,7 @@ from echofold._engine.states import (
     states_of,
 )
 from echofold._folds.algorithms import KeptRows, Solved
+from echofold._folds.choose import VARIANTS
 from echofold._folds.many_rows import ManyRows
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
@@ -34,7 +35,6 @@ from echofold._validation.record import Validated, joined
 from echofold._validation.score import (
     finish_sums,
     needs_of,
-    runs_closed_loop,
     score_outputs,
     score_residuals,
     summed,
@@ -57,13 +57,17 @@ def validate(
 
     With ``loops=False`` a generative task stops at the readouts and what its runs start from.
     """
-    return validate_draws([source], schemes, settings, loops)[0]
+    with one_blas_thread():
+        return validate_draws([source], schemes, settings, loops)[0]
 
 
 def validate_draws(
     sources: Sequence[Source], schemes: dict[str, RowSplits], settings: Settings, loops: bool = True
 ) -> list[Batch]:
-    """The same for several draws of the same candidates, which a device runs side by side."""
+    """The same for several draws of the same candidates, which a device runs side by side.
+
+    Callers hold `one_blas_thread`.
+    """
     parts: list[dict[str, list]] = [{name: [] for name in schemes} for _ in sources]
     for draw, first, batch in _batches(sources, schemes, settings, loops):
         for name, one in batch.items():
@@ -97,25 +101,24 @@ def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Foun
 def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, loops: bool) -> Batch:
     """Candidates whose states are kept, or pass by, together."""
     batch = {
-        name: Validated(splits, plan.choices[name], mode=plan.mode)
+        name: Validated(splits, plan.choices[name], splits in plan.looped, mode=plan.mode)
         for name, splits in schemes.items()
     }
-    looped = [one for one in batch.values() if runs_closed_loop(source.problem, one.splits)]
+    looped = [one for one in batch.values() if one.closed]
     states = cast(States, source)
     for one in looped:
         states.watch(one.splits.runs.first)
-    with one_blas_thread():
-        if plan.mode == "states":
-            _from_kept(source, plan, batch, settings)
-        elif plan.mode == "pieces":
-            from_pieces(states, plan.pieces, batch, settings)
-        else:
-            for one in batch.values():
-                fold_by_fold(states, one, settings, keep_fold=plan.mode == "fold")
-        for one in looped:
-            one.starts = states.begins(one.splits.runs.first)
-        if loops:
-            _run_loops(states, looped, settings)
+    if plan.mode == "states":
+        _from_kept(source, plan, batch, settings)
+    elif plan.mode == "pieces":
+        from_pieces(states, plan.pieces, batch, settings)
+    else:
+        for one in batch.values():
+            fold_by_fold(states, one, settings, keep_fold=plan.mode == "fold")
+    for one in looped:
+        one.starts = states.begins(one.splits.runs.first)
+    if loops:
+        _run_loops(states, looped, settings)
     return batch
 
 
@@ -127,10 +130,10 @@ def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> 
             X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
             several=len(batch) > 1,
         )  # fmt: skip
-        found = {
-            name: _scored(one.choice.on(rows, name).solved, one, problem, settings)
-            for name, one in batch.items()
-        }
+        found = {}
+        for name, one in batch.items():
+            algorithm = VARIANTS[one.choice.variant].on(rows, name)
+            found[name] = _scored(algorithm.solved, one, problem, settings)
         for name, one in batch.items():  # the condition is that of what was factored in the end
             scores, W = found[name]
             one.enter(candidate, source.candidates, scores, W, rows.condition)
@@ -138,10 +141,9 @@ def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> 
 
 def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, settings: Settings):
     """Scores of open-loop tasks, and readouts where they are needed, by one scheme."""
-    closed = runs_closed_loop(problem, one.splits)
-    found = solved(one.splits, closed or settings.readouts, not closed)
+    found = solved(one.splits, one.closed or settings.readouts, not one.closed)
     one.refitted += found.refitted
-    if closed:
+    if one.closed:
         return {}, found.W
     scores = score_residuals(problem, one.splits, found.at, found.residuals, settings.metrics)
     return scores, found.W
@@ -174,8 +176,7 @@ def _in_groups(
 ) -> list[Found]:
     """Results of at most so many networks at a time."""
     problem, device = sources[0].problem, sources[0].device
-    looped = [one for one in schemes.values() if runs_closed_loop(problem, one)]
-    begins = np.unique([row for splits in looped for row in splits.runs.first]).astype(int)
+    begins = np.unique([row for splits in plan.looped for row in splits.runs.first]).astype(int)
     r, found = stacked([source.reservoirs for source in sources]), []
     with engine(device):
         for _, draws, candidates in network_groups(len(sources), sources[0].candidates, most):
@@ -187,10 +188,11 @@ def _in_groups(
             )  # fmt: skip
             batch = {}
             for name, splits in schemes.items():
-                one = Validated(splits, plan.choices[name], condition=rows.condition)
+                closed, choice = splits in plan.looped, plan.choices[name]
+                one = Validated(splits, choice, closed, condition=rows.condition)
                 solved = partial(rows.solved, name, one.choice)
                 one.scores, one.W = _scored(solved, one, problem, settings)
-                if splits in looped:
+                if closed:
                     one.starts = _picked(begun, np.searchsorted(begins, splits.runs.first))
                     if loops:
                         _run_loops(States(problem, part, device), [one], settings)
@@ -229,7 +231,7 @@ def _run_loops(source: States, looped: Sequence[Validated], settings: Settings) 
     before: dict = {}
     for one in looped:
         if set(needs) <= set(GROWING) and (len(needs) == 1 or problem.lazy):
-            sums = _sums(source, one, settings, before)
+            sums = _sums(source, one, settings, needs, before)
             one.scores = finish_sums(problem.scored, one.splits, sums, settings.metrics)
         else:
             outputs = closed_loop_outputs(source, one.W, one.starts, one.splits.runs)
@@ -238,9 +240,9 @@ def _run_loops(source: States, looped: Sequence[Validated], settings: Settings) 
         one.starts = None
 
 
-def _sums(source: States, one: Validated, settings: Settings, before: dict) -> dict[str, Any]:
+def _sums(source: States, one: Validated, settings: Settings, needs, before) -> dict[str, Any]:
     """Sums of errors ``(candidates, splits, ridge)`` of every kind; new ones go into ``before``."""
-    splits, needs = one.splits, needs_of(settings.metrics)
+    splits = one.splits
     names = list(zip(splits.train, splits.valid, strict=True))
     new = [place for place, name in enumerate(names) if name not in before]
     if new:

@@ -27,7 +27,6 @@ from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import EPS
 from echofold._validation.record import Validated
 from echofold._validation.refit import refit
-from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import predict_again
 from echofold.metrics._metric import resolve
@@ -87,7 +86,7 @@ def verify(
         chosen = np.sort(rng.permutation(len(one.splits))[:SPLITS])
         part = one.splits.part(chosen)
         W, shaken = (_readouts(rows, part, settings) for rows in (plain, near))
-        if runs_closed_loop(source.problem, one.splits):
+        if one.closed:
             right, moved = (_outputs(plain, part, each) for each in (W, shaken))
             fast = _outputs(plain, part, one.W[candidate, chosen])
             _compare(one, chosen, fast, right, moved, "one-step outputs")

@@ -109,7 +109,7 @@ def climate(
     """
     from scipy.signal import welch
 
-    check_number("step", step, "a positive number", lambda value: value > 0)
+    check_number("step", step, "a positive number", above=0)
     check_integer("bins", bins, 2)
     known, made = read(truth, "truth"), read(forecast, "forecast")
     _check_series(known, made)

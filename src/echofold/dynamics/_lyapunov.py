@@ -215,7 +215,7 @@ def lyapunov_exponents(
     """
     check_integer("steps", steps, 1)
     check_integer("washout", washout, 0)
-    check_number("step", step, "a positive number", lambda value: value > 0)
+    check_number("step", step, "a positive number", above=0)
     model = _autonomous(model)
     size = len(model.state_) + len(model.last_)
     if count is None:

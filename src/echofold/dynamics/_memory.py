@@ -93,7 +93,7 @@ def memory_capacity(
     if steps is None:
         steps = max(LEAST_STEPS, STEPS_EACH * (units + delays))
     check_integer("steps", steps, units + 3, ", more than values in a row of the readout")
-    check_number("ridge", ridge, "a number of at least 0", lambda value: value >= 0)
+    check_number("ridge", ridge, "a number of at least 0", least=0)
     warmup = drawn([kind], 1, seed).warmup()
     # The input has a stream of its own, whatever else a seed may draw.
     rng = np.random.default_rng([seed_of(random_state) % 2**32, 1])

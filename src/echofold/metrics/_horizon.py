@@ -99,7 +99,7 @@ def horizon(threshold: float, *, normalise: Any = "std", step: float = 1.0) -> H
     0.5
     """
     for name, value in (("threshold", threshold), ("step", step)):
-        check_number(name, value, POSITIVE, lambda value: value > 0)
+        check_number(name, value, POSITIVE, above=0)
     if isinstance(normalise, str) and normalise not in NORMALISED:
         raise ValueError(
             f"normalise={normalise!r} is unknown: it must be {', '.join(map(repr, NORMALISED))}, "
@@ -108,6 +108,6 @@ def horizon(threshold: float, *, normalise: Any = "std", step: float = 1.0) -> H
     if normalise is not None and not isinstance(normalise, str):
         several = isinstance(normalise, list | tuple | np.ndarray)
         for value in np.ravel(normalise).tolist() if several else [normalise]:
-            check_number("normalise", value, POSITIVE, lambda value: value > 0)
+            check_number("normalise", value, POSITIVE, above=0)
         normalise = tuple(np.ravel(normalise).tolist()) if several else float(normalise)
     return Horizon(float(threshold), normalise, float(step))

@@ -295,7 +295,7 @@ class Scaled:
         if y_train is not None:
             train, _ = pair(y_train, y_train)
             scale = self.scale([train])
-        check_number("scale", scale, "a positive number", lambda scale: scale > 0)
+        check_number("scale", scale, "a positive number", above=0)
         with np.errstate(over="ignore"):
             return float(np.divide(mae(y_true, y_pred), float(scale)))  # type: ignore[arg-type]
 

@@ -97,7 +97,7 @@ def error_growth(
     'steps ahead'
     """
     _check(found)
-    check_number("step", step, "a positive number", lambda value: value > 0)
+    check_number("step", step, "a positive number", above=0)
     ax = style.axes(ax)
     error = found.error.values / found.attrs["spread"]
     error = np.where(np.isfinite(error), error, np.inf)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
 import jax
@@ -15,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from echofold._data.arguments import check_integer, check_number, describe, refuse
-from echofold._engine.kind import Reservoir, of_shape, tried, view_of
+from echofold._data.arguments import check_integer, check_numbers, describe, refuse
+from echofold._engine.kind import VIEWS, Reservoir, View, of_shape, tried
 from echofold._engine.weights import (
     OF_CONNECTIVITY,
     SCALES,
@@ -37,15 +38,16 @@ ACTIVATIONS: dict[str, Callable] = {
     "identity": lambda x: x,
     "sine": jnp.sin,
 }
-SHARE = "a number in (0, 1]", lambda value: 0 < value <= 1
-NUMBERS: dict[str, tuple] = {  # parameters that are numbers, and which
+SHARE = {"expected": "a number in (0, 1]", "above": 0, "most": 1}
+NUMBERS: dict[str, dict[str, Any]] = {  # parameters that are numbers, and which
+    "units": {"expected": "an integer of at least 1", "least": 1, "kind": Integral},
     "connectivity": SHARE,
     "leak_rate": SHARE,
     "proximity": SHARE,
-    "spectral_radius": ("a number of at least 0, or None", lambda value: value >= 0),
-    "bias_scaling": ("a finite number",),
-    "inter_scaling": ("a finite number",),
-    "noise": ("a number of at least 0", lambda value: value >= 0),
+    "spectral_radius": {"expected": "a number of at least 0, or None", "least": 0},
+    "bias_scaling": {"expected": "a finite number"},
+    "inter_scaling": {"expected": "a finite number"},
+    "noise": {"expected": "a number of at least 0", "least": 0},
 }
 
 
@@ -154,11 +156,13 @@ class Weighted:
 
     def check(self) -> None:
         """Raise for a parameter outside its range, naming it, its value and the remedy."""
-        check_integer("units", self.units, 1)
-        for name, allowed in NUMBERS.items():
-            for value in self._given(name):
-                if value is not None or name != "spectral_radius":
-                    check_number(name, value, *allowed)
+        given = [
+            (name, value)
+            for name in NUMBERS
+            for value in self._given(name)
+            if value is not None or name != "spectral_radius"
+        ]
+        check_numbers(given, NUMBERS)
         scaling = np.asarray(self.input_scaling)
         if scaling.dtype.kind not in "iuf" or scaling.ndim > 1 or not np.isfinite(scaling).all():
             refuse("input_scaling", self.input_scaling, "a finite number, or one for each input")
@@ -357,7 +361,8 @@ class Leaky(Weighted, Reservoir):
 
     def constants(self, inputs: int) -> dict[str, Any]:
         """The activation, and whether there is noise: how much of it differs between columns."""
-        return super().constants(inputs) | ({"noise": 1.0} if self.noise else {})
+        read = {name: getattr(self, name) for name in self.compiled_in}
+        return read | ({"noise": 1.0} if self.noise else {})
 
     def axes(self, inputs: int) -> dict[str, int]:
         return {"units": int(self.units)}
@@ -484,17 +489,32 @@ FLAT = (
     "units", "leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "connectivity",
     "W", "W_in",
 )  # fmt: skip
+EXPECTED = (
+    "'states', 'inputs+states', either of them followed by '+squares', 'polynomial 2' (or another "
+    "degree up to 5), or a function of (u, x)"
+)
 
 
-def reservoir_of(params: dict[str, Any]) -> Reservoir:
+def reservoir_of(params: dict[str, Any], check: bool = False) -> Reservoir:
     """The reservoir of an estimator's parameters: the given one, or the paper's by flat ones."""
     given = params["reservoir"]
-    kind = Leaky(**{name: params[name] for name in FLAT}) if given is None else _checked(params)
-    kind._view = view_of(params["readout"])
+    kind = Leaky(**{name: params[name] for name in FLAT}) if given is None else _alone(params)
+    kind._view = _view_of(params["readout"])
+    if check:
+        kind.check()
     return kind
 
 
-def _checked(params: dict[str, Any]) -> Reservoir:
+def _view_of(readout: Any) -> View:
+    """The view that ``readout=`` of an estimator asks for."""
+    if callable(readout):
+        return View(inputs=False, function=readout)
+    words = readout if isinstance(readout, str) else ""
+    name = "+".join(" ".join(part.split()) for part in words.split("+"))
+    return VIEWS[name] if name in VIEWS else refuse("readout", readout, EXPECTED)
+
+
+def _alone(params: dict[str, Any]) -> Reservoir:
     """A copy of the given reservoir, beside which no flat parameter is given."""
     given = params["reservoir"]
     if not isinstance(given, Reservoir):
