@@ -9,9 +9,9 @@ held out: 24 months, 8 quarters, 24 weeks, 14 days, two days of shorter steps, 6
 series without dates, and a quarter of the series at most. Errors are MASE: the mean absolute error
 divided by that of repeating the (shortest) season within the training data.
 
-echofold forecasts as ``echofold forecast`` does with its defaults, without the beginnings that only
-tell the expected error. AutoARIMA is not asked about more than 800 values, where it takes minutes;
-means are over the series that a method has forecast.
+echofold is its `AutoForecaster` with its defaults, which ``echofold forecast`` calls. AutoARIMA is
+not asked about more than 800 values, where it takes minutes; means are over the series that a
+method has forecast.
 """
 
 from __future__ import annotations
@@ -78,32 +78,12 @@ def series() -> dict[str, tuple[np.ndarray, tuple[int, ...], int]]:
 
 
 def by_echofold(y: np.ndarray, seasons: tuple[int, ...], horizon: int):
-    """The default forecast of the command line, and its interval."""
-    found = forecast(y, seasons, horizon, (LEVEL,))
+    """The automatic forecast, and its interval."""
+    from echofold import AutoForecaster
+
+    model = AutoForecaster(horizon, level=LEVEL, season=seasons, progress=False)
+    found = model.fit(y).forecast()
     return found.mean, found.lower[LEVEL], found.upper[LEVEL]
-
-
-def forecast(y: np.ndarray, seasons: tuple[int, ...], horizon: int, levels: tuple[float, ...]):
-    """What ``echofold forecast`` gives, without beginnings that only tell the expected error."""
-    from types import SimpleNamespace
-
-    import pandas as pd
-
-    from echofold._search.plain import better_than
-    from echofold.cli.commands import forecast as command
-    from echofold.cli.defaults import recipe_for
-    from echofold.cli.output import Output
-
-    default = {one.name: one.default for one in command.params if isinstance(one.default, str)}
-    asked = {name: default.get(name) for name in ("scheme", "k", "units", "grid")}
-    asked |= {name: default[name] for name in ("final", "metric")}
-    values = pd.Series(y)
-    series = SimpleNamespace(values=values, seasons=seasons, seasons_before=lambda row: seasons)
-    recipe = recipe_for(series, horizon, Output(True, False), origins=0, **asked)
-    search = recipe.search(False).fit(values)
-    found = search.forecast(horizon, level=levels)
-    plain = better_than(search, next(iter(recipe.schemes)), values, seasons, recipe.metric)
-    return found if plain is None else plain.forecast(values, found.mean.index, levels)
 
 
 def by_statsforecast(model: str, y: np.ndarray, season: int, horizon: int):

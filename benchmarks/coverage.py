@@ -4,7 +4,7 @@
     python benchmarks/coverage.py [processes]
 
 The series, their seasons and what is held out of them are those of ``accuracy.py``; the forecast
-and its intervals are those of ``echofold forecast`` with its defaults. Shares are means over
+and its intervals are those of `AutoForecaster` with its defaults. Shares are means over
 series, each of which has one stretch that is forecast: the values of a stretch miss together, so
 that the uncertainty is the spread over series, not over values.
 """
@@ -19,6 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 import accuracy  # first: it sets the number of threads
 import numpy as np
 
+from echofold import AutoForecaster
+
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 PARTS = {"first third": 0, "second third": 1, "last third": 2}
 
@@ -28,7 +30,8 @@ def one(job) -> tuple[str, dict[float, list[float]]]:
     warnings.simplefilter("ignore")
     name, (values, seasons, horizon) = job
     y, truth = values[:-horizon][-accuracy.LONGEST :], values[-horizon:]
-    ahead = accuracy.forecast(y, seasons, horizon, LEVELS)
+    model = AutoForecaster(horizon, level=LEVELS, season=seasons, progress=False)
+    ahead = model.fit(y).forecast()
     third = np.minimum(3 * np.arange(horizon) // horizon, 2)
     found = {}
     for level in LEVELS:

@@ -19,7 +19,14 @@ import pandas as pd
 from model_files import archive, members_of
 from wrong_files import made
 
-from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
+from echofold import (
+    AutoForecaster,
+    ESNClassifier,
+    ESNForecaster,
+    ESNRegressor,
+    load,
+    save,
+)
 from echofold._models.ensemble import ForecastEnsemble
 from echofold.reservoirs import NVAR, Deep, EdgeOfStability, Leaky
 
@@ -55,6 +62,10 @@ def models():
     ensemble.residuals_ = rng.normal(size=(4, 3, 2))
     ensemble.log_residuals_, ensemble.runs_ = rng.normal(size=(4, 3, 2)), 3
     yield ensemble
+    few = {"units": 5, "grid": "small", "draws": 1, "k": 3, "log": False, "difference": [(1,)]}
+    dated = pd.Series(np.exp(y[:, 0]), index=months, name="load")
+    yield AutoForecaster(3, search=few, progress=False).fit(dated, X)
+    yield AutoForecaster(3).fit(np.exp(y[:30, 0]))
     kind = Leaky(UNITS, W=sparse.W_, input_scaling=[0.5])
     yield ESNForecaster(reservoir=kind, random_state=1).fit(y[:, 0])
     for kind in (
@@ -82,7 +93,12 @@ def bases_in(folder):
 def use(model, folder):
     """All that a loaded model is for; what loads must also save."""
     repr(model)
-    if isinstance(model, ESNForecaster | ForecastEnsemble):
+    if isinstance(model, AutoForecaster):
+        given = model.X_schema_
+        known = None if given is None else np.zeros((3, len(given.holds)))
+        model.forecast(3, known).to_frame()
+        model.update(np.ones(3), known).forecast(3, known)
+    elif isinstance(model, ESNForecaster | ForecastEnsemble):
         outputs = model.readout_.shape[1]
         given = model.X_schema_
         known = None if given is None else np.zeros((3, len(given.holds)))

@@ -1,10 +1,9 @@
 """What entry points do by their defaults, on seven kinds of data: docs/explanation/defaults.md.
 
-``test_cell`` runs the cells of that page's table. Seeds are fixed, the commands search less than
-they would by default, and classifiers are evaluated on two stretches; all else is a default.
+``test_cell`` runs the cells of that page's table. Seeds are fixed, automatic forecasts search less
+than they would by default, and classifiers are evaluated on two stretches; all else is a default.
 """
 
-import re
 import warnings
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pandas as pd
 import pytest
 
 from echofold import (
+    AutoForecaster,
     ESNClassifier,
     ESNForecaster,
     ESNRegressor,
@@ -135,6 +135,22 @@ def forecaster(kind):
         assert near(ahead, y)
         assert kind != "constant" or abs(ahead - 7.3).max() < 1e-6
         assert kind != "trending" or (np.diff(ahead) > 0).all()
+
+
+def automatic(kind):
+    y, few = series(kind), {"units": 5, "grid": "small", "draws": 1, "k": 4}
+    model = AutoForecaster(6, search=few, progress=False)
+    if kind == "grouped":
+        months = list(pd.date_range("2024-01-01", periods=T // 6, freq="MS"))
+        with refuses("goes back in time at row 10"):
+            model.fit(pd.Series(y, months * 6))
+    for n in (1, 2, *TINY) if kind == "tiny" else (len(y),):
+        ahead = model.fit(y[:n]).forecast()
+        assert near(ahead.mean, y[:n]) and (model.search_ is None) == (n < 36 or kind == "constant")
+        assert np.isnan(ahead.lower[0.9]).all() if n == 1 else (ahead.lower[0.9] < np.inf).all()
+    assert kind != "constant" or abs(ahead.mean - 7.3).max() < 1e-9
+    assert kind != "trending" or (np.diff(ahead.mean) > 0).all()
+    assert kind != "intermittent" or min(ahead.mean.min(), ahead.lower[0.9].min()) >= 0
 
 
 def regressor(kind):
@@ -287,8 +303,7 @@ def backtested(kind):
     assert scored(found) and near(found.forecast[1:], y)
 
 
-LESS = ("--grid", "small", "--units", 10, "--draws", 1, "--k", 4, "--origins", 1)
-LESS += ("--no-log", "--difference", 0)
+LESS = ("--grid", "small", "--units", 5, "--draws", 1, "--k", 4)
 
 
 def file_of(kind, folder):
@@ -303,46 +318,60 @@ def file_of(kind, folder):
     return folder / "y.csv", y
 
 
-REFUSED = {
-    "grouped": "holds 6 series, told apart by 'subject' .*all with --id subject",
-    "constant": "column 'y' of y.csv is constant: nothing to learn",
-    "tiny": "y.csv has {n} values in 'y'; at least 20 are needed",
-}
-
-
-def refused(call, kind, path):
-    """Whether a command refuses a file of this kind, which it does in words."""
-    if kind not in REFUSED:
-        return False
+def refused(result, words):
+    """A command refuses a file, in words."""
     ASSERTED.add("refused")
+    assert result[0] == 1 and words in result[2].replace("\n", " ")
+
+
+APART = "holds 6 series, told apart by 'subject'"
+
+
+def beginnings_of(path, y, kind):
+    """A file as it is, or beginnings of a tiny one, with their values."""
     lines = path.read_text().splitlines(keepends=True)
-    for n in TINY if kind == "tiny" else (len(lines),):
+    for n in TINY if kind == "tiny" else (len(y),):
         path.write_text("".join(lines[: 1 + n]))
-        code, _, said = call()
-        assert code == 1 and re.search(REFUSED[kind].format(n=n), said.replace("\n", " "))
-    return True
+        yield y[:n]
 
 
 def forecast_command(kind, run, folder):
     path, y = file_of(kind, folder)
-    call = ("forecast", path, "--horizon", 6, "--out", folder / "out")
-    if refused(lambda: run(*call), kind, path):
+    call = ("forecast", path, "--horizon", 6, "--out", folder / "out", *LESS)
+    if kind == "grouped":
+        refused(run(*call), APART)
         return
-    code, _, said = run(*call, *LESS)
-    assert code == 0
-    assert kind != "two seasons" or "too short to tell the expected error over 6 steps" in said
-    written = pd.read_csv(folder / "out/forecast.csv")
-    assert near(written["forecast"], y) and len(written) == 6
-    assert (written["lower_90"] <= written["upper_90"]).all()
+    for values in beginnings_of(path, y, kind):
+        code, _, said = run(*call)
+        assert code == 0
+        assert ("too few for networks, which need 36" in said) == (len(values) < 36)
+        assert ("all values are equal" in said) == (kind == "constant")
+        written = pd.read_csv(folder / "out/forecast.csv")
+        assert near(written["forecast"], values) and len(written) == 6
+        assert (written["lower_90"] <= written["upper_90"]).all()
+    assert kind != "trending" or (np.diff(written["forecast"]) > 0).all()
+    assert kind != "constant" or abs(written["forecast"] - 7.3).max() < 1e-9
+    if kind == "intermittent":
+        assert written["lower_90"].min() == 0
+        run(*call, "--allow-negative")
+        assert pd.read_csv(folder / "out/forecast.csv")["lower_90"].min() < 0
 
 
 def validate_command(kind, run, folder):
-    path, _ = file_of(kind, folder)
-    if refused(lambda: run("validate", path), kind, path):
+    path, y = file_of(kind, folder)
+    call = ("validate", path, *LESS)
+    if kind == "grouped":
+        refused(run(*call), APART)
         return
-    code, said, _ = run("validate", path, *LESS)
-    assert code == 0 and "last value" in said and "accumulative" in said
-    assert "nan" not in said and "inf " not in said
+    for values in beginnings_of(path, y, kind):
+        code, said, _ = run(*call)
+        assert code == 0 and "automatic forecast" in said and "last value" in said
+        assert ("accumulative" in said) == (len(values) > 40 and kind != "constant")
+        assert "nan" not in said and "inf " not in said and "true values lie inside" in said
+        assert kind != "two seasons" or "on the last 2 values" in said
+    if kind == "tiny":
+        path.write_text("month,y\n2020-01-01,5\n")
+        refused(run(*call), "leaves nothing to learn from")
 
 
 def long_frame(kind):
@@ -365,6 +394,7 @@ def long_frame(kind):
 
 
 ENTRIES = {
+    "AutoForecaster: fit, forecast": automatic,
     "ESNForecaster: fit, forecast": forecaster,
     "ESNRegressor: fit, predict": regressor,
     "ESNClassifier: fit, predict": classifier,

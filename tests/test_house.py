@@ -10,12 +10,13 @@ SOURCE = Path(echofold.__file__).parent
 FLOORS = [  # what stands on one floor does not know of each other, nor of the floors above
     ["_machine"],
     ["_data"],
-    ["schemes", "metrics"],
+    ["baselines", "schemes", "metrics"],
     ["_engine", "_folds"],
     ["reservoirs"],
     ["_validation"],
     ["_models"],
-    ["_persistence", "_search"],
+    ["_search"],
+    ["_persistence"],
     ["datasets", "dynamics", "long_format", "plots", "systems"],
     ["report", "experiments"],
     ["cli"],
@@ -24,6 +25,7 @@ FLOORS = [  # what stands on one floor does not know of each other, nor of the f
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {  # a user's object reaches up, when it is asked to
     ("_search.search", "report"),
+    ("_search.auto", "report"),
     ("_models.forecast", "plots"),
 }
 

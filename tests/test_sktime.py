@@ -21,7 +21,13 @@ from sktime.split import ExpandingWindowSplitter, temporal_train_test_split  # n
 from sktime.transformations.series.detrend import Detrender  # noqa: E402
 from sktime.utils.estimator_checks import check_estimator  # noqa: E402
 
-from echofold import ESNForecaster, ESNSearchCV, WalkForward, metrics  # noqa: E402
+from echofold import (  # noqa: E402
+    AutoForecaster,
+    ESNForecaster,
+    ESNSearchCV,
+    WalkForward,
+    metrics,
+)
 from echofold.sktime import EchoStateForecaster  # noqa: E402
 
 SMALL = ESNForecaster(20, random_state=0, log=True, difference=(12,))
@@ -133,19 +139,38 @@ def test_in_grid_searches_pipelines_and_evaluations():
     assert np.isfinite(table.filter(like="test_").to_numpy()).all()
 
 
-def test_without_an_estimator_a_search_is_made():
+def test_without_an_estimator_it_is_an_automatic_forecaster():
     model = EchoStateForecaster(sp=12).fit(TRAIN, fh=FH)
-    found = model.predict()
-    again = EchoStateForecaster(sp=12).fit(TRAIN, fh=FH).predict()
-    np.testing.assert_array_equal(found, again)
+    assert model.get_tag("capability:pred_int") and not model.get_tag("capability:multivariate")
+    found, held = model.predict(), model.predict_interval(coverage=0.9)[TRAIN.name][0.9]
+    direct = AutoForecaster(24, season=12, progress=False).fit(TRAIN)
+    ahead = direct.forecast()
+    np.testing.assert_array_equal(found, ahead.mean)
+    assert (found.index == TEST.index).all() and found.name == TRAIN.name
+    np.testing.assert_array_equal(held["lower"], ahead.lower[0.9])
+    np.testing.assert_array_equal(held["upper"], ahead.upper[0.9])
     naive = TRAIN.iloc[-12:].to_numpy().tolist() * 2
-    assert metrics.rmse(TEST, found) < 0.5 * metrics.rmse(TEST, naive)
-    assert {one["difference"] for one in model.model_.candidates_} >= {(), (12,), (12, 1)}
-    assert model.model_.cv.valid == 24
-    other = EchoStateForecaster(sp=12, random_state=5).fit(TRAIN, fh=FH)
-    assert other.model_.seed_ == 5 and (other.predict() != found).any()
-    detected = EchoStateForecaster().fit(TRAIN, fh=FH)
-    assert {one["season"] for one in detected.model_.candidates_} >= {(12,)}
+    assert metrics.rmse(TEST, found) < 0.6 * metrics.rmse(TEST, naive)
+    with pytest.warns(UserWarning, match="missing"):
+        model.update(TEST.iloc[1:])  # a month is left out
+        later = direct.update(TEST.where(np.arange(24) > 0)).forecast(2)
+    np.testing.assert_allclose(model.predict([1, 2]), later.mean, rtol=1e-12)
+
+
+def test_parameters_of_the_automatic_forecaster():
+    short = TRAIN.iloc[:30]  # too few for networks
+    for sp, seasons in ((None, (12,)), (12, (12,)), ([3, 12], (3, 12)), (1, ())):
+        model = EchoStateForecaster(sp=sp).fit(short, fh=[1, 3]).model_
+        assert model.seasons_ == seasons and model.horizon == 3
+    numbered = pd.Series(short.to_numpy())  # neither dates nor a horizon
+    model = EchoStateForecaster(random_state=5).fit(numbered).model_
+    assert (model.horizon, model.random_state) == (1, 5)
+    small = AutoForecaster(3, search={"units": 5, "grid": "small", "draws": 1}, progress=False)
+    direct = small.fit(TRAIN).forecast(level=0.5)
+    model = EchoStateForecaster(small).fit(TRAIN)
+    np.testing.assert_array_equal(model.predict([1, 2, 3]), direct.mean)
+    held = model.predict_interval([1, 2, 3], coverage=0.5)[TRAIN.name][0.5]
+    np.testing.assert_array_equal(held["upper"], direct.upper[0.5])
 
 
 def test_metrics_agree_with_those_of_sktime():

@@ -66,9 +66,9 @@ def reading() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
-        lines = [f"{2020 + month // 12}-{1 + month % 12:02}-01,{month}.5" for month in range(30)]
+        lines = [f"{2020 + month // 12}-{1 + month % 12:02}-01,{month}.5" for month in range(40)]
         path.write_text("month,sales\n" + "\n".join(lines) + "\n")
-        few = ["--units", "5", "--grid", "small", "--origins", "0"]
+        few = ["--units", "5", "--grid", "small"]
         out = ["--out", folder]
         CliRunner().invoke(app, ["forecast", str(path), "--horizon", "2", *few, *out])
 

@@ -688,9 +688,9 @@ def commands():
     few = "--units 8 --grid small --draws 1"
     for name, args in {
         "monthly": "forecast month.csv --horizon 12 --units 10 --origins 1",
-        "levels": f"forecast month.csv --horizon 3 --level 0.5,0.9 --scheme all --origins 1 {few}",
+        "levels": f"forecast month.csv --horizon 3 --level 0.5,0.9 --origins 1 {few}",
         "inputs": f"forecast inputs.csv --horizon 4 --column sales --input price --origins 1 {few}",
-        "retrain": f"forecast month.csv --horizon 3 --final retrain --nonnegative {few}",
+        "retrain": f"forecast month.csv --horizon 3 --final retrain --minimum 0 {few}",
         "short": "forecast short.csv --horizon 2",
         "panel": f"forecast panel.csv --horizon 3 --id shop --origins 1 {few}",
         "json": f"forecast month.csv --horizon 4 --json --origins 1 {few}",

@@ -298,6 +298,34 @@ def accuracy(found: dict[str, Any]) -> Iterator[str]:
     yield table(["series", *methods], rows)
 
 
+def competitions(found: dict[str, Any]) -> Iterator[str]:
+    """Errors on short series beside automatic models and their median, by period and length."""
+    groups = found["summary"]
+    yield table(
+        ["method", "series", "MASE", "geometric", "sMAPE", "lowest on", "90 % covers",
+         "interval score", "its median", "CPU a series", "MASE / SCUM's"],
+        [
+            [method, str(row["series"]), f"{row['MASE']:.3f}", f"{row['geometric MASE']:.3f}",
+             f"{row['sMAPE']:.2f} %", f"{row['wins']:.0f}", f"{row['covered']:.0%}",
+             f"{row['interval score']:.2f}", f"{row['median interval score']:.2f}",
+             seconds(row["seconds"]), f"{row['ratio to SCUM']['MASE']:.3f}"]
+            for method, row in groups["all"].items()
+        ],
+    )  # fmt: skip
+    yield "\nAs shares of SCUM's, with the standard error of that of the MASE:\n\n"
+    yield table(
+        ["series", "number", "MASE", "geometric MASE", "sMAPE", "interval score", "90 % covers"],
+        [
+            [name, str(row["series"]),
+             f"{row['ratio to SCUM']['MASE']:.3f} ± {row['ratio to SCUM']['standard error']:.3f}",
+             *(f"{row['ratio to SCUM'][key]:.3f}"
+               for key in ("geometric MASE", "sMAPE", "interval score")),
+             f"{row['covered']:.0%}"]
+            for name, row in ((name, rows["echofold"]) for name, rows in groups.items())
+        ],
+    )  # fmt: skip
+
+
 def racca(found: dict[str, Any]) -> Iterator[str]:
     """Seven strategies on a grid, by one search and by plain NumPy."""
     draws, together = found["draws"], found["times, all draws, compiling included"]
@@ -413,6 +441,11 @@ WORDS = {
         "Not a speed: MASE of the defaults on series that come with R, see [When not to use "
         "this](explanation/when.md).",
     ),
+    "competitions": (
+        "Errors on short series",
+        "Not a speed: series of the competitions M1 and M3, see [When not to use this]"
+        "(explanation/when.md).",
+    ),
     "trust": (
         "How right the numbers are",
         "Not a speed either: see [How far to trust the numbers](explanation/trust.md).",
@@ -424,6 +457,7 @@ TABLES = {
     "coverage": coverage,
     "trust": trust,
     "accuracy": accuracy,
+    "competitions": competitions,
     "compare": compare,
     "longer": longer,
     "device": device,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from echofold._models import ESTIMATORS
 
 if TYPE_CHECKING:
-    from echofold import datasets, dynamics, metrics, plots, reservoirs, schemes, systems
+    from echofold import baselines, datasets, dynamics, metrics, plots, reservoirs, schemes, systems
     from echofold._data.lazy import ParquetColumns
     from echofold._machine.compilations import keep_compilations
     from echofold._machine.notices import EchofoldWarning
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from echofold._models.forecaster import ESNForecaster
     from echofold._models.regressor import ESNRegressor
     from echofold._persistence.save_and_load import load, save
+    from echofold._search.auto import AutoForecaster
     from echofold._search.evaluate import backtest, evaluate
     from echofold._search.search import ESNSearchCV
     from echofold._validation.cross_validate import cross_validate, cross_validate_readout
@@ -33,6 +34,7 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "_machine.compilations": ("keep_compilations",),
     "_validation.cross_validate": ("cross_validate", "cross_validate_readout"),
     **{f"_models.{module}": (name,) for name, module in ESTIMATORS.items()},
+    "_search.auto": ("AutoForecaster",),
     "_search.evaluate": ("backtest", "evaluate"),
     "_persistence.save_and_load": ("load", "save"),
     "_machine.notices": ("EchofoldWarning",),
@@ -40,7 +42,9 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "schemes": ("Accumulative", "KFold", "LeaveOneOut", "Recycle", "SingleSplit", "WalkForward"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
-_MODULES = ("datasets", "dynamics", "metrics", "plots", "reservoirs", "schemes", "systems")
+_MODULES = (
+    "baselines", "datasets", "dynamics", "metrics", "plots", "reservoirs", "schemes", "systems",
+)  # fmt: skip
 __all__ = sorted([*_HOME, *_MODULES])
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from echofold._data.season import detected_season
+from echofold._models.forecast import Forecast, forecast_of
 from echofold._models.forecaster import ESNForecaster
+from echofold._search.auto import AutoForecaster
 from echofold._search.search import ESNSearchCV
-from echofold.cli.defaults import DRAWS, Forms, recipe_by_length
 from echofold.schemes import WalkForward
 
 try:
@@ -29,19 +29,18 @@ class EchoStateForecaster(BaseForecaster):
 
     Parameters
     ----------
-    estimator : ESNForecaster, ESNSearchCV of one, or None
-        What forecasts; a copy of it is fitted. None is a search for a single series among
-        representations (logarithms, differences, seasons) and networks, whose best are combined.
-        Prediction intervals need a search.
+    estimator : AutoForecaster, ESNForecaster, ESNSearchCV of one, or None
+        What forecasts; a copy of it is fitted. None is an `AutoForecaster` for the last step of
+        ``fh``, which is 1 if `fit` is not told of any. Prediction intervals need it, or a search.
     sp : int, list of int or None
-        Seasonal periods in steps, for the search that None stands for: 1 is no season, None one
-        that is found in the values, if there is any.
+        Seasonal periods in steps, for the one that None stands for: 1 is no season, None those of
+        the dates, else one that is found in the values, if there is any.
     random_state : int, RandomState or None
-        Seed; None leaves it to ``estimator``, and is 0 for the search that None stands for.
+        Seed; None leaves it to ``estimator``.
 
     Attributes
     ----------
-    model_ : ESNForecaster or ESNSearchCV
+    model_ : AutoForecaster, ESNForecaster or ESNSearchCV
         The fitted copy.
 
     Notes
@@ -87,11 +86,11 @@ class EchoStateForecaster(BaseForecaster):
         self.sp = sp
         self.random_state = random_state
         super().__init__()
-        several = estimator is None
+        single = estimator is None or isinstance(estimator, AutoForecaster)
         self.set_tags(
             **{
-                "capability:pred_int": several or isinstance(estimator, ESNSearchCV),
-                "capability:multivariate": not several,
+                "capability:pred_int": single or isinstance(estimator, ESNSearchCV),
+                "capability:multivariate": not single,
             }
         )
 
@@ -99,12 +98,15 @@ class EchoStateForecaster(BaseForecaster):
         """Fit a copy of the estimator."""
         if self.estimator is None:
             steps = int(fh.to_relative(self.cutoff).to_numpy().max()) if fh is not None else 1
-            model = _default_search(y.to_numpy(dtype=float), max(steps, 1), self.sp)
+            season = "auto" if self.sp is None else self.sp
+            model = AutoForecaster(max(steps, 1), season=season, progress=False)
         else:
             model = clone(self.estimator)
         if self.random_state is not None:
             model.set_params(random_state=self.random_state)
-        self.model_ = model.fit(_values(y), **({} if X is None else {"X": _values(X)}))
+        # Dates tell an automatic forecaster their seasons; the others need none.
+        given = y if isinstance(model, AutoForecaster) else _values(y)
+        self.model_ = model.fit(given, **({} if X is None else {"X": _values(X)}))
         self._end = self.cutoff
         self._name = y.name if isinstance(y, pd.Series) else None
         return self
@@ -117,16 +119,20 @@ class EchoStateForecaster(BaseForecaster):
     def _predict(self, fh, X):
         """Values at ``fh``."""
         steps, ahead = self._ahead(fh, X)
-        return self._written(self._forecaster.forecast(*ahead)[steps - 1], fh)
+        return self._written(np.asarray(self._forecast(*ahead).mean)[steps - 1], fh)
+
+    def _forecast(self, horizon: int, X: Any, levels: Any = None) -> Forecast:
+        """All steps up to a horizon, with intervals if there are levels."""
+        found = forecast_of(self._forecaster, horizon, X, levels or None)
+        return found if levels else Forecast(found, {}, {})
 
     def _predict_interval(self, fh, X, coverage):
         """Ends of intervals at ``fh``; one of coverage 0 is the forecast itself."""
         steps, ahead = self._ahead(fh, X)
         levels = [float(one) for one in coverage if one > 0]
-        found = self._forecaster.forecast(*ahead, level=levels or None)
-        mean, lower, upper = found if levels else (found, {}, {})
+        mean, lower, upper = self._forecast(*ahead, levels)
         ends = [
-            np.reshape(side.get(float(one), mean), (len(mean), -1))[steps - 1]
+            np.reshape(np.asarray(side.get(float(one), mean)), (len(mean), -1))[steps - 1]
             for one in coverage
             for side in (lower, upper)
         ]
@@ -195,18 +201,3 @@ def _placed(data, at: np.ndarray) -> np.ndarray:
     placed = np.full((at.max(), *values.shape[1:]), np.nan)
     placed[at - 1] = values
     return placed
-
-
-def _default_search(y: np.ndarray, horizon: int, sp: Any) -> ESNSearchCV:
-    """A search that suits a series ``(T,)``: representations, and for each some networks."""
-    known = y[~np.isnan(y)]
-    given = [sp] if np.ndim(sp) == 0 else list(sp)
-    if sp is None:
-        given = [detected_season(known) or 1] if len(known) == len(y) else []
-    seasons = tuple(sorted({int(one) for one in given if one > 1}))
-    forms = Forms(seasons, positive=not (known <= 0).any())
-    recipe = recipe_by_length(
-        len(y), horizon, forms, scheme="walk-forward", grid="medium", final="ensemble"
-    )
-    draws = DRAWS if recipe.units <= 50 else 1  # by the rows that differences leave
-    return recipe.search(False).set_params(cv=recipe.schemes["walk-forward"], n_draws=draws)

@@ -42,6 +42,7 @@ from echofold import (
     WalkForward,
     cross_validate,
     datasets,
+    reservoirs,
 )
 from echofold._machine.notices import EchofoldWarning
 from echofold._search.selection import FINALS, mean_costs, select
@@ -753,3 +754,48 @@ def test_groups_are_kept_together_or_refused():
     assert found.attrs["scheme"].startswith("GroupKFold") and found.sizes["split"] == 6
     with pytest.raises(ValueError, match=r"cv=KFold\(k=3\) does not look at groups"):
         cross_validate(model, X, y, groups=groups, cv=KFold(3))
+
+
+# --- without a space ------------------------------------------------------------------------------
+
+
+def test_a_space_that_suits_a_series():
+    months = pd.date_range("2015-01-01", periods=60, freq="MS")
+    y = pd.Series(50 + 9 * np.sin(np.arange(60) * np.pi / 6), months)
+    search = ESNSearchCV(ESNForecaster(5, random_state=0), cv=KFold(2)).fit(y)
+    assert [one["difference"] for one in search.space_] == 2 * [[()], [(1,)], [(12,)], [(12, 1)]]
+    assert {one["log"][0] for one in search.space_} == {False, True}
+    assert search.space == "auto" and len(search.candidates_) == 32
+    np.testing.assert_array_equal(
+        search.forecast(3),
+        ESNSearchCV(search.estimator, search.space_, cv=KFold(2)).fit(y).forecast(3),
+    )
+    few = ESNSearchCV(ESNForecaster(5, random_state=0), cv=KFold(2)).fit(-y.to_numpy()[:20])
+    assert [one["difference"] for one in few.space_] == [[()], [(1,)], [(1, 1)]]
+
+
+def test_what_was_set_stays_as_it_is():
+    y = np.sin(np.arange(60.0))
+    given = ESNForecaster(5, difference=(1,), ridge=0.5, leak_rate=0.7, random_state=0)
+    search = ESNSearchCV(given, cv=KFold(2)).fit(y)
+    assert search.best_estimator_.difference == (1,) and search.best_params_["ridge"] == 0.5
+    for space in search.space_:
+        assert not space.keys() & {"difference", "ridge", "leak_rate"}
+    kind = ESNForecaster(reservoir=reservoirs.EdgeOfStability(5), random_state=0)
+    assert not ESNSearchCV(kind, cv=KFold(2)).fit(y).space_[0].keys() & {"leak_rate"}
+
+
+def test_spaces_of_regressors_and_classifiers():
+    rng = np.random.RandomState(0)
+    u = rng.rand(60, 1)
+    found = ESNSearchCV(ESNRegressor(5, random_state=0), cv=KFold(2)).fit(u, np.roll(u, 1))
+    assert found.best_score_ < 0.6 and len(found.candidates_) == 27
+    sequences = [np.sin(np.arange(12) * speed + rng.rand()) for speed in (0.3, 1.1) * 10]
+    names = ["slow", "fast"] * 10
+    found = ESNSearchCV(ESNClassifier(5, random_state=0), cv=2).fit(sequences, names)
+    assert found.score(sequences, names) > 0.9
+
+
+def test_a_space_of_another_name_is_refused():
+    with pytest.raises(TypeError, match="a list of them, or 'auto'"):
+        ESNSearchCV(ESNForecaster(5), "large").fit(np.arange(30.0))

@@ -11,7 +11,7 @@ from echofold.cli.output import Output
 from echofold.cli.reading import read_inputs, read_series
 
 ROWS, HORIZON = 120, 10
-SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--origins", "1", "--scheme", "k-fold")
+SMALL = ("--units", "12", "--grid", "small", "--k", "4", "--draws", "1", "--season", "1", "--json")
 DAYS = pd.date_range("2024-01-01", periods=ROWS + HORIZON)
 RNG = np.random.RandomState(0)
 PROMOTION = RNG.uniform(size=ROWS + HORIZON) < 0.3
@@ -213,14 +213,16 @@ def _files(tmp_path, monkeypatch):
 
 
 def test_informative_inputs_lower_the_error(run, tmp_path):
-    args = ("--horizon", HORIZON, *SMALL, "--season", "1", "--json", "--out", "out")
+    args = ("--horizon", HORIZON, *SMALL, "--out", "out")
     plain = json.loads(run("forecast", "sales.csv", *args)[1])
     code, out, err = run("forecast", "sales.csv", *args, "--inputs", "calendar.csv")
     assert code == 0, err
     assert "inputs known in advance: 'promotion', 'price'" in err
     informed = json.loads(out)
     assert (plain["inputs"], informed["inputs"]) == ([], ["promotion", "price"])
-    assert informed["schemes"][0]["expected"] < plain["schemes"][0]["expected"] / 2
+    assert informed["verdict"]["error"] < plain["verdict"]["error"] / 2
+    weights = {row["member"]: row["weight"] for row in informed["members"]}
+    assert weights["networks"] > 0.9  # only they learn from inputs
     ahead = np.array([row["forecast"] for row in informed["forecast"]])
     assert np.sqrt(np.mean((ahead - UNITS[ROWS:]) ** 2)) < 0.4 * UNITS.std()
     assert [row["time"] for row in informed["forecast"]] == list(DAYS[ROWS:].strftime("%Y-%m-%d"))
@@ -233,16 +235,28 @@ def test_informative_inputs_lower_the_error(run, tmp_path):
     assert same["forecast"] == informed["forecast"]
 
 
+def test_inputs_are_of_no_use_without_networks(run):
+    SALES.iloc[-30:].to_csv("short.csv", index=False)
+    args = ("--horizon", HORIZON, *SMALL, "--out", "out")
+    code, out, err = run("forecast", "short.csv", *args, "--inputs", "calendar.csv")
+    assert code == 0 and "only networks learn from them" in err
+    assert (
+        json.loads(out)["forecast"]
+        == json.loads(run("forecast", "short.csv", *args)[1])["forecast"]
+    )
+
+
 def test_validate_takes_inputs(run):
-    args = ("--test", HORIZON, *SMALL, "--season", "1", "--json", "--final", "retrain")
+    args = ("--test", HORIZON, *SMALL, "--scheme", "accumulative", "--final", "retrain")
     plain = json.loads(run("validate", "sales.csv", *args)[1])
     code, out, err = run("validate", "sales.csv", *args, "--inputs", "calendar.csv")
     assert code == 0, err
     informed = json.loads(out)
     assert informed["inputs"] == ["promotion", "price"]
-    assert informed["results"][0]["test"] < plain["results"][0]["test"] / 2
+    assert informed["test"] < plain["test"] / 2
+    assert informed["schemes"][0]["test"] < plain["schemes"][0]["test"] / 2
     code, out, _ = run("validate", "whole.csv", *args, "--input", "promotion", "--input", "price")
-    assert json.loads(out)["results"] == informed["results"]
+    assert json.loads(out)["schemes"] == informed["schemes"]
 
 
 def test_errors_end_in_one_line(run):

@@ -6,65 +6,89 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from echofold.cli.compare import Comparison
-from echofold.cli.forecast import MOST, show_forecast
+from echofold._search.auto import TOGETHER
+from echofold.cli.forecast import MOST, errors_table, show_forecast
 from echofold.cli.output import Output
-from echofold.cli.validate import comparison_content, comparison_table, plain_verdict
+from echofold.cli.validate import (
+    OURS,
+    Comparison,
+    comparison_content,
+    comparison_table,
+    networks_table,
+    plain_verdict,
+)
 
-PLAN = SimpleNamespace(k=5, horizon=3, origins=2, metric="rmse", units=10, seed=0)
 
-
-def compared(networks, plain):
-    """Errors over two beginnings, by two schemes and two final models, beside plain ones."""
-    error = np.stack([np.array(networks) - 0.5, np.array(networks) + 0.5])
+def compared(own, plain, networks=((3.0, 4.0), (5.0, 2.0))):
+    """Errors over two beginnings, of networks by two schemes and as two final models."""
     simple = {name: np.array([value - 1, value + 1]) for name, value in plain.items()}
     return Comparison(
-        ("k-fold", "single"), ("retrain", "best"), np.array([10, 20]), np.ones((2, 2)), error,
-        np.full((2, 2, 2), 0.9), simple, [],
+        ("k-fold", "single"), ("retrain", "best"), np.array([own - 0.5, own + 0.5]), np.ones(2),
+        np.ones((2, 2)), np.stack([np.array(networks) - 0.5, np.array(networks) + 0.5]), simple,
+        SimpleNamespace(), None,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("networks", "plain", "lowest"),
+    ("plain", "lowest"),
     [
-        ([[3.0, 4.0], [5.0, 2.0]], {"last value": 9.0, "drift": 6.0}, "single"),
-        ([[3.0, 4.0], [5.0, 2.0]], {"last value": 9.0, "drift": 1.5}, "drift"),
-        ([[3.0, np.nan], [5.0, np.nan]], {"last value": 2.5}, "last value"),
+        ({"last value": 9.0, "drift": 6.0}, OURS),
+        ({"last value": 9.0, "drift": 1.5}, "drift"),
+        ({}, OURS),
     ],
-    ids=["a network", "a plain forecast", "a plain forecast and networks that diverge"],
 )
-def test_the_lowest_of_everything_is_marked(networks, plain, lowest):
-    found = compared(networks, plain)
-    marked = [line for line in comparison_table(found, PLAN).splitlines() if "*" in line]
+def test_the_lowest_of_everything_is_marked(plain, lowest, monkeypatch):
+    monkeypatch.setattr("echofold.cli.validate._winner", lambda *_: {})
+    found = compared(2.0, plain)
+    marked = [line for line in comparison_table(found, None).splitlines() if "*" in line]
     assert len(marked) == 1 and marked[0].startswith(lowest) and marked[0].count("*") == 1
     said = plain_verdict(found)
-    assert (said is not None) == (lowest in plain)
+    content = comparison_content(found)
+    assert (said is not None) == content["plain_wins"] == (lowest in plain)
+    assert content["plain"] == plain and content["test"] == 2.0
     if said is not None:
         assert f"A plain forecast wins: {lowest} was closer" in said
-        assert f"({plain[lowest]:.3f})" in said and f"({np.nanmin(networks):.3f})" in said
+        assert f"({plain[lowest]:.3f})" in said and "(2.000)" in said
 
 
-def test_without_plain_forecasts_none_of_them_wins():
-    assert plain_verdict(compared([[3.0, 4.0], [5.0, 2.0]], {})) is None
+@pytest.mark.parametrize("broken", [False, True], ids=["", "some diverge"])
+def test_the_lowest_of_networks_is_marked(broken):
+    networks = [[3.0, 4.0], [5.0, np.nan if broken else 2.0]]
+    lines = networks_table(compared(9.0, {}, networks)).splitlines()
+    (marked,) = (line for line in lines if "*" in line)
+    assert marked.split() == (
+        ["k-fold", "1.000", "3.000", "*", "4.000"] if broken
+        else ["single", "1.000", "5.000", "2.000", "*"]
+    )  # fmt: skip
 
 
-def test_json_tells_that_a_plain_forecast_wins(monkeypatch):
-    monkeypatch.setattr("echofold.cli.validate.winner", lambda *_: (1.0, {}))
-    for error, wins in ((1.5, True), (9.0, False)):
-        found = compared([[3.0, 4.0], [5.0, 2.0]], {"drift": error})
-        assert comparison_content(found, PLAN, None)["plain_wins"] is wins
+def content_of(given, steps=1):
+    """What a forecast of some steps is told of."""
+    return {
+        "metric": "rmse", "given": given, "column": "y", "expected": None, "origins": 0,
+        "verdict": {"words": "Good.", "together": 1.5, "stretches": 4, "steps": steps},
+        "members": [{"member": "theta", "weight": 1.0, "error": 1.5}],
+        "simple": {"last value": 3.0, "value 7 steps ago": 1.0},
+        "files": {"forecast": "out/forecast.csv"},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("given", [TOGETHER, "value 7 steps ago"])
+def test_what_is_given_is_marked(given):
+    days = pd.date_range("2024-01-01", periods=30)
+    lines = errors_table(content_of(given), days).splitlines()
+    (marked,) = (line for line in lines if "←" in line)
+    assert marked.startswith(TOGETHER if given == TOGETHER else "last week")
+    assert marked.endswith("1.500" if given == TOGETHER else "1.000")
+    assert any(line.split() == ["theta", "100%", "1.500"] for line in lines)
 
 
 @pytest.mark.parametrize("steps", [1, MOST, MOST + 1, MOST + 2, 500])
 def test_every_row_is_printed_or_it_is_said_where_it_is(capsys, steps):
     rows = [f"row-{i}" for i in range(steps)]
     forecasts = pd.DataFrame({"row": rows, "forecast": np.arange(steps) + 0.5})
-    content = {
-        "metric": "rmse", "chosen": {"scheme": "k-fold", "parameters": {}}, "schemes": [],
-        "simple": {}, "column": "y", "horizon": steps, "origins": 0, "level": 0.9, "seconds": 1.0,
-        "files": {"forecast": "out/forecast.csv"},
-    }  # fmt: skip
-    show_forecast(content, np.arange(2.0 * steps), forecasts, Output(False, False))
+    values = pd.Series(np.arange(2.0 * steps))
+    show_forecast(content_of(TOGETHER, steps), values, forecasts, Output(False, False))
     printed = capsys.readouterr().out
     shown = [row for row in rows if f"{row} " in printed]
     if steps <= MOST + 1:

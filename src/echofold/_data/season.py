@@ -1,4 +1,4 @@
-"""The season of a series without dates, found in its values or not at all.
+"""The seasons of a series: those of its calendar, or one found in its values.
 
 Laid out in rows of one period each, a season repeats its pattern in every row, the first as much
 as the last. A cycle whose length varies, as that of sunspots, repeats it in the next row only, and
@@ -8,7 +8,7 @@ chance. The limits were set on 98 series of R.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -219,3 +219,43 @@ def _more(y: np.ndarray, length: int, part: int, limit: float) -> bool:
     of_all = (rest**2).sum(axis=1) / np.maximum((rows**2).sum(axis=1), 1e-300)
     repeats = _repeats(rest)
     return repeats.chance < limit and repeats.correlation * float(np.median(of_all)) >= SHARE
+
+
+# --- seasons of the calendar ----------------------------------------------------------------------
+
+YEAR, LEAST_YEARS = 365, 3  # days, for which three years must be there: two hardly tell a trend
+OF_STEPS = {"B": (5,), "D": (7, 365), "h": (24, 168)}
+
+
+def calendar_seasons(freq: Any) -> tuple[int, ...] | None:
+    """Steps in the seasons of dates of a pandas frequency; None where values must tell.
+
+    Examples
+    --------
+    >>> calendar_seasons("QS"), calendar_seasons("30min"), calendar_seasons("YS")
+    ((4,), (48, 336), ())
+    """
+    import pandas as pd
+    from pandas.tseries.frequencies import to_offset
+
+    offset = to_offset(freq)
+    name, count = offset.rule_code.split("-")[0], offset.n
+    if count == 1 and name in OF_STEPS:
+        return OF_STEPS[name]
+    if name == "W":
+        return (52 // count,) if count <= 26 else ()
+    months = {"M": 1, "Q": 3, "Y": 12}.get(name.removeprefix("B")[:1], 0) * count
+    if months:
+        return (12 // months,) if months < 12 and 12 % months == 0 else ()
+    try:
+        step, day = pd.Timedelta(offset), pd.Timedelta(days=1)
+    except ValueError:
+        return None
+    cycles = [cycle // step for cycle in (day, 7 * day) if cycle % step == pd.Timedelta(0)]
+    return tuple(length for length in cycles if length > 1 and step < day) or None
+
+
+def seen_seasons(seasons: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Those that so many values show again, the shortest first."""
+    often = {one: LEAST_YEARS if one == YEAR else 2 for one in seasons}
+    return tuple(sorted({one for one in seasons if one > 1 and count >= often[one] * one}))

@@ -117,7 +117,7 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
     A forecast that runs away is warned of, unless its errors will tell.
     """
     check_integer("horizon", horizon, 1)
-    levels = None if level is None else _levels(level)
+    levels = None if level is None else levels_of(level)
     if levels is not None and model.residuals_ is None:
         raise ValueError(
             "level needs validation errors, which a plain fit does not make: intervals come "
@@ -127,6 +127,8 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
     warn_of(words_of_known(X))
     if warn:
         _warn_if_implausible(mean, getattr(model, "range_", None), model.residuals_ is not None)
+        if levels is not None:
+            warn_of(words_beyond(model.residuals_, horizon))
     if levels is None:
         return model._write(mean)
     lower, upper = {}, {}
@@ -134,6 +136,17 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
         low, high = _around(model, mean, one)
         lower[one], upper[one] = model._write(low), model._write(high)
     return Forecast(model._write(mean), lower, upper)
+
+
+def words_beyond(residuals: np.ndarray, horizon: int) -> tuple[str, ...]:
+    """What is said of intervals beyond the steps that were validated."""
+    steps = residuals.shape[1]
+    if horizon <= steps:
+        return ()
+    return (
+        f"intervals beyond step {steps}, the last that could be validated, widen as errors grew up "
+        "to it.",
+    )
 
 
 def words_of_known(X) -> tuple[str, ...]:
@@ -149,7 +162,7 @@ def plausible(values: np.ndarray, span: np.ndarray) -> np.ndarray:
     return (values >= span[0] - room) & (values <= span[1] + room)
 
 
-def _levels(level: Any) -> list[float]:
+def levels_of(level: Any) -> list[float]:
     """The levels asked for, in ascending order."""
     given = [level] if np.ndim(level) == 0 else list(level)
     for one in given or [level]:
@@ -198,7 +211,8 @@ def interval(
 
     ``errors (count, steps, outputs)``, true value minus forecast, are those of validation
     forecasts, NaN where one was shorter; those that are infinite are left out. ``runs`` is the
-    number of forecasts that do not overlap. Beyond the validated steps the last one holds.
+    number of forecasts that do not overlap. Beyond the validated steps errors go on to grow as they
+    did before.
 
     Examples
     --------
@@ -206,14 +220,16 @@ def interval(
     >>> errors = np.random.RandomState(0).normal(size=(500, 2, 1)) * [[1.0], [3.0]]
     >>> low, high = interval(errors, 3, 0.9, 500)
     >>> high[:, 0].round(1).tolist()
-    [1.6, 4.9, 4.9]
+    [1.6, 5.0, 7.5]
     """
     found = np.where(np.isfinite(errors), errors, np.nan)
-    low, high = np.empty((2, horizon, errors.shape[2]))
+    low, high = np.full((2, horizon, errors.shape[2]), np.nan)
+    if np.isnan(errors).all():  # nothing was there to be forecast
+        return low, high
     for output in range(errors.shape[2]):
         typical = _typical(found[:, :, output])
         ends = _ends(found[:, :, output], typical, level, runs)
-        ahead = typical[np.minimum(np.arange(horizon), len(typical) - 1)]
+        ahead = _continued(typical, horizon)
         low[:, output], high[:, output] = ahead * ends[0], ahead * ends[1]
     return low, high
 
@@ -234,6 +250,19 @@ def _typical(errors: np.ndarray) -> np.ndarray:
     found = largest * np.sqrt((share**2).sum(axis=0) / np.maximum(count, 1))
     whole = found.max() or 1.0
     return whole * isotonic_regression(found / whole, sample_weight=np.maximum(count, 1e-9))
+
+
+def _continued(typical: np.ndarray, horizon: int) -> np.ndarray:
+    """Typical errors of so many steps: a power of the steps beyond those that were validated.
+
+    It is the one that the known errors grow by, or a half, as of a random walk, where one is known.
+    """
+    steps, power = len(typical), 0.5
+    if steps > 1 and typical[0] > 0:
+        power = min(1.0, float(np.polyfit(np.log(np.arange(1, steps + 1)), np.log(typical), 1)[0]))
+    beyond = np.arange(1, horizon + 1) / steps
+    known = typical[np.minimum(np.arange(horizon), steps - 1)]
+    return known * np.maximum(1.0, beyond) ** power
 
 
 def _ends(errors: np.ndarray, typical: np.ndarray, level: float, runs: float):

@@ -48,6 +48,7 @@ NETWORK: dict[str, Stored] = {
     "condition_": Stored("float"),
 }
 RESIDUALS = Stored("floats", ("count", "horizon", "outputs"), optional=True, finite=False)
+AUTOMATIC = {"horizon": Stored("count"), "level": Stored("plain")}
 ENSEMBLE = {"residuals": RESIDUALS, "log_residuals": RESIDUALS, "runs": Stored("count")}
 
 

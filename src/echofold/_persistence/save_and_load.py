@@ -24,8 +24,16 @@ from echofold._machine.files import written_aside
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
+from echofold._models.forecaster import ESNForecaster
 from echofold._persistence.contents import decode, decode_parts, encode_parts, parse
-from echofold._persistence.expected import ENSEMBLE, PARAMETERS, check, check_fitted
+from echofold._persistence.expected import (
+    AUTOMATIC,
+    ENSEMBLE,
+    PARAMETERS,
+    check,
+    check_fitted,
+)
+from echofold._search.auto import AutoForecaster
 
 FORMAT = 1
 Kind = TypeVar("Kind")
@@ -42,7 +50,7 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
 
     Parameters
     ----------
-    estimator : ESNForecaster, ESNRegressor or ESNClassifier
+    estimator : AutoForecaster, ESNForecaster, ESNRegressor or ESNClassifier
         Fitted.
     path : path
         Any name; an existing file is replaced.
@@ -64,18 +72,7 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     """
     name = type(estimator).__name__
     members: dict[str, bytes] = {}
-    if is_ensemble(estimator):
-        held = [_described(one, f"{i}", members) for i, one in enumerate(estimator.members)]
-        validation = {one: getattr(estimator, f"{one}_") for one in ENSEMBLE}
-        described = {"members": held, **encode_parts(validation, "", members)}
-    elif name not in ESTIMATORS or _class(name) is not type(estimator):
-        raise TypeError(
-            f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator)!r}. For a "
-            "search, save its best_estimator_."
-        )
-    else:
-        described = _described(estimator, "", members)
-    about = {"format": FORMAT, "class": name, **described}
+    about = {"format": FORMAT, **_content(estimator, "", members)}
     text = json.dumps(about, indent=1, allow_nan=False).encode()
     try:
         _restore(parse(text), dict(members))
@@ -94,6 +91,32 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     ):
         for member, content in members.items():
             archive.writestr(zipfile.ZipInfo(member, WRITTEN), content)
+
+
+def _content(estimator: Any, name: str, members: dict[str, bytes]) -> dict[str, Any]:
+    """The class of an estimator and what it is made of, as JSON; arrays become ``members``."""
+    called = type(estimator).__name__
+    if is_ensemble(estimator):
+        each = enumerate(estimator.members)
+        held = [_described(one, f"{name}.{i}".lstrip("."), members) for i, one in each]
+        validation = {one: getattr(estimator, f"{one}_") for one in ENSEMBLE}
+        return {"class": called, "members": held, **encode_parts(validation, name, members)}
+    if type(estimator) is AutoForecaster:
+        check_is_fitted(estimator, "weights_")
+        params = {one: getattr(estimator, one) for one in AUTOMATIC}
+        fitted, networks = estimator._parts(), estimator.networks_
+        return {
+            "class": called,
+            "params": encode_parts(params, name, members),
+            "fitted": encode_parts(fitted, name, members),
+            "networks": None if networks is None else _content(networks, "networks", members),
+        }
+    if called not in ESTIMATORS or _class(called) is not type(estimator):
+        raise TypeError(
+            f"estimator must be one of {', '.join(ESTIMATORS)} or AutoForecaster, got "
+            f"{type(estimator)!r}. For a search, save its best_estimator_."
+        )
+    return {"class": called, **_described(estimator, name, members)}
 
 
 def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str, Any]:
@@ -139,7 +162,7 @@ def load(path, kind=None):
 
     Returns
     -------
-    estimator : ESNForecaster, ESNRegressor or ESNClassifier
+    estimator : AutoForecaster, ESNForecaster, ESNRegressor or ESNClassifier
         It predicts bit for bit what the saved one did on the same machine.
 
     Raises
@@ -193,22 +216,46 @@ def _read(file: BinaryIO) -> tuple[Any, dict[str, bytearray]]:
 
 def _restore(about: Any, members: dict[str, Any]) -> Any:
     """The estimator that a file describes; ``members`` are its arrays. All of it is checked."""
-    name = about.get("class") if isinstance(about, dict) else None
-    together = name == ForecastEnsemble.__name__
-    held = {"members", *ENSEMBLE} if together else PARTS
-    if not isinstance(about, dict) or set(about) != {"format", "class", *held}:
-        raise ValueError(
-            f"{ABOUT} must hold format, class, {', '.join(sorted(held))}, got {short(about)}"
-        )
-    if type(about["format"]) is not int or not (
-        together or isinstance(name, str) and name in ESTIMATORS
-    ):
-        raise ValueError(f"class {short(name)} of format {short(about['format'])}")
-    restored = _restore_ensemble if together else _restore_one
-    estimator = restored(str(name), about, members)
+    version = about.pop("format", None) if isinstance(about, dict) else None
+    if type(version) is not int:
+        raise ValueError(f"{ABOUT} must hold a format, got {short(about)}")
+    estimator = _restored(about, members)
     if members:
         raise ValueError(f"members {short(sorted(members))} belong to no value")
     return estimator
+
+
+def _restored(about: Any, members: dict[str, Any]) -> Any:
+    """An estimator by its class and what it is made of."""
+    name = about.get("class") if isinstance(about, dict) else None
+    held = {ForecastEnsemble.__name__: {"members", *ENSEMBLE}}
+    held[AutoForecaster.__name__] = {*PARTS, "networks"}
+    held |= dict.fromkeys(ESTIMATORS, PARTS)
+    if not isinstance(name, str) or name not in held:
+        raise ValueError(f"class {short(name)}")
+    if set(about) != {"class", *held[name]}:
+        raise ValueError(
+            f"{ABOUT} must hold class, {', '.join(sorted(held[name]))}, got {short(about)}"
+        )
+    if name == AutoForecaster.__name__:
+        return _restore_automatic(about, members)
+    return (_restore_ensemble if "members" in about else _restore_one)(name, about, members)
+
+
+def _restore_automatic(about: dict[str, Any], members: dict[str, Any]) -> AutoForecaster:
+    """The automatic forecaster that a file describes, with its networks if it has any."""
+    networks = None
+    if about["networks"] is not None:
+        networks = _restored(about["networks"], members)
+        if not isinstance(networks, ForecastEnsemble | ESNForecaster):
+            raise ValueError(f"its networks are a {type(networks).__name__}")
+    params = decode_parts(about["params"], "params", members)
+    fitted = decode_parts(about["fitted"], "fitted", members)
+    check("parameters", params, AUTOMATIC)
+    check("fitted values", fitted, AutoForecaster._stored, {"outputs": 1})
+    if networks is not None and networks.y_schema_ != fitted["y_schema_"]:
+        raise ValueError("its networks are of another series")
+    return AutoForecaster._restored(params, fitted, networks)
 
 
 def _restore_ensemble(name: str, about: dict[str, Any], members: dict[str, Any]) -> Any:

@@ -27,7 +27,8 @@ def check_space(space: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     given = [space] if isinstance(space, Mapping) else space
     if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
         raise TypeError(
-            f"space={space!r}: expected a dict from parameter names to values, or a list of them."
+            f"space={space!r}: expected a dict from parameter names to values, a list of them, or "
+            "'auto'."
         )
     if not any(given):
         raise ValueError(

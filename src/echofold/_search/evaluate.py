@@ -31,7 +31,9 @@ from echofold._machine.progress import one_piece
 from echofold._models.ensemble import ForecastEnsemble
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._models.forecaster import ESNForecaster
+from echofold._search.auto import AutoForecaster
 from echofold._search.final_models import readouts_by_ridge
+from echofold._validation.score import check_zeros, complete, score_given, spread_of
 from echofold._validation.settings import (
     check_labels,
     check_metrics,
@@ -39,8 +41,8 @@ from echofold._validation.settings import (
     resolve_schemes,
 )
 from echofold.metrics import crps, interval_score
-from echofold.metrics._metric import Metric, check_not_zero
-from echofold.metrics._targets import Spread, spread_in_blocks
+from echofold.metrics._metric import Metric
+from echofold.metrics._targets import Spread
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,42 +65,6 @@ def targets_of(task: Task, data: Sequence[Any]) -> np.ndarray:
         return (labels[:, None] == np.unique(labels)).astype(float)
     table = read(given, "y", missing=True)
     return table.values[:, 0] if table.schema.flat else table.values
-
-
-def spread_of(values: Any) -> Spread:
-    """How far all values spread, for stretches that are constant; only whole rows count."""
-    values = np.asarray(values, dtype=float).reshape(len(values), -1)
-    whole = np.where(complete(values)[:, None], values, np.nan)
-    return spread_in_blocks([whole])._replace(rows=whole)
-
-
-def complete(values: np.ndarray) -> np.ndarray:
-    """Rows that have a value of every output."""
-    return ~np.isnan(values).reshape(len(values), -1).any(axis=1)
-
-
-def check_zeros(
-    metrics: Sequence[Metric], values: np.ndarray, starts: np.ndarray, horizon: int
-) -> None:
-    """Raise for a value of zero that a metric would divide by, naming its row of the data."""
-    if any(metric.needs == "relative" for metric in metrics):
-        rows = np.unique(np.asarray(starts)[:, None] + np.arange(horizon))
-        scored = np.asarray(values, dtype=float).reshape(len(values), -1)[rows]
-        check_not_zero(scored, scored, rows)
-
-
-def score(metric: Metric, truth: np.ndarray, outputs: np.ndarray, spread: Spread) -> float:
-    """The score of outputs on the rows that have a value, as in a validation; NaN without any.
-
-    Of a horizon all steps count, and one without a value is no error.
-    """
-    there = complete(truth)
-    if not there.any():
-        return np.nan
-    if metric.needs == "lost":
-        known = np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs)
-        return metric.measure(known, outputs, spread)
-    return metric.measure(truth[there], outputs[there], spread)
 
 
 # --- a whole search -------------------------------------------------------------------------------
@@ -124,7 +90,7 @@ def evaluate(
 
     Parameters
     ----------
-    search : ESNSearchCV
+    search : ESNSearchCV or AutoForecaster
         Not refitted itself; if it is fitted, the result is kept as its ``evaluation_``.
     *data, **fit_params
         What ``search.fit`` takes. Rows whose value is missing (NaN) are not scored.
@@ -156,8 +122,14 @@ def evaluate(
     check_count("origins", origins)
     check_number("level", level, "a number in (0, 1)", above=0, below=1)
     _check_search(search)
-    check_fit_params(evaluate, search.estimator, fit_params.keys() - {"groups"})
-    task, metrics = search.estimator._task, check_metrics(search.metric)
+    automatic = isinstance(search, AutoForecaster)
+    check_fit_params(
+        evaluate, search if automatic else search.estimator, fit_params.keys() - {"groups"}
+    )
+    task = search._task
+    metrics = check_metrics(
+        (search.search or {}).get("metric", "rmse") if automatic else search.metric
+    )
     if len(data) < task.needed:
         needed = ", ".join(task.data[: task.needed])
         raise TypeError(
@@ -165,15 +137,18 @@ def evaluate(
             f"evaluate(search, {needed}, ...)."
         )
     rows = len(data[0])
-    if horizon is None:
+    if horizon is None and automatic:
+        horizon = search.horizon
+    elif horizon is None:
         horizon = _default_horizon(search, data, fit_params, rows)
     check_count("horizon", horizon)
-    if rows - origins * horizon < LEAST:
+    least = 1 if automatic else LEAST
+    if rows - origins * horizon < least:
         remedy = "Use fewer origins or a shorter horizon."
         raise ValueError(
             f"origins={origins} stretches of horizon={horizon} leave "
             f"{max(0, rows - origins * horizon)} of {rows} rows to search on at first, at least "
-            f"{LEAST} are needed. {remedy if rows > LEAST else f'Give more than {LEAST} rows.'}"
+            f"{least} are needed. {remedy if rows > least else f'Give more than {least} rows.'}"
         )
     groups = None
     if task.labels:
@@ -192,13 +167,14 @@ def evaluate(
     variables: dict[str, list] = {metric.name: [] for metric in metrics} | {"validation": []}
     with said_once():
         for held in beginnings(fresh, data, starts, horizon, fit_params, groups):
-            errors, judged = errors_on(held, held.search.best_estimator_, metrics, spread, level)
-            errors["validation"] = held.search.best_score_
+            model = held.search if automatic else held.search.best_estimator_
+            errors, judged = errors_on(held, model, metrics, spread, level)
+            errors["validation"] = model.verdict_.error if automatic else held.search.best_score_
             for name, error in (errors | judged).items():
                 variables.setdefault(name, []).append(error)
     result = as_dataset(variables, starts, horizon, level, metrics[0].name)
     result.attrs["better"] = "higher" if metrics[0].higher else "lower"
-    if hasattr(search, "results_"):
+    if hasattr(search, "evaluation_"):
         search.evaluation_ = result
     return result
 
@@ -208,6 +184,8 @@ def _check_search(search: Any) -> None:
     if hasattr(search, "space") and hasattr(search, "estimator"):
         check_network(search.estimator)
         return
+    if isinstance(search, AutoForecaster):
+        return
     if is_network(search):
         raise TypeError(
             f"search={search!r} is an estimator, expected an ESNSearchCV: wrap it, as "
@@ -215,7 +193,8 @@ def _check_search(search: Any) -> None:
             "as it is, and backtest for a fitted forecaster."
         )
     raise TypeError(
-        f"search={search!r}: expected an ESNSearchCV, as ESNSearchCV(ESNForecaster(), space)."
+        f"search={search!r}: expected an ESNSearchCV, as ESNSearchCV(ESNForecaster(), space), or "
+        "an AutoForecaster."
     )
 
 
@@ -333,7 +312,7 @@ def errors_on(
             labels = np.asarray(rest[1]), model.predict(rest[0])
             errors[metric.name] = metric.measure(*labels, spread)
         else:
-            errors[metric.name] = score(metric, truth, outputs, spread)
+            errors[metric.name] = score_given(metric, truth, outputs, spread)
     return errors, judged
 
 
@@ -596,4 +575,4 @@ def _score(metric: Metric, truth: np.ndarray, forecast: np.ndarray, spread: Spre
     """The score of one forecast, the worst where it runs away from what a user's function takes."""
     if metric.needs == "predictions" and not np.isfinite(forecast[complete(truth)]).all():
         return metric.worst
-    return score(metric, truth, forecast, spread)
+    return score_given(metric, truth, forecast, spread)

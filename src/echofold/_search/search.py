@@ -23,6 +23,7 @@ from echofold._data.arguments import (
     is_network,
     seed_of,
 )
+from echofold._data.problem import Task
 from echofold._data.scikit_learn import SharesFunctions, copied, routed, router_of
 from echofold._folds.choose import check_algorithm
 from echofold._machine.progress import one_piece, progress
@@ -43,6 +44,7 @@ from echofold._search.final_models import Winners, check_members
 from echofold._search.identity import identity_of
 from echofold._search.runner import Reader, Runner
 from echofold._search.selection import FINALS, Winner, describe_winner, scheme_in
+from echofold._search.spaces import automatic_space
 from echofold._validation.plan import budget
 from echofold._validation.record import datasets, warn_once
 from echofold._validation.settings import Settings, check_metrics, check_prunable, describe_data
@@ -67,11 +69,13 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     ----------
     estimator : ESNForecaster, ESNRegressor or ESNClassifier
         Parameters that are not in ``space`` are taken from it.
-    space : dict, or list of dicts
+    space : "auto", dict, or list of dicts
         Parameter names to lists of values, or to ``scipy.stats`` distributions for
-        ``strategy="random"``. ``ridge`` is always a list: the path searched inside candidates.
-        With several values of ``washout``, all are scored on the rows after the longest.
-        ``random_state`` takes integers, and None for the seed of the search.
+        ``strategy="random"``. "auto" is what suits the task and the data: networks, and for a
+        forecaster representations by the length and the seasons of the series; what was set on the
+        estimator stays so, and ``space_`` tells. ``ridge`` is always a list: the path searched
+        inside candidates. With several values of ``washout``, all are scored on the rows after the
+        longest. ``random_state`` takes integers, and None for the seed of the search.
     cv : scheme, splitter, int, or dict of these, optional
         By default ten folds, ``KFold(10)``; those of a classifier are stratified and shuffled, and
         those of ``groups`` keep them together. An integer is a number of such folds. Reservoirs run
@@ -160,10 +164,11 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     candidates_: list[dict[str, Any]]
     results_: Any  # a Dataset, or one for each scheme of a dict
     evaluation_: xr.Dataset | None
+    space_: Any
     seed_: int
 
     def __init__(
-        self, estimator, space, *, cv=None, metric="nrmse", final="retrain", ridge_per="all",
+        self, estimator, space="auto", *, cv=None, metric="nrmse", final="retrain", ridge_per="all",
         n_draws=1, select="mean", algorithm="auto", strategy="grid", n_iter=None, prune=False,
         memory=None, random_state=None, n_jobs=None, executor=None, checkpoint=None,
         progress="auto", verify=False, sampler=None,
@@ -188,6 +193,10 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         self.progress = progress
         self.verify = verify
         self.sampler = sampler
+
+    @property
+    def _task(self) -> Task:
+        return self.estimator._task
 
     __metadata_request__fit = {"groups": UNUSED}  # it is for splitters
 
@@ -229,9 +238,13 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         self
         """
         began = time.perf_counter()
-        spaces, settings = check_arguments(self)
+        check_network(self.estimator)
         groups, fit_params = routed(self, groups, fit_params)
         check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
+        self.space_ = self.space
+        if isinstance(self.space, str) and self.space == "auto":
+            self.space_ = automatic_space(self.estimator, data, fit_params)
+        spaces, settings = check_arguments(self, self.space_)
         reader = Reader(
             clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics, spaces
         )
@@ -421,12 +434,11 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         return write_report(self, path, about)
 
 
-def check_arguments(search: Any) -> tuple[list[dict[str, Any]], Settings]:
+def check_arguments(search: Any, space: Any) -> tuple[list[dict[str, Any]], Settings]:
     """Check the arguments that do not depend on data."""
-    check_network(search.estimator)
     own = search.estimator.get_params(deep=False)
     names = list(search.estimator.get_params())
-    spaces, ridge = split_ridge(check_space(search.space, names), own["ridge"])
+    spaces, ridge = split_ridge(check_space(space, names), own["ridge"])
     check_algorithm(search.algorithm)
     budget(search.memory)
     for name, allowed in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,12 @@ from echofold._machine.arrays import namespace
 from echofold._machine.programs import program
 from echofold.metrics._horizon import Horizon
 from echofold.metrics._metric import SIZES, Metric, Scaled, check_not_zero
-from echofold.metrics._targets import denominators, interval_denominators, spread_in_blocks
+from echofold.metrics._targets import (
+    Spread,
+    denominators,
+    interval_denominators,
+    spread_in_blocks,
+)
 
 AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
@@ -236,3 +241,42 @@ def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool =
             count = steps if metric.needs == "lost" else rows
             scores[metric.name] = metric.finish(sums[metric.needs], count, outputs, divisor)
     return scores
+
+
+# --- of what was said, where values may be missing ------------------------------------------------
+
+
+def spread_of(values: Any) -> Spread:
+    """How far all values spread, for stretches that are constant; only whole rows count."""
+    values = np.asarray(values, dtype=float).reshape(len(values), -1)
+    whole = np.where(complete(values)[:, None], values, np.nan)
+    return spread_in_blocks([whole])._replace(rows=whole)
+
+
+def complete(values: np.ndarray) -> np.ndarray:
+    """Rows that have a value of every output."""
+    return ~np.isnan(values).reshape(len(values), -1).any(axis=1)
+
+
+def score_given(metric: Metric, truth: np.ndarray, outputs: np.ndarray, spread: Spread) -> float:
+    """The score of outputs on the rows that have a value, as in a validation; NaN without any.
+
+    Of a horizon all steps count, and one without a value is no error.
+    """
+    there = complete(truth)
+    if not there.any():
+        return np.nan
+    if metric.needs == "lost":
+        known = np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs)
+        return metric.measure(known, outputs, spread)
+    return metric.measure(truth[there], outputs[there], spread)
+
+
+def check_zeros(
+    metrics: Sequence[Metric], values: np.ndarray, starts: np.ndarray, horizon: int
+) -> None:
+    """Raise for a value of zero that a metric would divide by, naming its row of the data."""
+    if any(metric.needs == "relative" for metric in metrics) and len(starts):
+        rows = np.unique(np.asarray(starts)[:, None] + np.arange(horizon))
+        scored = np.asarray(values, dtype=float).reshape(len(values), -1)[rows]
+        check_not_zero(scored, scored, rows)

@@ -18,8 +18,8 @@ from echofold import __version__
 
 COMMANDS = {
     "demo": "Search, compare and forecast on an embedded series.",
-    "forecast": "Tune a network on a CSV or Parquet file and forecast.",
-    "validate": "Compare schemes and final models on the end of a series.",
+    "forecast": "Forecast a series of a CSV or Parquet file.",
+    "validate": "Forecast the end of a series from what is before it, and score that.",
     "schemes": "Draw how a scheme splits a series.",
     "reproduce": "Repeat the tables and figures of the paper.",
     "info": "Show versions, devices and memory.",

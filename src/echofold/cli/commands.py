@@ -17,8 +17,9 @@ import click
 from echofold import experiments
 from echofold._data.text import count
 from echofold._machine.compilations import keep_compilations
+from echofold._search.recipe import EFFORTS, FORWARD, scheme_of
 from echofold._search.selection import FINALS
-from echofold.cli.defaults import SCHEMES, scheme_of
+from echofold._search.spaces import GRIDS
 from echofold.metrics._metric import OF_ERRORS, resolve
 from echofold.schemes import BY_NAME, sizes_of
 
@@ -153,15 +154,19 @@ of_series = decorator_of(
     option("--difference LAGS",
            "Learn differences at these lags, as 1 or 12,1, and 0 for none; may be given several "
            "times (by default those that suit the seasons are tried).",
-           LAGS, to="differences", multiple=True),
-    option("--nonnegative", "Forecasts and intervals never fall below zero.", is_flag=True),
+           LAGS, to="difference", multiple=True),
+    option("--allow-negative",
+           "Forecasts and intervals may fall below zero, though no value does.", is_flag=True),
+    option("--minimum", "Forecasts and intervals never fall below this.", float),
+    option("--maximum", "Forecasts and intervals never rise above this.", float),
+    option("--effort", "How many networks to search (normal).", [*EFFORTS]),
     option("--k", "Splits of a scheme (20 if they fit).", click.IntRange(min=2)),
     option("--units", "Units of the reservoir (10 to 100 by length).", POSITIVE),
     option("--grid",
-           "How many networks to search for each representation of the series: 2, 4 or 24.",
-           ["auto", "small", "medium", "large"], default="auto"),
-    option("--draws", "Random draws of weights (3, and 1 of long series).", POSITIVE),
-    option("--metric", f"Error that is minimised: {METRICS}.", [*OF_ERRORS], default="rmse"),
+           "How many networks to search for each representation of the series: 2, 4 or 24 (by "
+           "--effort).", [*GRIDS]),
+    option("--draws", "Random draws of weights (by --effort, and 1 of long series).", POSITIVE),
+    option("--metric", f"Error that is minimised, and told (rmse): {METRICS}.", [*OF_ERRORS]),
     option("--verify",
            "Refit some splits plainly and stop if results differ by more than rounding.",
            is_flag=True),
@@ -182,36 +187,29 @@ of_series = decorator_of(
 )
 @file_and_column
 @option("--horizon", "Values to forecast.", POSITIVE, required=True)
-@option(
-    "--scheme",
-    "How candidates are validated; 'all' keeps the scheme with the lowest expected error.",
-    [*SCHEMES, "all"],
-    default="accumulative",
-)
+@option("--scheme", "How networks are validated (accumulative).", [*FORWARD])
 @option(
     "--out FOLDER",
     "Folder for forecast.csv, model.echofold and report.html.",
     FOLDER,
     default="echofold-results",
 )
-@option("--final", "How the final model is made of the winner.", [*FINALS], default="ensemble")
+@option("--final", "What is made of the networks that were found (ensemble).", [*FINALS])
 @option(
     "--level SHARE[,SHARE]",
-    "Share of values that intervals should cover, or several as 0.5,0.9.",
+    "Share of values that intervals should cover, or several (0.5,0.9).",
     LEVELS,
-    to="levels",
-    default="0.9",
 )
 @of_series
 @option(
     "--origins",
-    "Beginnings on which the search is repeated for the expected error; 0 for none (3, and 1 "
-    "of long series).",
+    "Shorter beginnings on which the whole is repeated, and scored on what followed.",
     click.IntRange(min=0),
+    default=0,
 )
 @common()
 def forecast(**given: Any) -> int:
-    """Tune a network on a CSV or Parquet file and forecast.
+    """Forecast a series of a CSV or Parquet file.
 
     FILE needs one column of numbers, and may have one of dates. Separator, decimal sign, dates
     and their frequency are found; what was assumed is said. Writes forecast.csv (with
@@ -235,15 +233,15 @@ def forecast(**given: Any) -> int:
 @option(
     "--origins", "Held-out stretches: the last, the one before it, and so on.", POSITIVE, default=1
 )
-@option("--scheme", "How candidates are validated.", [*SCHEMES, "all"], default="all")
-@option("--final", "How the final model is made of the winner.", [*FINALS, "all"], default="all")
+@option("--scheme", "How networks are validated.", [*FORWARD, "all"], default="all")
+@option("--final", "What is made of the networks.", [*FINALS, "all"], default="all")
 @of_series
 @common()
 def validate(**given: Any) -> int:
-    """Compare schemes and final models on the end of a series.
+    """Forecast the end of a series from what is before it, and score that.
 
-    The end of FILE is held out; networks are chosen by every scheme without it, made into every
-    kind of final model, and scored on it, beside simple forecasts.
+    The end of FILE is held out, and forecast as 'echofold forecast' would, beside plain forecasts;
+    and by networks alone, chosen by every validation scheme, as every kind of final model.
     """
     from echofold.cli.panel import of_file, one_or_all
     from echofold.cli.validate import validate_series
@@ -262,10 +260,9 @@ def validate(**given: Any) -> int:
 def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     """Search, compare and forecast on an embedded series.
 
-    Weekly gasoline supply in the United States, 1991 to 2017. The last year is held out, as
-    'echofold validate --test 52' does: networks are chosen by four validation schemes without it,
-    made into five kinds of final model, and scored on it. With --out the year after is forecast,
-    as 'echofold forecast --horizon 52' does.
+    Weekly gasoline supply in the United States, 1991 to 2017. The last year is held out, forecast
+    from what is before it, and scored, as 'echofold validate --test 52' does. With --out the year
+    after is forecast, as 'echofold forecast --horizon 52' does.
     """
     began = time.perf_counter()
     from echofold.cli.forecast import forecast_series

@@ -14,10 +14,9 @@ import pandas as pd
 
 from echofold._data.text import figure, guarded, listed, shown
 from echofold._machine.files import write_atomically
-from echofold.cli.compare import errors_of
 from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
-from echofold.cli.reading import LEAST, Inputs, read_inputs, read_series, read_table, tables_by_id
+from echofold.cli.reading import Inputs, read_inputs, read_series, read_table, tables_by_id
 
 RESERVED = {  # names that Windows keeps for devices
     "con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10)),
@@ -71,11 +70,11 @@ def _all(run: Callable[..., dict[str, Any]], given: dict[str, Any], output: Outp
         if given[option] == given["id"]:
             raise ValueError(f"--id and --{option} both name {shown(given['id'])}; name another.")
     parts = tables_by_id(table, given["id"])
-    if max((len(part.frame) for part in parts.values()), default=0) < LEAST:
+    if max((len(part.frame) for part in parts.values()), default=0) < 2:
         raise ValueError(
             f"column {shown(given['id'])} of {table.name} tells {len(parts):,} series apart, "
-            f"{listed(list(parts)[:3])} first, and none has {LEAST} rows, which are needed; name "
-            "another with --id."
+            f"{listed(list(parts)[:3])} first, and none has more than one row; name another with "
+            "--id."
         )
     del table
     folders = folder_names(parts)
@@ -146,17 +145,25 @@ def _show(
         return
     rows = []
     for record in done:
-        own, best, least = errors_of(record)
+        own, best, least = _errors(record)
         where = str(Path(given["out"]) / folders[record["id"]]) if "out" in given else ""
         state = "failed" if "error" in record else where
         rows.append([shown(record["id"])[1:-1], figure(own), figure(least), best, state])
     columns = [given["id"], "error", "plain", "by", "folder" if "out" in given else ""]
     output.result(f"\n{drawn(columns, rows)}\n")
     output.explain(
-        "Error: expected of the networks; plain: of the best plain forecast on the same values."
+        "Error: of the forecast on past values; plain: of the best plain forecast on the same ones."
     )
     failed = sum("error" in record for record in done)
     if "out" in given and failed < len(done):
         output.result(f"wrote {Path(given['out']) / 'forecasts.csv'}")
     if failed:
         output.stage(f"{failed} of {len(done)} series failed; the notes above say why.")
+
+
+def _errors(record: dict[str, Any]) -> tuple[float | None, str, float | None]:
+    """Of what a command found: its error, and the best plain forecast with its own."""
+    plain = record.get("plain") or record.get("simple") or {}
+    best = min(plain, key=lambda name: plain[name], default="")
+    own = record.get("test", (record.get("verdict") or {}).get("error"))
+    return own, best, plain.get(best)

@@ -1,4 +1,4 @@
-"""A search as one HTML file to keep or send: it loads nothing; a script in it sorts tables."""
+"""A forecast or a search as one HTML file: it loads nothing; a script in it sorts tables."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from echofold.report._about import About
 __all__ = ["About", "write_report"]
 
 
-def write_report(search: Any, path: str | os.PathLike, about: About | None = None) -> Path:
-    """Write a standalone HTML report of a search.
+def write_report(model: Any, path: str | os.PathLike, about: About | None = None) -> Path:
+    """Write a standalone HTML report of an automatic forecast or of a search.
 
     The file is written beside ``path`` and then put in its place, so an earlier report stays whole
     if something goes wrong.
 
     Parameters
     ----------
-    search : ESNSearchCV
-        Fitted. If `evaluate` was called with it, its honest error is shown beside the winner's.
+    model : AutoForecaster or ESNSearchCV
+        Fitted. If `evaluate` was called with it, the error that it found is shown too.
     path : path
         Where to write; an existing file is replaced.
     about : About, optional
-        A title, notes about the data, how many steps to forecast, and what else the search does
+        A title, notes about the data, how many steps to forecast, and what else the model does
         not know.
 
     Returns
@@ -55,10 +55,10 @@ def write_report(search: Any, path: str | os.PathLike, about: About | None = Non
         raise ValueError(
             f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist. Create it first."
         )
-    return write_atomically(path, render(search, about or About()).encode())
+    return write_atomically(path, render(model, about or About()).encode())
 
 
-def render(search: Any, about: About) -> str:
+def render(model: Any, about: About) -> str:
     """The report as text."""
     try:
         import jinja2
@@ -68,20 +68,30 @@ def render(search: Any, about: About) -> str:
             f"a report needs {error.name}, which is not installed. "
             "Install it with: pip install 'echofold[report]'"
         ) from error
+    from sklearn.utils.validation import check_is_fitted
+
+    from echofold._search.auto import AutoForecaster
     from echofold.plots._series import fitted, validation_outputs
     from echofold.report._about import look_ahead
-    from echofold.report._details import details
+    from echofold.report._code import code_of_recipe
+    from echofold.report._details import details, without_search
     from echofold.report._figures import pictures_of
     from echofold.report._lead import lead
 
     if not isinstance(about, About):
         raise TypeError(f"about={about!r}: expected an echofold.report.About, or None.")
-    validation = validation_outputs(fitted(search))
-    ahead = look_ahead(search, about) if search.estimator._task.fed_back else None
+    if not isinstance(model, AutoForecaster):
+        fitted(model)
+    check_is_fitted(model, "weights_" if isinstance(model, AutoForecaster) else "results_")
+    searched = model.search_ if isinstance(model, AutoForecaster) else model
+    ahead = look_ahead(model, about) if model._task.fed_back else None
+    validation = None if searched is None else validation_outputs(searched)
     content = {
-        **details(search, about.expected),
-        **lead(search, about, ahead, validation),
-        "pictures": pictures_of(search, ahead, validation),
+        **(without_search(ahead) if searched is None else details(searched)),
+        **lead(model, about, ahead, validation),
+        "pictures": pictures_of(searched, ahead, validation),
+        "networks": searched is not model,
+        **({} if searched is model else {"code": code_of_recipe(model, ahead)}),
     }
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True

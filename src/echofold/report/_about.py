@@ -1,28 +1,39 @@
-"""What a report is told besides the search itself, and what follows from both for a forecaster."""
+"""What a report is told besides the model itself, and what follows from both for a forecast."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from echofold._data.season import detected_season
-from echofold._data.tables import Table
-from echofold._data.text import inflected
+from echofold._data.tables import Table, write
+from echofold._data.text import count, in_words, inflected
+from echofold._models.ensemble import is_ensemble
 from echofold._models.forecast import Forecast, forecast_of
-from echofold._search.evaluate import spread_of
-from echofold._search.plain import Better, near, plain_errors, plain_forecasts
-from echofold.plots._series import given_series
+from echofold._search.final_models import ValidationOutputs
+from echofold._search.verdict import (
+    compared,
+    held_in_words,
+    near,
+    phrase,
+    plain_errors,
+    plain_forecasts,
+)
+from echofold._validation.score import spread_of
+from echofold.metrics._metric import resolve
+from echofold.plots._series import given_series, validation_outputs
 
 LEVEL = 0.9
+DRAWN = 3  # plain forecasts in a picture
 LEAST, MOST = 10, 2000  # steps that are forecast, if nobody said how many
 
 
 @dataclass(frozen=True)
 class About:
-    """What a report tells besides the search itself; everything may be left out.
+    """What a report tells besides the model itself; everything may be left out.
 
     Parameters
     ----------
@@ -38,14 +49,8 @@ class About:
         Inputs known in advance, if the search was given any.
     forecast : Forecast, optional
         One that was made before, instead of ``search.forecast(horizon, X, level)``.
-    instead : optional
-        The plain forecast that ``forecast`` is, where it is not that of the networks.
     seasons : sequence of int, optional
         Steps after which plain forecasts repeat; by default found in the series.
-    expected : dict of str to float
-        Error on unseen data by scheme, where more than the first was measured.
-    how : str
-        How to measure what has not been measured.
 
     Examples
     --------
@@ -60,19 +65,18 @@ class About:
     level: float | Sequence[float] = LEVEL
     X: Any = None
     forecast: Forecast | None = None
-    instead: Better | None = None
     seasons: Sequence[int] | None = None
-    expected: dict[str, float] = field(default_factory=dict)
-    how: str = "echofold.evaluate(search, y)"
 
 
 @dataclass(frozen=True)
 class Ahead:
     """A forecast to tell of, beside plain ones.
 
-    ``y`` is the series as it was given, ``table`` the same in numbers. ``forecast`` has dicts of
-    levels; it is None if it needs inputs that are not known. ``plain`` has ``(horizon, outputs)``
-    by name, ``errors`` their mean errors where ``own`` was measured.
+    ``y`` is the series as it was given, ``table`` the same in numbers. ``forecast`` is None if it
+    needs inputs that are not known. ``plain`` has ``(horizon, outputs)`` by name, ``errors`` their
+    mean errors where ``own`` was measured; ``given`` names what the forecast is. ``past`` are
+    forecasts of past stretches; ``members`` of an `AutoForecaster` have a name, a weight and an
+    error each.
     """
 
     y: Any
@@ -81,44 +85,100 @@ class Ahead:
     plain: dict[str, np.ndarray]
     errors: dict[str, float]
     own: float | None
-    instead: Better | None
     metric: Any
+    verdict: str
+    measured: str | None
+    given: str
+    past: ValidationOutputs
+    members: list[dict[str, Any]] = field(default_factory=list)
+    together: float | None = None
 
     @property
-    def runs_away(self) -> bool:
-        """Whether the forecast leaves the values so far behind."""
-        return self.forecast is not None and not near(self.forecast.mean, self.table.values)
-
-    @property
-    def nearest(self) -> str | None:
-        """The plain forecast with the lowest error, if errors were measured."""
-        return min(self.errors, key=lambda name: self.metric.cost(self.errors[name]), default=None)
+    def nearest(self) -> dict[str, np.ndarray]:
+        """The plain forecasts with the lowest errors, for pictures; the first if none is known."""
+        costs = {name: self.metric.cost(self.errors.get(name, 0.0)) for name in self.plain}
+        best = [name for name in sorted(costs, key=lambda name: costs[name]) if name != self.given]
+        return {name: self.plain[name] for name in best[:DRAWN]}
 
 
-def beginnings_in_words(number: int) -> str:
-    """On what a search is repeated to measure its error."""
-    return inflected(number, "a shorter beginning", "{} shorter beginnings")
+def look_ahead(model: Any, about: About) -> Ahead:
+    """The forecast of a search or of an `AutoForecaster`, and the plain ones beside it."""
+    return _of_search(model, about) if hasattr(model, "finalize") else _of_recipe(model, about)
 
 
-def look_ahead(search: Any, about: About) -> Ahead:
-    """The forecast of a search, and the plain ones beside it."""
+def _of_recipe(model: Any, about: About) -> Ahead:
+    """What an `AutoForecaster` says of itself."""
+    table, verdict, past = model.table_, model.verdict_, model.past_
+    forecast = about.forecast
+    if forecast is None and (model.X_schema_ is None or about.X is not None):
+        forecast = model.forecast(about.horizon, about.X)
+    plain = {} if forecast is None else _plain(table, model.seasons_, len(forecast.mean))
+    measured = None
+    if verdict.stretches:
+        measured = (
+            f"On past data means: {inflected(verdict.stretches, 'one stretch', '{} stretches')} "
+            f"of {count(verdict.steps, 'step')}, each forecast from the values before it."
+        )
+    y = write(table.values, table.schema, table.index)
+    return Ahead(
+        y, table, forecast, plain, model.baselines_, verdict.error, resolve(verdict.metric),
+        verdict.words, measured, model.given,
+        ValidationOutputs(past.rows, past.truth[:, :, None], model.outputs_[:, :, None]),
+        model.members_.reset_index().to_dict("records"), verdict.together,
+    )  # fmt: skip
+
+
+def _of_search(search: Any, about: About) -> Ahead:
+    """The forecast of a search; errors are those that `evaluate` measured."""
     table, reader = given_series(search), search._reader
     forecast = about.forecast or _forecast(search, about)
     seasons = tuple(about.seasons) if about.seasons is not None else _seasons(search, table)
-    plain: dict[str, np.ndarray] = {}
-    if forecast is not None:
-        horizon, end = len(forecast.mean), np.array([len(table.values)])
-        columns = [plain_forecasts(one, seasons, end, horizon) for one in table.values.T]
-        plain = {name: np.column_stack([one[name][0] for one in columns]) for name in columns[0]}
-        if about.instead is not None:
-            plain.pop(about.instead.name)
-            if not about.instead.ran_away:
-                networks = search.best_estimator_._forecast(horizon, about.X)
-                networks = np.asarray(networks, dtype=float).reshape(horizon, -1)
-                plain = {"networks": networks, **plain}
+    plain = {} if forecast is None else _plain(table, seasons, len(forecast.mean))
     errors, own = _measured(search, table, seasons)
     y = reader.data[0] if reader.data else reader.fit_params["y"]
-    return Ahead(y, table, forecast, plain, errors, own, about.instead, reader.metrics[0])
+    metric, evaluation, measured = reader.metrics[0], search.evaluation_, None
+    if own is not None:
+        beginnings = count(evaluation.sizes["origin"], "shorter beginning")
+        measured = (
+            f"On past data means: the whole search was repeated on {beginnings} of the series and "
+            f"scored on the {int(evaluation.attrs['horizon'])} values that followed."
+        )
+    verdict = "How good this forecast will be was not measured: echofold.evaluate(search, y) does."
+    if forecast is not None and not near(forecast.mean, table.values):
+        verdict = (
+            "This forecast runs far away from the values so far: do not use it. Search larger "
+            "ridge values, smaller spectral radii or differences."
+        )
+    elif own is not None:
+        verdict = _search_verdict(own, errors, evaluation, metric, table)
+    past = validation_outputs(search)
+    if is_ensemble(search.best_estimator_):
+        past = replace(past, outputs=past.truth - search.best_estimator_.residuals_)
+    return Ahead(
+        y, table, forecast, plain, errors, own, metric, verdict, measured, "networks", past
+    )
+
+
+def _search_verdict(
+    own: float, errors: dict[str, float], evaluation: Any, metric: Any, table: Table
+) -> str:
+    """How the forecast of a search compares with plain ones where both were measured."""
+    held = ""
+    if "coverage" in evaluation:
+        share = float(evaluation.coverage.values.mean())
+        held = f"; {held_in_words(share, evaluation.attrs['level'])}"
+    if not errors:
+        return f"On past data its {metric.name} was {in_words(own)} on average{held}."
+    best = min(errors, key=lambda name: metric.cost(errors[name]))
+    words = f"{compared(own, errors[best], metric)} {phrase(best, table.index)}"
+    return f"{words[0].upper()}{words[1:]}, the best plain forecast{held} on past data."
+
+
+def _plain(table: Table, seasons: Sequence[int], horizon: int) -> dict[str, np.ndarray]:
+    """Plain forecasts ``(horizon, outputs)`` of what follows."""
+    end = np.array([len(table.values)])
+    columns = [plain_forecasts(one, seasons, end, horizon) for one in table.values.T]
+    return {name: np.column_stack([one[name][0] for one in columns]) for name in columns[0]}
 
 
 def _forecast(search: Any, about: About) -> Forecast | None:

@@ -93,7 +93,7 @@ class Written:
 def code_of(search: Any, data: str) -> str:
     """Python that repeats the search; ``data`` describes what it was fitted on."""
     written, reader = Written(), search._reader
-    lines = [written.call(search.estimator, 4), written.value(search.space, "space", 4)]
+    lines = [written.call(search.estimator, 4), written.value(search.space_, "space", 4)]
     for name, value in _given(search).items():
         if name not in ELSEWHERE:
             lines.append(f"{name}={written.value(value, name, 4)}")
@@ -113,6 +113,25 @@ def code_of(search: Any, data: str) -> str:
             f"print(search.best_score_)  # {search.best_score_!r}",
         ]
     )  # fmt: skip
+
+
+def code_of_recipe(model: Any, ahead: Any) -> str:
+    """Python that repeats an automatic forecast."""
+    written = Written()
+    written.imports = {"echofold": set()}
+    call = written.call(model, 0)
+    known = ", X" if model.X_schema_ is not None else ""
+    return "\n".join(
+        [
+            *written.imported("echofold"),
+            "",
+            f"# y{known}: {len(ahead.table.values)} values",
+            *written.remarks,
+            f"model = {call}.fit(y{known})",
+            f"forecast = model.forecast({'X=...' if known else ''})",
+            f"print(model.verdict_)  # {model.verdict_}",
+        ]
+    )
 
 
 def _bracketed(left: str, parts: list[str], right: str, indent: int) -> str:

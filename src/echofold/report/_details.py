@@ -24,8 +24,8 @@ NATURAL_ENDS = {"leak_rate": 1, "connectivity": 1, "spectral_radius": 0, "ridge"
 COLUMNS = 12  # columns or classes described at most
 
 
-def details(search: Any, expected: dict[str, float]) -> dict[str, Any]:
-    """Everything but the pictures; ``expected`` are errors on unseen data by scheme."""
+def details(search: Any) -> dict[str, Any]:
+    """Everything but the pictures."""
     first = next(iter(search._results.values()))
     data = _sequences(search) if search.estimator._task.labels else _series(search)
     return {
@@ -36,16 +36,32 @@ def details(search: Any, expected: dict[str, float]) -> dict[str, Any]:
             "seed": int(search.best_estimator_.seed_),
         },
         "members": _members(search),
-        "schemes": [_scheme(search, name, expected) for name in search._results],
+        "schemes": [_scheme(search, name) for name in search._results],
         "asked": _asked(search, first),
         "data": data,
         "best": _best(search, first),
         "condition": _condition(search, first),
         "warnings": [*_trouble(search), *_flattery(search, first), *_edges(search, first)],
-        "versions": [("echofold", __version__), ("Python", platform.python_version())]
-        + [(name, version(name)) for name in PACKAGES],
+        "versions": _versions(),
         "code": code_of(search, data["described"]),
     }
+
+
+def without_search(ahead: Any) -> dict[str, Any]:
+    """The same of a forecast that no networks were searched for."""
+    facts, described = _facts(ahead.table, [])
+    return {
+        "metric": ahead.metric.name,
+        "winner": None,
+        "warnings": [],
+        "data": _columns_of(ahead.table, facts, described),
+        "versions": _versions(),
+    }
+
+
+def _versions() -> list[tuple[str, str]]:
+    own = [("echofold", __version__), ("Python", platform.python_version())]
+    return own + [(name, version(name)) for name in PACKAGES]
 
 
 def _series(search: Any) -> dict[str, Any]:
@@ -62,15 +78,25 @@ def _series(search: Any) -> dict[str, Any]:
         if given is not None and given.names is not None:
             more = ", …" if len(given.names) > COLUMNS else ""
             facts.append(("Given as", ", ".join(map(str, given.names[:COLUMNS])) + more))
-    if missing := int(np.isnan(table.values).sum()):
-        facts.append(("Missing", f"{missing} of {table.values.size} values"))
     facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
     facts.append(("Split by schemes", f"{problem.rows} rows"))
-    text = f"{rows} rows"
+    return _columns_of(table, *_facts(table, facts))
+
+
+def _facts(table: Any, facts: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], str]:
+    """What is missing of a table, and where it begins and ends; its size in words."""
+    text = f"{len(table.values)} rows"
+    if missing := int(np.isnan(table.values).sum()):
+        facts = [*facts, ("Missing", f"{missing} of {table.values.size} values")]
     if table.index is not None:  # of dates, without their midnight
         ends = " to ".join(str(table.index[i]).removesuffix(" 00:00:00") for i in (0, -1))
-        facts.append(("Index", ends))
-        text += f", {ends}"
+        facts, text = [*facts, ("Index", ends)], f"{text}, {ends}"
+    return facts, text
+
+
+def _columns_of(table: Any, facts: list[tuple[str, str]], described: str) -> dict[str, Any]:
+    """Facts and the range of every column."""
+    outputs = table.values.shape[1]
     names = table.schema.names or [f"output {i}" if outputs > 1 else "y" for i in range(outputs)]
     return {
         "facts": facts,
@@ -80,7 +106,7 @@ def _series(search: Any) -> dict[str, Any]:
             for name, column in zip(names, table.values.T[:COLUMNS], strict=False)
         ],
         "left_out": max(0, outputs - COLUMNS),
-        "described": text,
+        "described": described,
     }
 
 
@@ -134,10 +160,10 @@ def _members(search: Any) -> dict[str, Any] | None:
     }
 
 
-def _scheme(search: Any, name: str, expected: dict[str, float]) -> dict[str, Any]:
+def _scheme(search: Any, name: str) -> dict[str, Any]:
     """A row of the table of schemes."""
-    unseen, evaluation = expected.get(name), search.evaluation_
-    if unseen is None and evaluation is not None and name == next(iter(search._results)):
+    unseen, evaluation = None, search.evaluation_
+    if evaluation is not None and name == next(iter(search._results)):
         unseen = float(evaluation[evaluation.attrs["metric"]].values.mean())
     dataset, splits = search._results[name], search._schemes[name]
     scores, winner = dataset[dataset.attrs["metric"]].values, search._winner(name)
@@ -175,7 +201,7 @@ def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
 
 def _spaces(search: Any) -> list[tuple[str, str]]:
     """The values of hyper-parameters: those of all spaces, then where spaces differ."""
-    spaces = [search.space] if isinstance(search.space, dict) else search.space
+    spaces = [search.space_] if isinstance(search.space_, dict) else search.space_
     texts = [{name: _values(value) for name, value in space.items()} for space in spaces]
     names = dict.fromkeys(name for one in texts for name in one)
     shared = [name for name in names if len({one.get(name) for one in texts}) == 1]
@@ -284,7 +310,7 @@ def _flattery(search: Any, first: Any) -> list[str]:
 def _edges(search: Any, first: Any) -> list[str]:
     """Hyper-parameters of the winner at an end of what was searched."""
     notes = []
-    spaces = [search.space] if isinstance(search.space, dict) else search.space
+    spaces = [search.space_] if isinstance(search.space_, dict) else search.space_
     drawn = {name for space in spaces for name, value in space.items() if hasattr(value, "rvs")}
     for name in [*first.attrs["hyper_parameters"], "ridge"]:
         if name in drawn:  # the ends of a distribution are not those of what it gave

@@ -9,7 +9,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, count, cycle
 from typing import Any
@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from echofold import plots
+from echofold._data.problem import FORECASTING, Task
 from echofold._data.tables import Table
-from echofold._models.ensemble import is_ensemble
+from echofold._search.verdict import short_name
 from echofold.plots import _style as style
 from echofold.plots._scores import scores_of
 from echofold.plots._series import (
@@ -32,7 +33,7 @@ from echofold.plots._series import (
 )
 from echofold.report._about import Ahead
 from echofold.report._details import given_sequences
-from echofold.report._lead import OUTPUTS, pairs, recognised, short_name
+from echofold.report._lead import OUTPUTS, pairs, recognised
 
 HALF, WIDE, NARROW = (4.8, 3.3), (10.4, 3.4), (4.7, 3.1)
 SCHEMES = 6  # schemes drawn at most
@@ -77,33 +78,43 @@ class Picture:
 
 
 def pictures_of(
-    search: Any, ahead: Ahead | None, validation: ValidationOutputs
+    search: Any, ahead: Ahead | None, validation: ValidationOutputs | None
 ) -> dict[str, list[dict[str, Any]]]:
-    """All pictures of a search that its task allows, by section."""
+    """All pictures, by section: of a forecast, and of a search if there is one."""
     sections: dict[str, list[Picture]] = {"forecast": [], "past": [], "validation": []}
-    if search.estimator._task.labels:
-        sections["past"] = [_confusion(search, recognised(search, validation))]
-    elif ahead is not None:
+    if ahead is not None:
         sections["forecast"] = list(_forecasts(ahead))
-        given = _given(search, ahead, validation)
-        sections["past"] = list(_over_series(search, given, naive=ahead.instead is not None))
-        if validation.rows.shape[1] > 1:
-            plot = partial(plots.error_by_step, search)
-            words = (
-                "How the validation forecasts of the winner lose track, in the units of the data."
-            )
-            sections["validation"] = [Picture("steps", "Error by steps ahead", words, plot, True)]
-    else:
-        sections["past"] = list(_against(search, validation))
-        sections["validation"] = list(_over_series(search, validation))
-    sections["search"] = [*_candidates(search), *_agreement(search)]
-    sections["data"] = list(_data(search))
-    sections["splits"] = list(_splits(search))
+        if len(ahead.past.rows):
+            sections["past"] = list(_over_series(FORECASTING, ahead.table, ahead.past))
+        sections["data"] = list(_columns_drawn(ahead.table))
+    if search is not None and validation is not None:
+        sections |= _of_search(search, ahead, validation)
     number = count(1)
     return {
         section: [picture.drawn(next(number)) for picture in pictures]
         for section, pictures in sections.items()
     }
+
+
+def _of_search(
+    search: Any, ahead: Ahead | None, validation: ValidationOutputs
+) -> dict[str, list[Picture]]:
+    """Pictures of a search."""
+    sections: dict[str, list[Picture]] = {}
+    task = search.estimator._task
+    if task.labels:
+        sections["past"] = [_confusion(search, recognised(search, validation))]
+    elif ahead is None:
+        sections["past"] = list(_against(search, validation))
+        sections["validation"] = list(_over_series(task, given_series(search), validation))
+    elif validation.rows.shape[1] > 1:
+        plot = partial(plots.error_by_step, search)
+        words = "How the validation forecasts of the winner lose track, in the units of the data."
+        sections["validation"] = [Picture("steps", "Error by steps ahead", words, plot, True)]
+    sections["search"] = [*_candidates(search), *_agreement(search)]
+    sections["data"] = list(_data(search))
+    sections["splits"] = list(_splits(search))
+    return sections
 
 
 def svg(plot: Callable[..., Any], size: tuple[float, float], name: str, label: str) -> str:
@@ -159,10 +170,11 @@ def _forecasts(ahead: Ahead) -> Iterator[Picture]:
     if ahead.forecast is None:
         return
     share = " and ".join(f"{100 * one:g} %" for one in ahead.forecast.lower)
-    caption = (
-        f"The band is meant to hold {share} of the values; it is made of the errors of "
-        "validation forecasts. Thin lines are other forecasts to compare with."
-    )
+    band = f"The band is meant to hold {share} of the values; it is made of the errors of "
+    band += "validation forecasts."
+    if not np.isfinite(np.asarray(next(iter(ahead.forecast.upper.values())), dtype=float)).any():
+        band = "There is no band, because nothing is known of errors."
+    caption = f"{band} Thin lines are other forecasts to compare with."
     steps = len(ahead.forecast.mean)
     for output, name in _columns(ahead.table):
         title, plot = f"Forecast of {name} for {steps} steps", partial(_with_plain, ahead, output)
@@ -175,7 +187,7 @@ def _with_plain(ahead: Ahead, output: int, ax: Any) -> None:
     index, rows, horizon = ahead.table.index, len(ahead.table.values), len(ahead.forecast.mean)
     plots.forecast(ahead.y, ahead.forecast, ax=ax, history=max(30, 3 * horizon), output=output)
     _, x = continued(index, rows, horizon)
-    lines = {short_name(name, index): values[:, output] for name, values in ahead.plain.items()}
+    lines = {short_name(name, index): values[:, output] for name, values in ahead.nearest.items()}
     for (name, values), colour in zip(lines.items(), cycle(style.CYCLE[1:]), strict=False):
         ax.plot(
             x, values, "--", color=colour, linewidth=0.9, label=style.as_label(name), zorder=1.5
@@ -186,26 +198,11 @@ def _with_plain(ahead: Ahead, output: int, ax: Any) -> None:
 # --- validation -----------------------------------------------------------------------------------
 
 
-def _given(search: Any, ahead: Ahead, validation: ValidationOutputs) -> ValidationOutputs:
-    """Validation forecasts of what is given: a plain forecast, an ensemble, or the winner."""
-    errors = None
-    if ahead.instead is not None:
-        errors = ahead.instead.residuals
-    elif is_ensemble(search.best_estimator_):
-        errors = search.best_estimator_.residuals_
-    return validation if errors is None else replace(validation, outputs=validation.truth - errors)
-
-
-def _over_series(
-    search: Any, validation: ValidationOutputs, naive: bool = False
-) -> Iterator[Picture]:
-    """The series with what the splits of the winner made of it, and an excerpt of a regression.
-
-    Of a forecaster, it may be ``naive`` forecasts of the same rows.
-    """
-    table, task = given_series(search), search.estimator._task
-    how = "from values before it" if naive else "by a readout that was not trained on its rows"
-    caption = f"Every {task.outputs[:-1]} is {how}."
+def _over_series(task: Task, table: Table, validation: ValidationOutputs) -> Iterator[Picture]:
+    """The series with what was said of its validation rows, and an excerpt of a regression."""
+    caption = f"Every {task.outputs[:-1]} is by a readout that was not trained on its rows."
+    if task.fed_back:
+        caption = "Every forecast is from the values before it."
     rows, first = len(table.values), int(validation.rows[validation.rows >= 0].min())
     whole = (max(0, first - (rows - first) // 4), rows)  # from shortly before the first
     closer = (rows // 2, rows // 2 + EXCERPT)
@@ -344,7 +341,11 @@ def _data(search: Any) -> Iterator[Picture]:
         plot = partial(_examples, *given_sequences(search), classes)
         yield Picture("data", title, "The first input.", plot)
         return
-    table = given_series(search)
+    yield from _columns_drawn(given_series(search))
+
+
+def _columns_drawn(table: Table) -> Iterator[Picture]:
+    """Columns of a series."""
     for output, name in _columns(table):
         yield Picture("data", name, "As given.", partial(_column, table, output))
 

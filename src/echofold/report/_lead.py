@@ -16,17 +16,13 @@ import pandas as pd
 from sklearn.metrics import confusion_matrix
 
 from echofold._data.dates import written
-from echofold._data.text import count, figure, guarded, in_words, legible
+from echofold._data.text import count, figure, guarded, inflected, legible
+from echofold._search.auto import TOGETHER
+from echofold._search.verdict import short_name
 from echofold.plots._series import ValidationOutputs, column_name, given_series
-from echofold.report._about import About, Ahead, beginnings_in_words
+from echofold.report._about import About, Ahead
 
 OUTPUTS = 3  # outputs drawn and tabulated at most
-PERIODS = (  # days of a season, and what it is called
-    (1.0, "the day before"), (7.0, "last week"), (30.44, "last month"), (91.3, "last quarter"),
-    (365.25, "last year"),
-)  # fmt: skip
-CLOSE = 0.02  # of a period, within which a season is that period
-EVEN = 0.005  # of an error, within which two are called equal
 NOTHING: dict[str, Any] = {  # what a page says only of some searches
     "measured": None, "no_forecast": None, "figures": [], "link": None, "more_outputs": 0,
     "compared": [], "recalls": [],
@@ -48,45 +44,39 @@ def pairs(validation: ValidationOutputs, output: int) -> tuple[np.ndarray, np.nd
 
 
 def lead(
-    search: Any, about: About, ahead: Ahead | None, validation: ValidationOutputs
+    model: Any, about: About, ahead: Ahead | None, validation: ValidationOutputs | None
 ) -> dict[str, Any]:
-    """Title, verdict, figures and notes, by what the search is of."""
+    """Title, verdict, figures and notes, by what the model is of: a search, or a forecaster."""
     if ahead is not None:
-        told = _of_forecast(search, about, ahead)
-    elif search.estimator._task.labels:
-        told = _of_classes(search, validation)
+        told = _of_forecast(about, ahead)
     else:
-        told = _of_values(search, validation)
-    cards = [*told.pop("cards", []), *_cards(search, ahead)]
+        assert validation is not None
+        told = (_of_classes if model._task.labels else _of_values)(model, validation)
+    own = _cards if hasattr(model, "finalize") else _cards_of_recipe
+    cards = [*told.pop("cards", []), *own(model, ahead)]
     if about.title is not None:
         told["heading"] = about.title
     told |= {"date": date.today().isoformat(), "notes": list(about.notes), "cards": cards}
     return NOTHING | told
 
 
-def _of_forecast(search: Any, about: About, ahead: Ahead) -> dict[str, Any]:
+def _of_forecast(about: About, ahead: Ahead) -> dict[str, Any]:
     """The forecast in words and figures."""
     outputs, what = ahead.table.values.shape[1], "the series"
     if ahead.table.schema.names is not None:
         what = _first([column_name(ahead.table, output) for output in range(outputs)])
     told: dict[str, Any] = {
         "heading": f"Forecast of {what}",
-        "verdict": _verdict(search, ahead, about),
+        "verdict": ahead.verdict,
+        "measured": ahead.measured,
         "compared": _beside_plain_ones(ahead),
         "more_outputs": max(0, outputs - OUTPUTS),
     }
-    if ahead.own is not None:
-        evaluation = search.evaluation_
-        beginnings = beginnings_in_words(evaluation.sizes["origin"])
-        told["measured"] = (
-            f"On past data means: the whole search was repeated on {beginnings} of the series and "
-            f"scored on the {int(evaluation.attrs['horizon'])} values that followed."
-        )
     if ahead.forecast is None:
         told["no_forecast"] = (
             "The forecast is not drawn, because it needs the future values of the inputs known in "
-            "advance: About(X=...) hands them to the report, search.forecast(horizon, X=...) "
-            "makes it of them."
+            "advance: About(X=...) hands them to the report, forecast(horizon, X=...) makes it of "
+            "them."
         )
         return told
     return told | {"figures": _tables(ahead), "link": _csv_link(ahead)}
@@ -138,30 +128,6 @@ def _first(names: list[str]) -> str:
 # --- verdicts -------------------------------------------------------------------------------------
 
 
-def _verdict(search: Any, ahead: Ahead, about: About) -> str:
-    """How a forecast compares with plain ones, and how often its interval held."""
-    if ahead.runs_away:
-        return (
-            "This forecast runs far away from the values so far: do not use it. Search larger "
-            "ridge values, smaller spectral radii or differences."
-        )
-    if ahead.instead is not None:
-        plain = f"This is a plain forecast, {_phrase(ahead.instead.name, ahead)}"
-        if ahead.instead.ran_away:
-            return f"{plain}, because that of the networks runs far away from the values so far."
-        compared = _compared(ahead.instead.error, ahead.instead.networks, ahead.metric)
-        return f"{plain}: on past validation intervals it was {compared} the networks."
-    if ahead.own is None:
-        return f"How good this forecast will be was not measured: {about.how} measures it."
-    nearest, held = ahead.nearest, _held(search.evaluation_)
-    if nearest is None:
-        name = search.evaluation_.attrs["metric"]
-        return f"On past data its {name} was {in_words(ahead.own)} on average{held}."
-    compared = _compared(ahead.own, ahead.errors[nearest], ahead.metric)
-    words = f"{compared} {_phrase(nearest, ahead)}, the best plain forecast{held} on past data."
-    return words[0].upper() + words[1:]
-
-
 def verdict_on_values(r2: list[tuple[str, float]]) -> str:
     """How much of the variance is explained, by R² of outputs with their names."""
     if len(r2) > 1:
@@ -178,73 +144,10 @@ def verdict_on_values(r2: list[tuple[str, float]]) -> str:
     return f"On validation rows {words} (R² {value:.3f})."
 
 
-def _compared(own: float, other: float, metric: Any) -> str:
-    """An error beside another, as "8 % better than"; in numbers where shares mean nothing."""
-    own, other = metric.cost(own), metric.cost(other)
-    better = own < other
-    if metric.then == "log10" or metric.higher or not (own > 0 and other > 0):
-        return "better than" if better else "no better than"
-    if not np.isfinite(own):
-        return "much worse than"
-    share = own / other - 1
-    if abs(share) < EVEN:
-        return "as good as"
-    if share > 1:
-        return f"{own / other:.2g} times as far off as"
-    return f"{max(1, round(100 * abs(share)))} % {'better' if better else 'worse'} than"
-
-
-def _held(evaluation: Any) -> str:
-    """How often the interval held, after a semicolon; nothing if it is not known."""
-    if "coverage" not in evaluation:
-        return ""
-    share = float(evaluation.coverage.values.mean())
-    times, often = round(10 * share), f"{round(100 * share)} times in 100"
-    if share == 1:
-        often = "every time"
-    elif 0 < times < 10:
-        often = f"{count(times, 'time')} in 10"
-    return f"; the {100 * evaluation.attrs['level']:g} % interval held {often}"
-
-
 def _percent(share: float) -> str:
     """A share in words; not all unless it is all."""
     whole = share in (0.0, 1.0) or 0.1 <= share < 0.95
     return f"{100 * share:.{0 if whole else 1}f} %"
-
-
-def _phrase(name: str, ahead: Ahead) -> str:
-    """A plain forecast as something that is done."""
-    season = _season(name)
-    if name == "blend":  # of the longest season that there is
-        season = max(_season(one) for one in [*ahead.plain, *ahead.errors, name])
-    if name == "drift":
-        return "going on with the mean change of the past"
-    words = "the last value"
-    if season:
-        words = _period(season, ahead.table.index) or f"the value of {season} steps ago"
-    return f"repeating {words}{' with half of its usual change' if name == 'blend' else ''}"
-
-
-def short_name(name: str, index: Any) -> str:
-    """A plain forecast in a legend or at the head of a column."""
-    return _period(_season(name), index) or name
-
-
-def _season(name: str) -> int:
-    """The season that a plain forecast repeats, 0 for none."""
-    found = re.fullmatch(r"value (\d+) steps ago", name)
-    return int(found[1]) if found else 0
-
-
-def _period(season: int, index: Any) -> str | None:
-    """What a season of dates is called."""
-    if isinstance(index, pd.PeriodIndex):
-        index = index.to_timestamp()
-    if not isinstance(index, pd.DatetimeIndex) or len(index) < 2:
-        return None
-    days = season * float((index[-1] - index[0]) / pd.Timedelta(days=1)) / (len(index) - 1)
-    return next((words for one, words in PERIODS if abs(days / one - 1) < CLOSE), None)
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -252,22 +155,8 @@ def _period(season: int, index: Any) -> str | None:
 
 def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
     """Errors that were measured: on what follows, in validation; how often intervals held."""
-    evaluation = search.evaluation_
-    of = "Networks: " if ahead is not None and ahead.instead is not None else ""
-    cards: list[dict[str, Any]] = []
-    if evaluation is not None:
-        name, horizon = evaluation.attrs["metric"], evaluation.attrs["horizon"]
-        errors = evaluation[name].values
-        ends = f"{figure(float(errors.min()))} to {figure(float(errors.max()))}"
-        words = f"On the {horizon} {search.estimator._task.rows} after "
-        words += f"each of {len(errors)} beginnings: {ends}." if len(errors) > 1 else "a beginning."
-        cards.append(_card(f"{of}{name} on unseen data", float(errors.mean()), words))
-        if "coverage" in evaluation:
-            label = f"{of}Values inside {100 * evaluation.attrs['level']:g} % intervals"
-            words = f"On the same unseen data, {horizon * len(errors):,} steps."
-            held = float(evaluation.coverage.values.mean())
-            cards.append(_card(label, held, words, percent=True))
-    elif ahead is None:
+    cards = _cards_of_evaluation(search)
+    if not cards and ahead is None:
         words = "echofold.evaluate(search, …) repeats the whole search on beginnings of the data "
         words += "and scores it on what follows."
         cards.append(_card("On unseen data", None, words))
@@ -275,7 +164,42 @@ def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
     if not search.estimator._task.labels or metric.needs == "labels":
         best = "highest" if metric.higher else "lowest"
         words = f"Flattered: the {best} of many, by which the winner was chosen."
-        cards.append(_card(f"{of}Validation {metric.name}", float(search.best_score_), words))
+        cards.append(_card(f"Validation {metric.name}", float(search.best_score_), words))
+    return cards
+
+
+def _cards_of_recipe(model: Any, ahead: Any) -> list[dict[str, Any]]:
+    """The same of an `AutoForecaster`: on past stretches, and on what followed beginnings."""
+    verdict, cards = model.verdict_, []
+    if verdict.error is not None:
+        stretches = inflected(verdict.stretches, "one past stretch", "{} past stretches")
+        words = f"Mean of {stretches}, {count(verdict.steps, 'step')} each."
+        cards.append(_card(f"{verdict.metric} on past data", verdict.error, words))
+        words = "The lowest of plain forecasts on the same values: "
+        words += f"{short_name(verdict.best, ahead.table.index)}."
+        cards.append(_card("The best plain forecast", verdict.best_error, words))
+    if verdict.coverage is not None:
+        label = f"Values inside {100 * verdict.level:g} % intervals"
+        words = "Of the same past stretches, by intervals that were made without them."
+        cards.append(_card(label, verdict.coverage, words, percent=True))
+    return cards + _cards_of_evaluation(model)
+
+
+def _cards_of_evaluation(model: Any) -> list[dict[str, Any]]:
+    """What `evaluate` measured, if it did."""
+    evaluation, cards = model.evaluation_, []
+    if evaluation is not None:
+        name, horizon = evaluation.attrs["metric"], evaluation.attrs["horizon"]
+        errors = evaluation[name].values
+        ends = f"{figure(float(errors.min()))} to {figure(float(errors.max()))}"
+        words = f"On the {horizon} {model._task.rows} after "
+        words += f"each of {len(errors)} beginnings: {ends}." if len(errors) > 1 else "a beginning."
+        cards.append(_card(f"{name} on unseen data", float(errors.mean()), words))
+        if "coverage" in evaluation:
+            label = f"Values inside {100 * evaluation.attrs['level']:g} % intervals"
+            words = f"On the same unseen data, {horizon * len(errors):,} steps."
+            held = float(evaluation.coverage.values.mean())
+            cards.append(_card(label, held, words, percent=True))
     return cards
 
 
@@ -285,29 +209,35 @@ def _card(label: str, value: float | None, words: str, percent: bool = False) ->
 
 
 def _beside_plain_ones(ahead: Ahead) -> list[dict[str, Any]]:
-    """Errors on past data of the networks and of plain forecasts, the lowest marked."""
+    """Errors on past data of the forecast, of its members and of plain ones, the lowest marked."""
     if not ahead.errors or ahead.own is None:
         return []
-    errors = {"networks": ahead.own, **ahead.errors}
-    costs = {name: ahead.metric.cost(error) for name, error in errors.items()}
-    given = "networks" if ahead.instead is None else ahead.instead.name
-    lowest = min((cost for cost in costs.values() if np.isfinite(cost)), default=None)
+    together = ahead.own if ahead.together is None else ahead.together
+    rows = [("networks" if ahead.together is None else TOGETHER, None, together)]
+    rows += [(f"— {one['member']}", one["weight"], one["error"]) for one in ahead.members]
+    rows += [
+        (short_name(name, ahead.table.index), None, error) for name, error in ahead.errors.items()
+    ]
+    costs = [ahead.metric.cost(error) for _, _, error in rows]
+    lowest = min((cost for cost in costs if np.isfinite(cost)), default=None)
+    given = short_name(ahead.given, ahead.table.index)
     return [
         {
-            "name": short_name(name, ahead.table.index),
+            "name": name,
+            "weight": "" if weight is None else f"{weight:.0%}",
             "value": error,
             "error": figure(error),
-            "lowest": costs[name] == lowest,
+            "lowest": cost == lowest,
             "given": name == given,
         }
-        for name, error in errors.items()
+        for (name, weight, error), cost in zip(rows, costs, strict=True)
     ]
 
 
 def _tables(ahead: Ahead) -> list[dict[str, Any]]:
-    """A table for each of the first outputs: every step, its interval, the plain forecasts."""
+    """A table for each of the first outputs: every step, its interval, the best plain forecasts."""
     parts, (time, steps) = _parts(ahead), _steps(ahead)
-    for name, values in ahead.plain.items():
+    for name, values in ahead.nearest.items():
         parts[short_name(name, ahead.table.index)] = values
     found = []
     for output in range(min(OUTPUTS, ahead.table.values.shape[1])):

@@ -1,9 +1,7 @@
 """From a file of any kind to one series, its dates, its seasons and its inputs."""
 
 from echofold.cli.reading.panel import tables_by_id
-from echofold.cli.reading.series import LEAST, FileSeries, Inputs, read_inputs, read_series
+from echofold.cli.reading.series import FileSeries, Inputs, read_inputs, read_series
 from echofold.cli.reading.table import read_table
 
-__all__ = [
-    "LEAST", "FileSeries", "Inputs", "read_inputs", "read_series", "read_table", "tables_by_id",
-]  # fmt: skip
+__all__ = ["FileSeries", "Inputs", "read_inputs", "read_series", "read_table", "tables_by_id"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from echofold._data.dates import timeline, written
-from echofold._data.season import detected_season
+from echofold._data.season import detected_season, seen_seasons
 from echofold._data.text import Note, count, inflected, listed, shown
 from echofold.cli.reading import spacing
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
@@ -20,9 +20,6 @@ from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
 from echofold.cli.reading.spacing import Spacing
 from echofold.cli.reading.table import FileTable, read_table
 
-LEAST = 20  # values below which there is nothing to validate on
-YEAR = 365  # days, for which three years must be there: two hardly tell it from a trend
-LEAST_YEARS = 3
 YES, NO = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
 MOST_NAMES = 20  # different ones in a column, for each becomes an input
 
@@ -48,41 +45,20 @@ class FileSeries:
     every: Spacing | None
     given: tuple[int, ...] | None = None
     beside: Beside | None = None
-
-    @cached_property
-    def seasons(self) -> tuple[int, ...]:
-        """Steps in each season, the shortest first."""
-        return self.seasons_before(len(self.values))
-
-    def seasons_before(self, row: int) -> tuple[int, ...]:
-        """The seasons as one would see them who knows the values before a row alone.
-
-        A season must fit into the values at least twice: one that was never seen again cannot be
-        learned.
-        """
-        lengths = self._told
-        if lengths is None:
-            found = detected_season(self.values.to_numpy()[:row])
-            return () if found is None else (found,)
-        count = min(row, len(self.values))
-        return tuple(sorted({one for one in lengths if one > 1 and _fits(one, count)}))
+    most: float | None = None  # that a value can be: 100 of per cent
 
     @property
-    def _told(self) -> tuple[int, ...] | None:
+    def told(self) -> tuple[int, ...] | None:
         """Seasons that were given or are of the calendar; None if the values must tell."""
         return self.every.seasons if self.given is None and self.every else self.given
 
-    def check_seasons(self, note: Note) -> None:
-        """Refuse a given season that does not fit, and say which one was found in the values."""
-        count = len(self.values)
-        for length in self.given or ():
-            if not _fits(length, count):
-                raise ValueError(
-                    f"--season {length} does not fit twice into {count} values; give at most "
-                    f"{count // 2}, or 1 for none."
-                )
-        for found in self.seasons if self._told is None else ():
-            note(f"season of {found} found in the values; give --season to set it.")
+    @property
+    def seasons(self) -> tuple[int, ...]:
+        """Seasons that the values show again, the shortest first."""
+        if self.told is not None:
+            return seen_seasons(self.told, len(self.values))
+        found = detected_season(self.values.to_numpy())
+        return () if found is None else (found,)
 
     @property
     def spacing(self) -> str | None:
@@ -95,7 +71,8 @@ class FileSeries:
         first, last = written(self.values.index[[0, -1]])
         every = f", {self.spacing}" if self.spacing else ""
         return (
-            f"{self.source}: column {shown(self.values.name)}, {len(self.values):,} values{every}, "
+            f"{self.source}: column {shown(self.values.name)}, "
+            f"{inflected(len(self.values), '1 value', '{:,} values')}{every}, "
             f"{'' if self.spacing else 'rows '}{first} to {last}"
         )
 
@@ -156,22 +133,21 @@ def read_series(
     made = [_encoded(table, name, np.arange(len(values))) for name in inputs]
     frame = pd.DataFrame(np.column_stack([values, rows, *made]), rows)
     every = None
-    _enough(len(frame), column, table.name, spacing.MOST_ROWS)  # before looking for a spacing
     if dates is not None:
         frame.index = dates.rename(dates_in)
         other = partial(another, table, [*known, column])
         frame, every = spacing.evenly(frame, table, duplicates, other, note)
     kept = spacing.without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
-    _enough(kept.count(), column, table.name)
-    _check_spread(float(kept.max() - kept.min()), column, table.name)
+    if not kept.count():
+        raise ValueError(f"{table.name} has no value in {shown(column)}; one at least is needed.")
     beside = None
     if made:
         names = [name for one in made for name in one]
         flags = [name for one in made for name in one if one[name].isin([0, 1, np.nan]).all()]
         beside = Beside(frame.iloc[:, 2:].set_axis(names, axis=1), frame[1], flags)
-    series = FileSeries(table.name, kept, every, season, beside)
-    series.check_seasons(note)
-    return series
+    percent = any("in per cent" in words for words in table.numbers(column).notes)
+    percent = percent and kept.min() >= 0 and kept.max() <= 100
+    return FileSeries(table.name, kept, every, season, beside, 100.0 if percent else None)
 
 
 @dataclass(frozen=True)
@@ -303,31 +279,6 @@ def _checked(table: FileTable, column: str) -> np.ndarray:
     if len(huge):
         raise ValueError(f"{holds} {table.place(column, huge[0], len(huge))}, {TOO_LARGE}")
     return values
-
-
-def _enough(there: int, column: str, source: str, times: int = 1) -> None:
-    """Raise for a series that has, or can have with ``times`` as many, too few values."""
-    if times * there < LEAST:
-        raise ValueError(
-            f"{source} has {count(there, 'value')} in {shown(column)}; at least {LEAST} are needed "
-            "to train and validate a network."
-        )
-
-
-def _check_spread(spread: float, column: str, source: str) -> None:
-    """Raise for values that do not vary, or so little that their squares would all be zero."""
-    if spread == 0:
-        raise ValueError(f"column {shown(column)} of {source} is constant: nothing to learn.")
-    if spread < 1 / LARGEST:
-        raise ValueError(
-            f"column {shown(column)} of {source} varies by {spread:.3g} only, too little to "
-            "compute with; multiply it by a constant first."
-        )
-
-
-def _fits(length: int, count: int) -> bool:
-    """Whether a season is there often enough."""
-    return count >= (LEAST_YEARS if length == YEAR else 2) * length or length == 1
 
 
 def _encoded(table: FileTable, column: str, rows: np.ndarray) -> pd.DataFrame:

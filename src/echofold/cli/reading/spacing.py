@@ -10,11 +10,12 @@ import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
 from echofold._data.dates import written
+from echofold._data.season import calendar_seasons
 from echofold._data.text import Note, count, inflected, shown
 from echofold.cli.reading.numbers import whole
 from echofold.cli.reading.table import FileTable
 
-SINGLE = {"B": ("on business days", (5,)), "D": ("daily", (7, 365)), "h": ("hourly", (24, 168))}
+SINGLE = {"B": "on business days", "D": "daily", "h": "hourly"}
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 DAY, HOUR, NONE = pd.Timedelta(days=1), pd.Timedelta(hours=1), pd.Timedelta(0)
 # Days that a step takes at most; a grid is made only if it cannot be much longer than the file.
@@ -128,28 +129,24 @@ def _usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
 
 def _describe(freq: str) -> Spacing:
     """Words and seasons of a pandas frequency."""
-    offset = to_offset(freq)
+    offset, seasons = to_offset(freq), calendar_seasons(freq)
     name, count = offset.rule_code.split("-")[0], offset.n
     if count == 1 and name in SINGLE:
-        return Spacing(freq, *SINGLE[name])
+        return Spacing(freq, SINGLE[name], seasons)
     if name == "W":
         weekly = f"weekly ({WEEKDAYS[offset.weekday]})"
-        words = weekly if count == 1 else f"every {count} weeks"
-        return Spacing(freq, words, (52 // count,) if count <= 26 else ())
+        return Spacing(freq, weekly if count == 1 else f"every {count} weeks", seasons)
     months = {"M": 1, "Q": 3, "Y": 12}.get(name.removeprefix("B")[:1], 0) * count
     if months:
         words = f"every {months // 12} years" if months % 12 == 0 else f"every {months} months"
         words = "every half-year" if months == 6 else words
         if count == 1:
             words = {1: "monthly", 3: "quarterly", 12: "yearly"}[months]
-        return Spacing(freq, words, (12 // months,) if months < 12 and 12 % months == 0 else ())
+        return Spacing(freq, words, seasons)
     try:
-        step = pd.Timedelta(offset)
+        return Spacing(freq, f"every {_lasting(pd.Timedelta(offset))}", seasons)
     except ValueError:
         return Spacing(freq, f"every {freq}", None)
-    cycles = [cycle // step for cycle in (DAY, 7 * DAY) if cycle % step == NONE]
-    seasons = tuple(length for length in cycles if length > 1) if step < DAY else ()
-    return Spacing(freq, f"every {_lasting(step)}", seasons or None)
 
 
 def _lasting(step: pd.Timedelta) -> str:
@@ -224,6 +221,9 @@ def evenly(
     several = known.index.has_duplicates
     if several:
         known = _one_for_each(known, table, how, other, note)
+    if len(known) < 2 and not several:
+        note(f"{source} has one date, which tells no spacing: what follows is numbered by rows.")
+        return known.set_axis(pd.RangeIndex(1, 2, name="row")), None
     if len(known) < 2:
         raise ValueError(
             f"{source} has {written(known.index)[0]} in {shown(known.index.name)} and no other "

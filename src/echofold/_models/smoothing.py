@@ -1,0 +1,316 @@
+"""Forecasts for series that are short for a network: exponential smoothing, theta, demand.
+
+Exponential smoothing keeps a level, a damped trend and a season, and corrects each by a share of
+the last error. Which shares are right, a short series hardly tells. So none are chosen: a grid of
+them runs side by side, as columns, and their forecasts are averaged by how likely each makes the
+series. What the series began with enters all errors linearly; under a Gaussian prior it is solved
+for, and integrated out, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+LEVELS = (0.02, 0.06, 0.12, 0.2, 0.3, 0.45, 0.6, 0.8, 0.97)  # shares of errors that levels take
+SEASONS = (None, 0.0, 0.05, 0.15, 0.4)  # that seasons take of what levels leave; None: no season
+STATES = 24  # steps of a season that smoothing follows; a longer one is taken off by its indices
+LATEST = 480  # values that smoothing looks at
+TEMPER = 0.5  # power of likelihoods: errors are not as independent, nor as Gaussian, as assumed
+TRENDED = 2.0  # that a trend must gain in minus twice the log-likelihood
+FAR = 5.0  # logarithms above the highest value beyond which no forecast goes
+LARGEST = 700.0  # of a number whose exponential is finite
+SMALLEST = 1e-300
+JITTER = 1e-12
+CHUNK = 128  # rows whose errors are held at a time
+CLIPPED = 5.0  # typical changes: larger ones count as such
+
+
+class Smoothing(NamedTuple):
+    """What is averaged over: pairs of a trend's share of the level's and its damping, and priors.
+
+    ``slope`` is the spread of the first trend, in units of the mean absolute change.
+    """
+
+    trends: tuple[tuple[float, float], ...]
+    slope: float
+    logs: bool  # whether logarithms are smoothed beside the values, where all are positive
+
+
+CALM = Smoothing(
+    ((0, 0), (0, 1), (0, 0.9), (0.03, 0.98), (0.03, 0.9), (0.1, 0.98), (0.1, 0.9), (0.1, 0.8),
+     (0.3, 0.95), (0.3, 0.8)), 0.6, True,
+)  # fmt: skip
+LIVELY = Smoothing(
+    ((0, 0), (0, 1), (0, 0.9), (0.03, 1), (0.03, 0.9), (0.1, 1), (0.1, 0.9), (0.3, 0.95),
+     (0.3, 0.8), (1, 0.8), (1, 0.6)), 1.0, False,
+)  # fmt: skip
+
+
+def smoothed(
+    y: np.ndarray, starts: np.ndarray, season: int, horizon: int, kind: Smoothing = CALM
+) -> np.ndarray:
+    """Forecasts ``(starts, horizon)`` of ``y (T,)`` from the values before each start, in one pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0])
+    >>> smoothed(y, np.array([8]), 2, 2).round(2)
+    array([[1., 3.]])
+    """
+    found = np.empty((len(starts), horizon))
+    least = max(3, 2 * season - 2, season + 2) if season > 1 else 3
+    enough = starts >= least
+    if not enough.all():
+        if season > 1:
+            found[~enough] = smoothed(y, starts[~enough], 1, horizon, kind)
+        else:
+            found[~enough] = y[starts[~enough] - 1][:, None]
+        if enough.any():
+            found[enough] = smoothed(y, starts[enough], season, horizon, kind)
+        return found
+    first = max(0, int(starts.min()) - LATEST)
+    y, starts = y[first : starts.max()], starts - first
+    shares = _grid(season, kind.trends)
+    ahead: list[list[np.ndarray]] = [[] for _ in starts]
+    costs: list[list[np.ndarray]] = [[] for _ in starts]
+    for log in (False, True) if kind.logs else (False,):
+        usable = [place for place, start in enumerate(starts) if not log or y[:start].min() > 0]
+        z = np.log(np.maximum(y, SMALLEST)) if log else y
+        for place, forecast, cost in _forecasts(z, starts, usable, season, horizon, shares, kind):
+            past = z[: starts[place]]
+            if log:  # the density of a logarithm, in units of the value
+                cost = cost + 2 * past.sum()
+                forecast = np.exp(np.minimum(forecast, min(past.max() + FAR, LARGEST)))
+            ahead[place].append(forecast)
+            costs[place].append(cost + TRENDED * (shares[:, 5] > 0))
+    for place in range(len(starts)):
+        cost = np.concatenate(costs[place])
+        weights = np.exp(-TEMPER / 2 * (cost - cost.min()))
+        found[place] = np.concatenate(ahead[place], axis=1) @ (weights / weights.sum())
+    return found
+
+
+def _grid(season: int, trends: tuple[tuple[float, float], ...]) -> np.ndarray:
+    """Columns to run: shares of level, trend and season, damping, whether there is each."""
+    return np.array(
+        [
+            (level, level * trend, damping, (1 - level) * (share or 0.0), share is not None,
+             (trend, damping) != (0, 0))
+            for share in (SEASONS if season > 1 else (None,))
+            for level in LEVELS
+            for trend, damping in trends
+        ],
+        dtype=float,
+    )  # fmt: skip
+
+
+def _forecasts(
+    z: np.ndarray, starts: np.ndarray, usable: list[int], season: int, horizon: int,
+    shares: np.ndarray, kind: Smoothing,
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:  # fmt: skip
+    """For each usable place in ``starts``: forecasts ``(horizon, columns)`` and costs of columns.
+
+    Costs are minus twice the log-likelihood. Errors are linear in the beginning ``s`` of a column,
+    ``e = e_0 + E s``; its mean given the values solves ``(EᵀE + P) s = −Eᵀe_0``.
+    """
+    begun = float(z[: max(3, season)].mean())
+    run = _Run(season, shares)
+    size = run.size - 1
+    squares, products = np.zeros((len(shares), size, size)), np.zeros((len(shares), size))
+    total, done = np.zeros(len(shares)), 0
+    for place in sorted(usable, key=lambda one: starts[one]):
+        start = int(starts[place])
+        for part in range(done, start, CHUNK):
+            errors = run.over(z[part : min(part + CHUNK, start)], part).transpose(2, 1, 0)
+            by_start, plain = errors[:, 1:], errors[:, 0] + begun * errors[:, 1]
+            squares += by_start @ by_start.transpose(0, 2, 1)
+            products += (by_start @ plain[..., None])[..., 0]
+            total += (plain**2).sum(axis=1)
+        done, past = start, z[:start]
+        step = _typical_step(past, season)
+        spread = float(past.std()) or step
+        precision = np.full(size, step**2 / spread**2)
+        precision[:2] = step**2 / (9 * spread**2 + step**2), 1 / kind.slope**2
+        whole = squares + np.diag(precision)  # of a pure season its pivots may vanish
+        whole += JITTER * np.diagonal(whole, 0, 1, 2).max(axis=1)[:, None, None] * np.eye(size)
+        s = -np.linalg.solve(whole, products[..., None])[..., 0]
+        left = total + (s * products).sum(axis=1)
+        cost = start * np.log(np.maximum(left / start, 1e-12 * spread**2))
+        cost += np.linalg.slogdet(whole)[1] - np.log(precision).sum()
+        ahead = run.ahead(start, horizon)
+        s[:, 0] += begun
+        yield place, ahead[:, 0] + np.einsum("hqc,cq->hc", ahead[:, 1:], s), cost
+
+
+def _typical_step(z: np.ndarray, season: int) -> float:
+    """The mean absolute change, from step to step or from season to season; never zero."""
+    changes = [float(np.abs(z[lag:] - z[:-lag]).mean()) for lag in {1, season} if lag < len(z)]
+    return min(changes) or 1e-3 * float(np.abs(z).mean()) or 1.0
+
+
+class _Run:
+    """Level, trend and season ``(size, columns)``: of the values from rest, and of every start."""
+
+    def __init__(self, season: int, shares: np.ndarray):
+        self.shares, self.season = shares, season
+        self.size = 3 + (season if season > 1 else 0)
+        self.level, self.trend = np.zeros((2, self.size, len(shares)))
+        self.pattern = np.zeros((season, self.size, len(shares)))
+        self.level[1], self.trend[2] = 1.0, shares[:, 5]
+        for place in range(self.size - 3):
+            self.pattern[place, 3 + place] = shares[:, 4]
+
+    def over(self, z: np.ndarray, first: int) -> np.ndarray:
+        """Errors ``(rows, size, columns)`` of values from the row ``first`` on."""
+        a, b, damping, g = self.shares.T[:4]
+        errors, given = np.empty((len(z), *self.level.shape)), np.zeros((self.size, 1))
+        for t, value in enumerate(z):
+            given[0], now = value, self.pattern[(first + t) % self.season]
+            self.trend *= damping
+            self.level += self.trend
+            error = np.subtract(given, self.level, out=errors[t])
+            error -= now
+            self.level += a * error
+            self.trend += b * error
+            now += g * error
+        return errors
+
+    def ahead(self, start: int, horizon: int) -> np.ndarray:
+        """Forecasts ``(horizon, size, columns)`` of what follows."""
+        level, trend, damping = self.level.copy(), self.trend.copy(), self.shares[:, 2]
+        ahead = np.empty((horizon, *level.shape))
+        for step in range(horizon):
+            trend *= damping
+            level += trend
+            np.add(level, self.pattern[(start + step) % self.season], out=ahead[step])
+        return ahead
+
+
+# --- seasons that are taken off, and put back -----------------------------------------------------
+
+
+def seasonal_indices(z: np.ndarray, season: int) -> np.ndarray:
+    """How far each step of a season is from the trend, ``(season,)``, shrunk by how sure that is.
+
+    The trend is a centred moving average. Zeros unless two seasons are there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> seasonal_indices(np.arange(12.0) + np.tile([2.0, 0.0, -2.0], 4), 3)
+    array([ 2.,  0., -2.])
+    """
+    if season == 1 or len(z) < 2 * season:
+        return np.zeros(season)
+    window = np.ones(season) if season % 2 else np.array([0.5, *np.ones(season - 1), 0.5])
+    trend = np.convolve(z, window / season, "valid")
+    lead = (len(window) - 1) // 2
+    apart, place = z[lead : lead + len(trend)] - trend, (np.arange(len(trend)) + lead) % season
+    counts = np.maximum(np.bincount(place, minlength=season), 1)
+    indices = np.bincount(place, apart, season) / counts
+    indices -= indices.mean()
+    periods = len(trend) / season
+    noise = (apart - indices[place]).var() * periods / max(periods - 1, 0.5)
+    if periods <= 1:  # nothing repeats yet
+        noise = 0.1 * np.diff(z).var()
+    strength = float(indices.var())
+    return indices * max(0.0, 1 - noise / max(periods, 1.0) / strength) if strength else indices
+
+
+class Adjusted(NamedTuple):
+    """A series without seasons, and what puts them back."""
+
+    values: np.ndarray
+    indices: tuple[np.ndarray, ...]
+    length: int
+    log: bool
+
+    def restored(self, forecast: np.ndarray) -> np.ndarray:
+        """A forecast with its seasons."""
+        at = self.length + np.arange(len(forecast))
+        seasonal = sum((one[at % len(one)] for one in self.indices), np.zeros(len(forecast)))
+        return forecast * np.exp(seasonal) if self.log else forecast + seasonal
+
+
+def adjusted(y: np.ndarray, seasons: tuple[int, ...]) -> Adjusted:
+    """Values without these seasons, the longest taken off first; by factors of positive values."""
+    log = bool(seasons) and bool(y.min() > 0)
+    z, indices = np.log(y) if log else y, []
+    for season in sorted(seasons, reverse=True):
+        indices.append(seasonal_indices(z, season))
+        z = z - indices[-1][np.arange(len(z)) % season]
+    return Adjusted(np.exp(z) if log else z, tuple(indices), len(y), log)
+
+
+def theta(y: np.ndarray, horizon: int) -> np.ndarray:
+    """Simple exponential smoothing with half the slope of a straight line (Assimakopoulos 2000).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> theta(np.arange(20.0), 2).round(2)
+    array([19.5, 20. ])
+    """
+    y = y[-LATEST:]
+    if len(y) < 3:
+        return np.repeat(y[-1], horizon)
+    slope = np.polyfit(np.arange(len(y)), y, 1)[0] / 2
+    shares = np.linspace(0.05, 1, 20)
+    level, cost = np.full(len(shares), y[0]), np.zeros(len(shares))
+    for value in y[1:]:
+        error = value - level - slope
+        cost += error**2
+        level = level + slope + shares * error
+    return level[cost.argmin()] + slope * np.arange(1, horizon + 1)
+
+
+def levels_read(y: np.ndarray, horizon: int) -> np.ndarray:
+    """Direct forecasts: the change over each number of steps, read from gaps to smoothed levels."""
+    shares = np.array([0.1, 0.2, 0.35, 0.5, 0.7])
+    log = bool(y.min() > 0)
+    z = np.log(y) if log else y
+    z = z[-LATEST:]
+    count, first = len(z), max(1, min(5, len(z) // 4))
+    unit = float(np.abs(np.diff(z)).mean()) or 1.0
+    level, gaps = np.full(len(shares), z[0]), np.empty((count, len(shares)))
+    for t, value in enumerate(z):
+        level = level + np.maximum(shares, 1 / (t + 1)) * (value - level)
+        gaps[t] = (level - value) / unit
+    gaps = (gaps - gaps[first:].mean(axis=0)) / (gaps[first:].std(axis=0) + 1e-9)
+    rows = np.column_stack([np.ones(count), gaps])
+    steps = min(horizon, count - first - 3)
+    change = np.empty(horizon)
+    for step in range(1, steps + 1):
+        A, most = rows[first : count - step], CLIPPED * step**0.7
+        target = np.clip((z[first + step :] - z[first : count - step]) / unit, -most, most)
+        penalty = np.array([3.0 * step, *np.full(len(shares), float(len(A)))])
+        change[step - 1] = rows[-1] @ np.linalg.solve(A.T @ A + np.diag(penalty), A.T @ target)
+    change[steps:] = change[steps - 1]
+    ahead = z[-1] + unit * change
+    return np.exp(np.clip(ahead, z.min() - FAR, min(z.max() + FAR, LARGEST))) if log else ahead
+
+
+def croston(y: np.ndarray, horizon: int, share: float = 0.1) -> np.ndarray:
+    """Intermittent demand: its smoothed size over its smoothed distance (Croston 1972).
+
+    With the correction of Syntetos and Boylan (2005).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> croston(np.array([0.0, 2.0, 0.0, 2.0]), 2).round(2)
+    array([0.95, 0.95])
+    """
+    at = np.flatnonzero(y)
+    if not len(at):
+        return np.zeros(horizon)
+    distances = np.diff(at, prepend=-1)
+    size, distance = float(y[at[0]]), float(distances.mean())
+    for value, waited in zip(y[at], distances, strict=True):
+        size += share * (value - size)
+        distance += share * (waited - distance)
+    return np.repeat((1 - share / 2) * size / distance, horizon)

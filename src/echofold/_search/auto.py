@@ -1,0 +1,689 @@
+"""AutoForecaster: the best forecast of any series, short or long, from one object."""
+
+from __future__ import annotations
+
+import os
+from copy import copy
+from dataclasses import astuple
+from numbers import Real
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from echofold import baselines
+from echofold._data.arguments import NamedParameters, check_count, is_integer, refuse
+from echofold._data.dates import Timeline, timeline, words_of_dates, written
+from echofold._data.missing import filled, words_of_table
+from echofold._data.problem import FORECASTING
+from echofold._data.season import detected_season, seen_seasons
+from echofold._data.tables import Schema, Table, read, require_some, write
+from echofold._data.text import count, in_words, inflected, short
+from echofold._machine.notices import warn_of
+from echofold._models.base import Stored, whole_or_not_at_all
+from echofold._models.combination import (
+    NETWORKS,
+    RULES,
+    Past,
+    forecasts_of,
+    mixed,
+    priors_for,
+    range_of,
+    side_by_side,
+)
+from echofold._models.forecast import (
+    Forecast,
+    Level,
+    forecast_of,
+    interval,
+    levels_of,
+    words_beyond,
+)
+from echofold._search.final_models import log_errors
+from echofold._search.recipe import LARGEST, Recipe, check_settings, recipe_for, stretches
+from echofold._search.search import ESNSearchCV
+from echofold._search.spaces import told_seasons
+from echofold._search.verdict import (
+    Verdict,
+    compared,
+    held_in_words,
+    phrase,
+    plain_forecasts,
+)
+from echofold._validation.score import check_zeros, score_given, spread_of
+from echofold.metrics._metric import Metric, resolve
+
+TOGETHER = "all members together"
+CLEARLY = 0.9  # of the error of all members, below which a plain forecast is given instead,
+ENOUGH = 5  # if that was seen on as many stretches that do not overlap
+FEW = 3  # stretches that are enough to leave out others
+SURE = 2  # stretches that the agreement of several members counts as, for intervals
+EXACT = 1e-9  # of the values: smaller errors are rounding
+FAR = 6.0  # times the typical error of one step, beyond which values at the end are named
+LATEST, BEFORE, LEAST = 6, 30, 8  # values at the end, errors before them, and errors at least
+HISTORY = 20_000  # latest values that members without networks look at
+PERCENT = ("%", "percent", "per cent", "pct")
+RESIDUALS = ("count", "steps", "outputs")
+
+
+class AutoForecaster(NamedParameters, BaseEstimator):
+    """Forecast a series by the recipe that the command line, sktime and the examples follow.
+
+    Members of different kinds forecast the same stretches of the past, each from the values before
+    it: echo state networks that a search finds, exponential smoothing, the theta method, direct
+    forecasts from smoothed levels, plain forecasts, and for demand that comes now and then a method
+    of its own. The forecast is their mean, weighted by how well they did there; where a plain
+    forecast did clearly better than all of them, it is that one. Any series of at least one value
+    has a forecast, and what was used and why is said.
+
+    Parameters
+    ----------
+    horizon : int
+        Number of values to forecast, and to validate forecasts by.
+    level : float or sequence of floats, default=(0.5, 0.9)
+        Coverage of the intervals around the forecast.
+    season : "auto", int, sequence of ints or None, default="auto"
+        Steps in a season, or in several, as ``(24, 168)``; None or 1 for none. "auto" takes those
+        of the calendar from the dates of ``y``, else one that is found in its values.
+    effort : {"fast", "normal", "high"}, default="normal"
+        How many networks are searched.
+    minimum, maximum : float, optional
+        What forecasts and their intervals keep inside of. By default, data that are never negative
+        have no negative forecast, and percentages (by the name of ``y``) stay within 0 and 100;
+        ``minimum=-np.inf`` lifts that.
+    search : dict, optional
+        Settings of the search for networks that are not left to the recipe: ``scheme``, ``k``,
+        ``units``, ``grid`` ("small", "medium" or "large"), ``draws``, ``log``, ``difference``,
+        ``metric``, ``final``, ``verify``.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of the networks.
+    device, n_jobs, executor, checkpoint, progress
+        As of `ESNSearchCV`.
+
+    Attributes
+    ----------
+    verdict_ : Verdict
+        ``words``, a sentence on how good the forecast is, and the numbers that it rests on:
+        ``error``, ``best``, ``best_error``, ``coverage``, ``stretches``, ``steps``.
+    notes_ : list of str
+        What was used and why, what was assumed, and what is unusual.
+    baselines_ : dict of str to float
+        Errors of plain forecasts on the same past stretches.
+    members_ : pandas.DataFrame
+        Weight and error of each member, by name.
+    results_ : xarray.Dataset, dict of these, or None
+        Scores of the networks' search, ``search_``; None if there was none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import AutoForecaster
+    >>> y = np.array([3.0, 5.0, 4.0, 6.0, 5.0, 7.0, 6.0, 8.0])
+    >>> model = AutoForecaster(2, progress=False).fit(y)
+    >>> forecast = model.forecast()
+    >>> forecast.mean.shape, sorted(forecast.lower)
+    ((2,), [0.5, 0.9])
+    """
+
+    verdict_: Verdict
+    notes_: list[str]
+    baselines_: dict[str, float]
+    members_: pd.DataFrame
+    results_: Any
+    search_: ESNSearchCV | None
+    recipe_: Recipe | None
+    evaluation_: Any
+    networks_: Any  # an ensemble of forecasters, or one
+    names_: tuple[str, ...]
+    weights_: np.ndarray
+    given_: str | None
+    seasons_: tuple[int, ...]
+    limits_: np.ndarray
+    range_: np.ndarray
+    values_: np.ndarray
+    rows_: int
+    residuals_: np.ndarray
+    log_residuals_: np.ndarray | None
+    runs_: int
+    y_schema_: Schema
+    X_schema_: Schema | None
+    timeline_: Timeline | None
+
+    _task = FORECASTING
+    _stored = {
+        "values_": Stored("floats", ("rows",), finite=False),
+        "rows_": Stored("count"),
+        "seasons_": Stored("plain"),
+        "limits_": Stored("range", ("outputs",), finite=False),
+        "range_": Stored("floats", ("ends", "outputs")),
+        "names_": Stored("plain"),
+        "weights_": Stored("floats", ("members",)),
+        "given_": Stored("word", optional=True),
+        "residuals_": Stored("floats", RESIDUALS, finite=False),
+        "log_residuals_": Stored("floats", RESIDUALS, optional=True, finite=False),
+        "runs_": Stored("count"),
+        "y_schema_": Stored("schema", ("outputs",)),
+        "X_schema_": Stored("schema", ("known",), optional=True),
+        "timeline_": Stored("timeline", optional=True),
+        "said": Stored("plain"),
+    }
+
+    def __init__(
+        self, horizon, *, level=(0.5, 0.9), season="auto", effort="normal", minimum=None,
+        maximum=None, search=None, random_state=0, device="auto", n_jobs=None, executor=None,
+        checkpoint=None, progress="auto",
+    ):  # fmt: skip
+        self.horizon = horizon
+        self.level = level
+        self.season = season
+        self.effort = effort
+        self.minimum = minimum
+        self.maximum = maximum
+        self.search = search
+        self.random_state = random_state
+        self.device = device
+        self.n_jobs = n_jobs
+        self.executor = executor
+        self.checkpoint = checkpoint
+        self.progress = progress
+
+    @whole_or_not_at_all
+    def fit(self, y: Any, X: Any = None) -> Self:
+        """Find the members, validate them on past stretches, and weigh them.
+
+        Parameters
+        ----------
+        y : array, pandas or polars series, of shape (T,)
+            One series, in time order, with a row for every step; missing values are NaN.
+        X : array or frame of shape (T, known inputs), optional
+            Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. Networks learn
+            from them, other members do not.
+
+        Returns
+        -------
+        self
+        """
+        metric = self._check()
+        table, X = self._read(y, X)
+        values = table.values[:, 0]
+        self.table_, self.notes_, self.evaluation_ = table, [], None
+        self._told = self._given_seasons(table)
+        self.seasons_ = self._seasons_before(len(values))
+        if self._told is None and self.seasons_:
+            self.notes_.append(f"season of {self.seasons_[0]} steps found in the values.")
+        self._set_limits(table)
+        self._search_networks(table, X)
+        priors = self._priors(values)
+        past = self._past(values)
+        self.weights_ = past.weights(priors)
+        self._set_errors(past, past.combined(values, priors, self.limits_[:, 0]))
+        self._judge(values, past, metric)
+        if len(past.rows):
+            self.notes_ += words_beyond(self.residuals_, self.horizon)
+        self.notes_ += unusual(values, self.seasons_, table.index)
+        self._say_limits()
+        return self
+
+    def forecast(
+        self, horizon: int | None = None, X: Any = None, level: Level | None = None
+    ) -> Forecast:
+        """Continue the series right after its last value.
+
+        Parameters
+        ----------
+        horizon : int, optional
+            Number of values; by default the one that members were validated by.
+        X : array or frame of shape (horizon, known inputs), optional
+            Known inputs, if `fit` was given any.
+        level : float or sequence of floats, optional
+            Coverage of the intervals, instead of that of the forecaster.
+
+        Returns
+        -------
+        Forecast
+            ``mean``, and ``lower`` and ``upper`` by level, in the kind of ``y``.
+        """
+        check_is_fitted(self, "weights_")
+        steps, levels = self.horizon if horizon is None else horizon, level or self.level
+        found = forecast_of(self, steps, X, levels, warn=False)
+        warn_of(words_beyond(self.residuals_, steps) if steps > self.horizon else ())
+        return found
+
+    @whole_or_not_at_all
+    def update(self, y: Any, X: Any = None) -> Self:
+        """Move on over new data, so that `forecast` continues after it; weights stay.
+
+        Parameters
+        ----------
+        y : array or series of shape (rows,)
+            What came right after the data so far.
+        X : array or frame of shape (rows, known inputs), optional
+            Known inputs; row ``i`` belongs to row ``i`` of ``y``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "weights_")
+        table = read(y, "y", missing=True)
+        self.y_schema_.check(table.schema, "y")
+        if self.timeline_ is not None:
+            self.timeline_.check_follows(table.index, "y")
+            self.timeline_ = self.timeline_.moved(len(table.values))
+        if self.networks_ is not None:
+            self.networks_ = copy(self.networks_).update(y, X)
+        new = table.values[:, 0]
+        self.values_ = np.concatenate([self.values_, new])[-HISTORY:]
+        self.rows_ += len(new)
+        low, high = range_of(new)
+        ends = [[np.fmin(low, self.range_[0, 0])], [np.fmax(high, self.range_[1, 0])]]
+        self.range_ = np.array(ends)
+        return self
+
+    def report(self, path: str | os.PathLike, about: Any = None) -> Path:
+        """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
+        check_is_fitted(self, "weights_")
+        if not hasattr(self, "table_"):
+            raise ValueError("a model from a file has no data to report on. Fit it again.")
+        from echofold.report import write_report
+
+        return write_report(self, path, about)
+
+    @property
+    def given(self) -> str:
+        """What the forecast is: that of all members together, or a plain one by its name."""
+        return self.given_ or TOGETHER
+
+    # --- what was given ---------------------------------------------------------------------------
+
+    def _check(self) -> Metric:
+        """Raise for a parameter that is not allowed; the metric that errors are told in."""
+        check_count("horizon", self.horizon)
+        levels_of(self.level)
+        for name, value in (("minimum", self.minimum), ("maximum", self.maximum)):
+            if value is not None and not (isinstance(value, Real) and not np.isnan(float(value))):
+                refuse(name, value, "a number, or None")
+        return resolve(check_settings(self.search, self.effort).get("metric", "rmse"))
+
+    def _read(self, y: Any, X: Any) -> tuple[Table, Any]:
+        """The series, and the inputs beside it, from the first value on that is known."""
+        table = read(y, "y", missing=True)
+        if table.values.shape[1] != 1:
+            raise ValueError(
+                f"y has {table.values.shape[1]} columns, expected one series. Fit an "
+                "AutoForecaster for each column, or an ESNForecaster for all of them together."
+            )
+        require_some(table.values, "y", table.schema.names)
+        if (largest := float(np.nanmax(np.abs(table.values)))) > LARGEST:
+            raise ValueError(
+                f"y holds {short(largest)}, too large to compute with: divide it by a constant; up "
+                f"to {LARGEST:g} will do."
+            )
+        known = None if X is None else read(X, "X", missing=True)
+        if known is not None and len(known.values) != len(table.values):
+            raise ValueError(
+                f"X has {len(known.values)} rows and y has {len(table.values)}; row t of X belongs "
+                "to y(t). Give X for the times of y here, and its future rows to forecast."
+            )
+        self.y_schema_, self.X_schema_ = table.schema, None if known is None else known.schema
+        self.timeline_ = None if table.index is None else timeline(table.index)
+        if first := int((~np.isnan(table.values[:, 0])).argmax()):
+            index = None if table.index is None else table.index[first:]
+            table = table._replace(values=table.values[first:], index=index)
+            X = X if X is None else X.iloc[first:] if hasattr(X, "iloc") else X[first:]
+        self.values_, self.rows_ = table.values[-HISTORY:, 0], len(table.values)
+        self.range_ = range_of(table.values[:, 0])[:, None]
+        return table, X
+
+    def _given_seasons(self, table: Table) -> tuple[int, ...] | None:
+        """Seasons that were given or are those of the dates; None if values must tell."""
+        given = self.season
+        if isinstance(given, str) and given == "auto":
+            return told_seasons(table)
+        lengths = [] if given is None else list(given) if np.ndim(given) else [given]
+        if not all(is_integer(one) and one >= 1 for one in lengths):
+            refuse("season", given, "a number of steps, several of them, None or 'auto'")
+        found, rows = tuple(sorted({int(one) for one in lengths if one > 1})), len(table.values)
+        for one in sorted(set(found) - set(seen_seasons(found, rows))):
+            self.notes_.append(
+                f"a season of {one} steps is not used: {count(rows, 'value')} do not show it often "
+                "enough."
+            )
+        return found
+
+    def _seasons_before(self, row: int) -> tuple[int, ...]:
+        """The seasons as one would see them who knows the values before a row alone."""
+        if self._told is not None:
+            return seen_seasons(self._told, row)
+        found = detected_season(self.values_[: max(0, len(self.values_) - self.rows_ + row)])
+        return () if found is None else (found,)
+
+    def _set_limits(self, table: Table) -> None:
+        """What forecasts keep inside of: as given, or as the data suggest."""
+        low, high = (float(end) for end in self.range_[:, 0])
+        name = str(table.schema.names[0]).lower() if table.schema.names else ""
+        percent = low >= 0 and 1 < high <= 100 and any(word in name for word in PERCENT)
+        least = self.minimum if self.minimum is not None else 0.0 if low >= 0 else -np.inf
+        most = self.maximum if self.maximum is not None else 100.0 if percent else np.inf
+        if low < least or high > most:
+            raise ValueError(
+                f"y holds {short(low if low < least else high)}, outside of minimum={least:g} and "
+                f"maximum={most:g}. Give limits that hold all values."
+            )
+        self.limits_ = np.array([[least], [most]], dtype=float)
+
+    @property
+    def _limits(self) -> np.ndarray:
+        return self.limits_
+
+    def _say_limits(self) -> None:
+        """Say so if limits that nobody gave keep the forecast or its interval inside."""
+        if self.X_schema_ is not None and self.networks_ is not None:
+            return
+        free = copy(self)
+        free.limits_ = np.array([[-np.inf], [np.inf]])
+        mean, lower, upper = forecast_of(free, self.horizon, None, self.level, warn=False)
+        ends = np.nanmin([mean, *lower.values()]), np.nanmax([mean, *upper.values()])
+        for least, name, out in (
+            (0.0, "minimum", self.minimum is None and ends[0] < self.limits_[0, 0]),
+            (100.0, "maximum", self.maximum is None and ends[1] > self.limits_[1, 0]),
+        ):
+            if out:
+                never = "negative" if name == "minimum" else "more than 100 %"
+                lifted = (
+                    "minimum=-inf, or --allow-negative," if name == "minimum" else "maximum=inf"
+                )
+                self.notes_.append(
+                    f"forecasts and intervals are kept at {least:g}, because no value is {never}; "
+                    f"{lifted} lifts that."
+                )
+
+    # --- members ----------------------------------------------------------------------------------
+
+    def _search_networks(self, table: Table, X: Any) -> None:
+        """Search for networks if there is enough to learn from."""
+        values = table.values[:, 0]
+        self.search_ = self.networks_ = self.results_ = self.recipe_ = None
+        recipe = recipe_for(values, self.seasons_, self.horizon, self.effort, self.search)
+        if isinstance(recipe, str):
+            self.notes_.append(f"{recipe}: other members forecast alone.")
+            if X is not None:
+                self.notes_.append(
+                    "inputs known in advance are not used: only networks learn from them."
+                )
+            words = words_of_table(table, "y", "Other values take their place.")
+            warn_of(words + (() if table.index is None else words_of_dates(table.index)))
+        else:
+            given = (self.minimum, self.maximum) != (None, None)
+            search = recipe.search(
+                tuple(self.limits_[:, 0]) if given else None, self.random_state, self.device,
+                n_jobs=self.n_jobs, executor=self.executor, checkpoint=self.checkpoint,
+                progress=self.progress,
+            )  # fmt: skip
+            y = write(table.values, table.schema, table.index)
+            search.fit(y, *([] if X is None else [X]))
+            self.search_, self.recipe_ = search, recipe
+            self.networks_, self.results_ = search.best_estimator_, search.results_
+
+    def _priors(self, values: np.ndarray) -> dict[str, float]:
+        """Members, and what they weigh before errors are known."""
+        season = min(self.seasons_) if self.seasons_ else None
+        complete = filled(values[:, None], season)[:, 0]
+        priors = priors_for(complete, bool(self.seasons_), self.networks_ is not None)
+        self.names_ = tuple(priors)
+        return priors
+
+    def _past(self, values: np.ndarray) -> Past:
+        """Forecasts of all members of the same past stretches."""
+        own: list[np.ndarray] = []
+        season = min(self.seasons_, default=1)
+        if self.search_ is None:
+            rows = stretches(len(values), self.horizon, season)
+            truth, runs = values[rows], side_by_side(rows)
+        else:
+            found = self.search_._winners.outputs(next(iter(self.search_._results)))
+            rows, truth, runs = found.rows, found.truth[:, :, 0], self.networks_.runs_
+            own = [(truth - self.networks_.residuals_[:, :, 0])[None]]
+        starts, steps = rows[:, 0], rows.shape[1]
+        others = self._others(values, starts, self._seasons_before, steps)
+        past = Past(rows, truth, np.concatenate([*own, others]), runs)
+        if self.search_ is None:
+            return self._repeated(values, past, season)
+        # Members that do not know of a season yet are no match for plain forecasts that repeat it.
+        known = np.array([self._seasons_before(row) == self.seasons_ for row in starts], dtype=bool)
+        return past.part(known) if known.sum() >= FEW else past
+
+    def _repeated(self, values: np.ndarray, past: Past, season: int) -> Past:
+        """The past, with the season repeated by all where it was seen once, if that is better.
+
+        It cannot be followed yet: such stretches tell how large errors are, but not whose.
+        """
+        starts, steps = past.rows[:, 0], past.rows.shape[1]
+        once = np.flatnonzero((starts >= season) & (starts < 2 * season))
+        again = [baselines.seasonal_naive(values[:row], steps, season) for row in starts[once]]
+        both = np.reshape(again, (-1, steps)), past.outputs[:, once].mean(axis=0)
+        errors = [np.nansum(np.abs(one - past.truth[once])) for one in both]
+        if errors[0] < errors[1]:
+            past.outputs[:, once] = both[0]
+        return past
+
+    def _others(self, values: np.ndarray, starts: np.ndarray, seasons: Any, steps: int):
+        """What members that are no networks say, ``(members, starts, steps)``."""
+        names = [name for name in self.names_ if name != NETWORKS]
+        return forecasts_of(names, values, starts, seasons, steps)
+
+    def _set_errors(self, past: Past, outputs: np.ndarray) -> None:
+        """What intervals are made of: errors of past ``outputs (stretches, steps)``, or logarithms.
+
+        Which of them spreads more evenly is told by their densities, both in units of the values.
+        """
+        residuals = past.truth - outputs
+        residuals[np.abs(residuals) < EXACT * np.abs(self.range_).max()] = 0.0
+        self.past_, self.outputs_, self.given_ = past, outputs, None
+        self.residuals_ = residuals[:, :, None] if len(residuals) else np.full((1, 1, 1), np.nan)
+        self.runs_, self.log_residuals_ = past.runs + SURE, None
+        there = np.isfinite(past.truth)
+        if there.any() and (past.truth[there] > 0).all() and (outputs > 0).all():
+            logs = log_errors(past.truth, residuals)
+            plain, relative = (np.sqrt((one[there] ** 2).mean()) for one in (residuals, logs))
+            if 0 < relative * np.exp(np.log(outputs[there]).mean()) < plain:
+                self.log_residuals_ = logs[:, :, None]
+
+    # --- the verdict ------------------------------------------------------------------------------
+
+    def _judge(self, values: np.ndarray, past: Past, metric: Metric) -> None:
+        """Errors of all on the past stretches; give a plain forecast where it is clearly better."""
+        spread, (starts, steps) = spread_of(values), (past.rows[:, 0], past.rows.shape[1])
+        check_zeros([metric], values, starts, steps)
+        exact = EXACT * float(np.abs(self.range_).max())
+
+        def error(outputs: np.ndarray) -> float:
+            outputs = np.where(np.abs(outputs - past.truth) < exact, past.truth, outputs)
+            pairs = zip(past.truth, outputs, strict=True)
+            each = np.array([score_given(metric, *pair, spread) for pair in pairs])
+            return float(np.mean(each[~np.isnan(each)])) if not np.isnan(each).all() else np.nan
+
+        plain = plain_forecasts(values, self.seasons_, starts, steps)
+        plain = {name: np.clip(one, *self.limits_[:, 0]) for name, one in plain.items()}
+        self.baselines_ = {name: error(outputs) for name, outputs in plain.items()}
+        self.members_ = _table(self.names_, self.weights_, [error(one) for one in past.outputs])
+        own = error(self.outputs_)
+        if np.isnan(own):
+            words = "How good this forecast will be is not known: there is too little to tell."
+            self.verdict_ = Verdict(words, metric.name)
+            return
+        best = min(self.baselines_, key=lambda name: metric.cost(self.baselines_[name]))
+        lowest, level = self.baselines_[best], levels_of(self.level)[-1]
+        words, together = self._sentence(own, best, metric, past), own
+        if past.runs >= ENOUGH and metric.cost(lowest) < metric.times(own, CLEARLY):
+            share = compared(lowest, own, metric)
+            self._set_errors(past, plain[best])
+            self.given_, own = best, lowest
+            done = phrase(best, self.table_.index)
+            words = f"this is a plain forecast, {done}: it was {share} {TOGETHER} {_where(past)}"
+        coverage = self._coverage(past, level)
+        if coverage is not None:
+            words = f"{words}; {held_in_words(coverage, level)}"
+        self.verdict_ = Verdict(
+            f"{words[0].upper()}{words[1:]}.", metric.name, own, best, lowest, together, coverage,
+            level, len(starts), steps,
+        )  # fmt: skip
+
+    def _sentence(self, own: float, best: str, metric: Metric, past: Past) -> str:
+        """How the forecast compares with the best plain one, on the same past stretches."""
+        lowest, done = self.baselines_[best], phrase(best, self.table_.index)
+        words = f"{compared(own, lowest, metric)} {done}, the best plain forecast, {_where(past)}"
+        if metric.cost(own) <= metric.cost(lowest):
+            return words
+        if past.runs < ENOUGH:
+            return f"{words}, too little to tell that it will be again"
+        return f"{words}, but not clearly enough to give that one instead"
+
+    def _coverage(self, past: Past, level: float) -> float | None:
+        """The share of past values inside of intervals made of the other stretches."""
+        errors = self.residuals_ if self.log_residuals_ is None else self.log_residuals_
+        inside = []
+        for place, (_, apart) in enumerate(past.others()):
+            own = errors[place, :, 0]
+            if past.runs < ENOUGH or not np.isfinite(errors[apart]).any():
+                return None
+            low, high = interval(errors[apart], len(own), level, self.runs_ - 1)
+            inside += list((own >= low[:, 0])[~np.isnan(own)] & (own <= high[:, 0])[~np.isnan(own)])
+        return float(np.mean(inside)) if inside else None
+
+    # --- the forecast -----------------------------------------------------------------------------
+
+    def _forecast(self, horizon: int, X: Any) -> np.ndarray:
+        """The next values ``(horizon, 1)``."""
+        if X is not None and self.X_schema_ is None:
+            raise ValueError("X was given to forecast but not to fit: give it to both, or to none.")
+        if X is None and self.X_schema_ is not None and self.networks_ is not None:
+            raise ValueError(
+                "X was given to fit but not to forecast: inputs known in advance must be given to "
+                f"both. forecast needs one row of X for each of its {horizon} values."
+            )
+        if self.given_ is not None:
+            found = baselines.suiting(self.seasons_)[self.given_](self.values_, horizon)
+        else:
+            end = np.array([len(self.values_)])
+            each = self._others(self.values_, end, lambda _: self.seasons_, horizon)[:, 0]
+            if self.networks_ is not None:
+                each = np.concatenate([self.networks_._forecast(horizon, X).T, each])
+            found = mixed(each, self.weights_, self.range_[:, 0])
+        return np.clip(found, *self.limits_[:, 0])[:, None]
+
+    def _write(self, values: np.ndarray) -> Any:
+        index = None if self.timeline_ is None else self.timeline_.following(len(values))
+        return write(values, self.y_schema_, index)
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def _parts(self) -> dict[str, Any]:
+        """What a file holds of it: fitted values, and what is said of them as plain values."""
+        errors = [*self.members_["error"], *self.baselines_.values()]
+        known = tuple(None if np.isnan(one) else float(one) for one in errors)
+        said = astuple(self.verdict_), tuple(self.notes_), tuple(self.baselines_), known
+        return {one: getattr(self, one) for one in self._stored if one != "said"} | {"said": said}
+
+    @classmethod
+    def _restored(cls, params: dict[str, Any], fitted: dict[str, Any], networks: Any) -> Self:
+        """The forecaster that a file describes; raise a ValueError unless that fits together."""
+        try:
+            verdict, notes, plain, errors = fitted.pop("said")
+            model = cls(**params)
+            model._check()
+            for name, value in fitted.items():
+                setattr(model, name, value)
+            names, seasons, weights = model.names_, model.seasons_, model.weights_
+            first = names[0] == NETWORKS
+            sound = (
+                model.horizon <= HISTORY
+                and len(names) == len(weights)
+                and all(name in RULES for name in names[first:])
+                and first == (networks is not None)
+                and bool((weights >= 0).all() and weights.any())
+                and all(is_integer(one) and 1 < one < HISTORY for one in seasons)
+                and not np.isnan(model.values_).all()
+                and bool(np.isfinite(model.values_[~np.isnan(model.values_)]).all())
+                and len(model.range_) == 2
+                and (model.given_ is None or model.given_ in baselines.suiting(seasons))
+                and (model.timeline_ is not None) == (model.y_schema_.kind == "pandas")
+                and all(isinstance(one, str) for one in (*names, *notes, *plain, verdict[0]))
+            )
+            each = np.array([np.nan if one is None else one for one in errors], dtype=float)
+            model.members_ = _table(names, weights, list(each[: len(names)]))
+            model.baselines_ = dict(zip(plain, each[len(names) :].tolist(), strict=True))
+            model.verdict_, model.notes_ = Verdict(*verdict), list(notes)
+        except (TypeError, IndexError, AttributeError) as error:
+            raise ValueError(f"its fitted values do not belong together: {error}") from error
+        if not sound:
+            raise ValueError("its members, weights, seasons and values do not belong together")
+        model.networks_, model.search_, model.results_, model.recipe_ = networks, None, None, None
+        model.evaluation_ = None
+        return model
+
+
+def _table(names: tuple[str, ...], weights: np.ndarray, errors: list[float]) -> pd.DataFrame:
+    """Weights and errors of members."""
+    index = pd.Index(names, name="member")
+    return pd.DataFrame({"weight": weights, "error": errors}, index=index)
+
+
+def _where(past: Past) -> str:
+    """On what forecasts were compared."""
+    many = inflected(len(past.rows), "one past stretch", "{} past stretches")
+    return f"on {many} of {count(past.rows.shape[1], 'step')}"
+
+
+def unusual(values: np.ndarray, seasons: tuple[int, ...], index: Any) -> list[str]:
+    """Sentences about values at the end that are far from what those before them suggest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.sin(np.arange(60.0)) + 10
+    >>> unusual(y, (), None), unusual(np.append(y, 90.0), (), None)[0][:28]
+    ([], 'the last value, 90, is far f')
+    """
+    length = len(values)
+    starts = np.arange(max(4, length - LATEST - BEFORE), length)
+    if len(starts) < LATEST + LEAST:
+        return []
+    ahead = forecasts_of(["exponential smoothing"], values, starts, lambda _: seasons, LATEST)[0]
+    earlier = np.abs(values[starts] - ahead[:, 0])[:-LATEST]
+    typical = float(np.nanmedian(earlier)) if not np.isnan(earlier).all() else np.nan
+    if np.isnan(typical):
+        return []
+    before = values[: length - LATEST]
+    far = max(FAR * typical, EXACT * float(np.nanmax(np.abs(values))), float(np.nanstd(before)) / 2)
+    for steps in range(LATEST, 2, -1):  # a level that has shifted, the longest stretch of it
+        apart = values[-steps:] - ahead[-steps, :steps]
+        if (apart > far / 2).all() or (apart < -far / 2).all():  # of each, half as far is enough
+            where = "above" if apart[0] > 0 else "below"
+            return [
+                f"the last {steps} values are all far {where} what came before them suggests, by "
+                f"{in_words(float(np.median(np.abs(apart))))} in the middle: if their level has "
+                "shifted, little is known of what follows."
+            ]
+    said, since = [], len(starts) - LATEST  # the start of forecasts that no such value has spoilt
+    for place in range(since, len(starts)):
+        row, expected = int(starts[place]), float(ahead[since, place - since])
+        if abs(values[row] - expected) > far:
+            said.append(
+                f"{_place(row, length, index)}, {in_words(float(values[row]))}, is far from the "
+                f"{in_words(expected)} that the values before suggest: if it is a mistake, correct "
+                "it or leave it empty."
+            )
+        elif not said:
+            since = place + 1
+    return said
+
+
+def _place(row: int, length: int, index: Any) -> str:
+    """A row as a sentence begins with it."""
+    if index is not None and isinstance(index, pd.DatetimeIndex | pd.PeriodIndex):
+        return f"the value of {written(index[[row]])[0]}"
+    return "the last value" if row == length - 1 else f"the value in row {row}"
