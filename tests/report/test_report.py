@@ -255,8 +255,8 @@ def test_a_forecaster_gets_its_pictures(pages):
         "tide",
     ]
     wide = [f for f in pages["forecaster"].of("figure") if f.get("class") == "wide"]
-    assert len(wide) == 3
-    assert len(pages["forecaster"].of("svg")) == 10 + 3  # wide ones once more for narrow screens
+    assert len(wide) == 2
+    assert len(pages["forecaster"].of("svg")) == 10 + 2  # wide ones once more for narrow screens
     assert "2024-01-01 to 2024-08-17" in pages["forecaster"].text
 
 

@@ -15,8 +15,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import stats
-from sklearn.isotonic import isotonic_regression
+from scipy.optimize import isotonic_regression
+from scipy.special import ndtri, stdtrit
 
 from echofold._data.arguments import check_integer, refuse
 from echofold._data.missing import AS_KNOWN, words_of_table
@@ -249,7 +249,7 @@ def _typical(errors: np.ndarray) -> np.ndarray:
     share = size / np.where(largest > 0, largest, 1.0)
     found = largest * np.sqrt((share**2).sum(axis=0) / np.maximum(count, 1))
     whole = found.max() or 1.0
-    return whole * isotonic_regression(found / whole, sample_weight=np.maximum(count, 1e-9))
+    return whole * isotonic_regression(found / whole, weights=np.maximum(count, 1e-9)).x
 
 
 def _continued(typical: np.ndarray, horizon: int) -> np.ndarray:
@@ -276,7 +276,7 @@ def _ends(errors: np.ndarray, typical: np.ndarray, level: float, runs: float):
     weights = np.repeat([1.0, min(1.0, MIRRORED / runs)], len(pooled))
     upper = (1 + level) / 2
     low, middle, high = _quantiles(signs, weights, np.array([1 - upper, 0.5, upper]))
-    wider = stats.t.ppf(upper, max(runs, 2.0)) / stats.norm.ppf(upper)
+    wider = stdtrit(max(runs, 2.0), upper) / ndtri(upper)  # quantiles of Student's t, and normal
     return middle + wider * (low - middle), middle + wider * (high - middle)
 
 

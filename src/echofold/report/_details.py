@@ -85,7 +85,7 @@ def _series(search: Any) -> dict[str, Any]:
 
 def _facts(table: Any, facts: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], str]:
     """What is missing of a table, and where it begins and ends; its size in words."""
-    text = f"{len(table.values)} rows"
+    text = count(len(table.values), "row")
     if missing := int(np.isnan(table.values).sum()):
         facts = [*facts, ("Missing", f"{missing} of {table.values.size} values")]
     if table.index is not None:  # of dates, without their midnight

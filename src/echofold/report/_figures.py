@@ -110,8 +110,10 @@ def _of_search(
     elif validation.rows.shape[1] > 1:
         plot = partial(plots.error_by_step, search)
         words = "How the validation forecasts of the winner lose track, in the units of the data."
-        sections["validation"] = [Picture("steps", "Error by steps ahead", words, plot, True)]
-    sections["search"] = [*_candidates(search), *_agreement(search)]
+        sections["validation"] = [Picture("steps", "Error by steps ahead", words, plot)]
+    # A recipe has two values of most hyper-parameters, which make no surface.
+    wide = ahead is None or not ahead.members
+    sections["search"] = [*_candidates(search, wide), *_agreement(search)]
     sections["data"] = list(_data(search))
     sections["splits"] = list(_splits(search))
     return sections
@@ -270,7 +272,7 @@ def _taken_for(counts: np.ndarray, classes: np.ndarray, ax: Any) -> None:
 # --- candidates -----------------------------------------------------------------------------------
 
 
-def _candidates(search: Any) -> Iterator[Picture]:
+def _candidates(search: Any, surfaces: bool) -> Iterator[Picture]:
     """The ridge path of the winner, and the error over pairs of hyper-parameters."""
     found = scores_of(search, None).found
     ridge = found.sizes["ridge"] > 1
@@ -278,6 +280,8 @@ def _candidates(search: Any) -> Iterator[Picture]:
         caption = "The mean over splits decides; where the band is wide, splits disagree."
         plot = partial(plots.ridge_path, search, candidate=search.best_index_)
         yield Picture("ridge", "Ridge path of the winner", caption, plot)
+    if not surfaces:
+        return
     names = [
         name
         for name in found.attrs["hyper_parameters"]
