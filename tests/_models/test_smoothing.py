@@ -114,6 +114,8 @@ def test_theta_levels_and_demand_by_hand():
     walk = RNG.normal(size=200).cumsum()
     assert np.abs(levels_read(walk, 3) - walk[-1]).max() < 1.0
     assert (levels_read(np.exp(walk / 10), 3) > 0).all()
+    for rows in range(1, 20):  # before which there is little to learn
+        assert np.isfinite(levels_read(walk[:rows], 30)).all()
     # sizes 4 and 2 after 2 and 3 steps: size 4 - 0.2, distance 2.5 - 0.05 + 0.1 * 0.55
     expected = 0.95 * 3.8 / (0.9 * (0.9 * 2.5 + 0.1 * 2) + 0.1 * 3)
     np.testing.assert_allclose(croston(np.array([0, 4.0, 0, 0, 2.0]), 2), expected)

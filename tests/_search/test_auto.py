@@ -332,3 +332,36 @@ def test_why_no_networks_are_searched():
     ):
         assert words in recipe_for(y, seasons, 6)
     assert recipe_for(T[:50], (12,), 6).units == 15
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(60, 3000), marks=pytest.mark.fuzz)], ids=["few", "many"]
+)
+def test_random_series_have_sound_forecasts(seeds):
+    """Of any kind, size and length without networks, with values missing, for any season."""
+    for seed in seeds:
+        rng = np.random.RandomState(seed)
+        length = rng.choice([1, 2, 3, 5, 9, 13, 14, 23, 24, 25, 35])
+        y = [
+            rng.normal(size=length),
+            rng.normal(size=length).cumsum(),
+            np.exp(3 * rng.normal(size=length)),
+            rng.poisson(0.5, length).astype(float),
+            rng.standard_cauchy(length),
+            np.resize(rng.normal(size=4), length),
+        ][rng.randint(6)]
+        y = y * 10.0 ** rng.randint(-30, 30) + rng.choice([0.0, 1e6])
+        y[rng.rand(length) < rng.choice([0.0, 0.0, 0.6])] = np.nan
+        y[rng.randint(length)] = 1.0
+        season = [None, "auto", 4, 12, (4, 12)][rng.randint(5)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            model = fitted(y, int(rng.choice([1, 6, 40])), season=season)
+            mean, lower, upper = model.forecast()
+        low, high = np.nanmin(y), np.nanmax(y)
+        room = 2 * (high - low) + 1e-6 * max(abs(low), abs(high))
+        assert ((mean >= low - room) & (mean <= high + room)).all(), seed
+        known = np.isfinite(lower[0.9]) & np.isfinite(upper[0.9])
+        assert known.all() or not known.any(), seed
+        rounding = 1e-9 * max(abs(low), abs(high))
+        assert (~known | (lower[0.9] <= mean + rounding) & (mean <= upper[0.9] + rounding)).all()

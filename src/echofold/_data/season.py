@@ -77,7 +77,8 @@ def _brought_to_scale(y: np.ndarray) -> np.ndarray:
         if plain > np.log(GROWN) and log < plain / 2:
             y = np.log(y)
     t = np.linspace(-1, 1, len(y))
-    y = (y - y.mean()) / np.abs(y - y.mean()).max()
+    y = y - y.mean()
+    y = y / (np.abs(y).max() or 1.0)  # of logarithms that differ by less than their rounding
     return y - np.polyval(np.polyfit(t, y, 2), t)  # means over periods bend little then
 
 

@@ -25,6 +25,7 @@ LARGEST = 700.0  # of a number whose exponential is finite
 SMALLEST = 1e-300
 JITTER = 1e-12
 CHUNK = 128  # rows whose errors are held at a time
+LEARNED = 10  # values that direct forecasts are learned from, at least
 CLIPPED = 5.0  # typical changes: larger ones count as such
 
 
@@ -270,6 +271,8 @@ def theta(y: np.ndarray, horizon: int) -> np.ndarray:
 
 def levels_read(y: np.ndarray, horizon: int) -> np.ndarray:
     """Direct forecasts: the change over each number of steps, read from gaps to smoothed levels."""
+    if len(y) < LEARNED:
+        return np.repeat(y[-1], horizon)
     shares = np.array([0.1, 0.2, 0.35, 0.5, 0.7])
     log = bool(y.min() > 0)
     z = np.log(y) if log else y

@@ -652,7 +652,7 @@ def unusual(values: np.ndarray, seasons: tuple[int, ...], index: Any) -> list[st
     starts = np.arange(max(4, length - LATEST - BEFORE), length)
     if len(starts) < LATEST + LEAST:
         return []
-    ahead = forecasts_of(["exponential smoothing"], values, starts, lambda _: seasons, LATEST)[0]
+    ahead = forecasts_of(["additive smoothing"], values, starts, lambda _: seasons, LATEST)[0]
     earlier = np.abs(values[starts] - ahead[:, 0])[:-LATEST]
     typical = float(np.nanmedian(earlier)) if not np.isnan(earlier).all() else np.nan
     if np.isnan(typical):
