@@ -59,7 +59,7 @@ from echofold.metrics._metric import Metric, resolve
 TOGETHER = "all members together"
 CLEARLY = 0.9  # of the error of all members, below which a plain forecast is given instead,
 ENOUGH = 5  # if that was seen on as many stretches that do not overlap
-FEW = 3  # stretches that are enough to leave out others
+FEW = 3  # stretches that do not overlap, which are enough to leave out others
 SURE = 2  # stretches that the agreement of several members counts as, for intervals
 EXACT = 1e-9  # of the values: smaller errors are rounding
 FAR = 6.0  # times the typical error of one step, beyond which values at the end are named
@@ -454,7 +454,8 @@ class AutoForecaster(NamedParameters, BaseEstimator):
             return self._repeated(values, past, season)
         # Members that do not know of a season yet are no match for plain forecasts that repeat it.
         known = np.array([self._seasons_before(row) == self.seasons_ for row in starts], dtype=bool)
-        return past.part(known) if known.sum() >= FEW else past
+        known_past = past.part(known)
+        return known_past if known_past.runs >= FEW else past
 
     def _repeated(self, values: np.ndarray, past: Past, season: int) -> Past:
         """The past, with the season repeated by all where it was seen once, if that is better.
@@ -535,8 +536,9 @@ class AutoForecaster(NamedParameters, BaseEstimator):
     def _sentence(self, own: float, best: str, metric: Metric, past: Past) -> str:
         """How the forecast compares with the best plain one, on the same past stretches."""
         lowest, done = self.baselines_[best], phrase(best, self.table_.index)
-        words = f"{compared(own, lowest, metric)} {done}, the best plain forecast, {_where(past)}"
-        if metric.cost(own) <= metric.cost(lowest):
+        share = compared(own, lowest, metric)
+        words = f"{share} {done}, the best plain forecast, {_where(past)}"
+        if metric.cost(own) <= metric.cost(lowest) or share == "as good as":
             return words
         if past.runs < ENOUGH:
             return f"{words}, too little to tell that it will be again"
