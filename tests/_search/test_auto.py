@@ -169,7 +169,9 @@ def test_no_plain_forecast_that_was_better_goes_without_a_reason():
         assert "too little to tell" in noise.verdict_.words
 
 
-@pytest.mark.parametrize("y", [MONTHS, MONTHS[:20], np.array(ODD["counts"]), np.array([4.0])])
+@pytest.mark.parametrize(
+    "y", [MONTHS, MONTHS[:20], MONTHS[:30], np.array(ODD["counts"]), np.array([4.0])]
+)
 def test_a_file_holds_the_same_model(tmp_path, y):
     model = fitted(y)
     save(model, tmp_path / "model")
@@ -297,6 +299,18 @@ def test_stretches_lie_in_the_later_half():
             assert rows[0, 0] >= length // 2 - rows.shape[1]
     assert len(stretches(1, 3)) == 0
     assert stretches(40, 6, 24)[0, 0] == 24 and stretches(24, 6, 24)[0, 0] == 18
+
+
+def test_a_season_that_was_seen_once_is_repeated_in_part():
+    model = fitted(MONTHS[:18], 6)
+    assert model.once_ == 12 and model.names_[-1] == "last season" and model.seasons_ == ()
+    np.testing.assert_array_equal(
+        model._others(model.values_, np.array([18]), lambda _: (), 6)[-1, 0], MONTHS[6:12]
+    )
+    truth = MONTHS[18:24]
+    without = fitted(MONTHS[:18], 6, season=None).forecast().mean
+    assert ((model.forecast().mean - truth) ** 2).mean() < ((without - truth) ** 2).mean()
+    assert fitted(MONTHS[:11]).once_ is fitted(MONTHS[:24]).once_ is None
 
 
 def test_members_and_plain_forecasts_are_compared_where_both_know_the_seasons():

@@ -26,6 +26,7 @@ from echofold._machine.notices import warn_of
 from echofold._models.base import Stored, whole_or_not_at_all
 from echofold._models.combination import (
     NETWORKS,
+    ONCE,
     RULES,
     Past,
     forecasts_of,
@@ -141,6 +142,7 @@ class AutoForecaster(NamedParameters, BaseEstimator):
     weights_: np.ndarray
     given_: str | None
     seasons_: tuple[int, ...]
+    once_: int | None
     limits_: np.ndarray
     range_: np.ndarray
     values_: np.ndarray
@@ -157,6 +159,7 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         "values_": Stored("floats", ("rows",), finite=False),
         "rows_": Stored("count"),
         "seasons_": Stored("plain"),
+        "once_": Stored("count", optional=True),
         "limits_": Stored("range", ("outputs",), finite=False),
         "range_": Stored("floats", ("ends", "outputs")),
         "names_": Stored("plain"),
@@ -211,9 +214,7 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         values = table.values[:, 0]
         self.table_, self.notes_, self.evaluation_ = table, [], None
         self._told = self._given_seasons(table)
-        self.seasons_ = self._seasons_before(len(values))
-        if self._told is None and self.seasons_:
-            self.notes_.append(f"season of {self.seasons_[0]} steps found in the values.")
+        self._set_seasons(len(values))
         self._set_limits(table)
         self._search_networks(table, X)
         priors = self._priors(values)
@@ -346,13 +347,21 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         lengths = [] if given is None else list(given) if np.ndim(given) else [given]
         if not all(is_integer(one) and one >= 1 for one in lengths):
             refuse("season", given, "a number of steps, several of them, None or 'auto'")
-        found, rows = tuple(sorted({int(one) for one in lengths if one > 1})), len(table.values)
-        for one in sorted(set(found) - set(seen_seasons(found, rows))):
+        return tuple(sorted({int(one) for one in lengths if one > 1}))
+
+    def _set_seasons(self, rows: int) -> None:
+        """Seasons that can be followed, or repeated; say which was found, or cannot be used."""
+        self.seasons_ = self._seasons_before(rows)
+        if self._told is None and self.seasons_:
+            self.notes_.append(f"season of {self.seasons_[0]} steps found in the values.")
+        once = [one for one in self._told or () if one <= rows < 2 * one]
+        self.once_ = min(once) if once and not self.seasons_ else None
+        unused = set(self._told or ()) - {*self.seasons_, self.once_}
+        for one in () if isinstance(self.season, str) else sorted(unused):
             self.notes_.append(
                 f"a season of {one} steps is not used: {count(rows, 'value')} do not show it often "
                 "enough."
             )
-        return found
 
     def _seasons_before(self, row: int) -> tuple[int, ...]:
         """The seasons as one would see them who knows the values before a row alone."""
@@ -432,7 +441,8 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         """Members, and what they weigh before errors are known."""
         season = min(self.seasons_) if self.seasons_ else None
         complete = filled(values[:, None], season)[:, 0]
-        priors = priors_for(complete, bool(self.seasons_), self.networks_ is not None)
+        networks, once = self.networks_ is not None, self.once_ is not None
+        priors = priors_for(complete, bool(self.seasons_), networks, once)
         self.names_ = tuple(priors)
         return priors
 
@@ -473,8 +483,12 @@ class AutoForecaster(NamedParameters, BaseEstimator):
 
     def _others(self, values: np.ndarray, starts: np.ndarray, seasons: Any, steps: int):
         """What members that are no networks say, ``(members, starts, steps)``."""
-        names = [name for name in self.names_ if name != NETWORKS]
-        return forecasts_of(names, values, starts, seasons, steps)
+        names = [name for name in self.names_ if name in RULES]
+        found = forecasts_of(names, values, starts, seasons, steps)
+        if self.once_ is None:
+            return found
+        again = [baselines.seasonal_naive(values[:row], steps, self.once_) for row in starts]
+        return np.concatenate([found, np.reshape(again, (1, len(starts), steps))])
 
     def _set_errors(self, past: Past, outputs: np.ndarray) -> None:
         """What intervals are made of: errors of past ``outputs (stretches, steps)``, or logarithms.
@@ -604,7 +618,8 @@ class AutoForecaster(NamedParameters, BaseEstimator):
             sound = (
                 model.horizon <= HISTORY
                 and len(names) == len(weights)
-                and all(name in RULES for name in names[first:])
+                and all(name in RULES for name in names[first : -1 if model.once_ else None])
+                and (model.once_ is None or (names[-1] == ONCE and model.once_ < HISTORY))
                 and first == (networks is not None)
                 and bool((weights >= 0).all() and weights.any())
                 and all(is_integer(one) and 1 < one < HISTORY for one in seasons)
