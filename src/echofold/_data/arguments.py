@@ -282,3 +282,17 @@ def candidate_seed(candidate: dict[str, Any], default: int) -> int:
             "for the seed of the search."
         )
     return int(given)
+
+
+def given_params(value: Any) -> dict[str, Any]:
+    """Parameters of an estimator or a search that were not left at their defaults."""
+    defaults = {k: p.default for k, p in inspect.signature(type(value)).parameters.items()}
+    given = value.get_params(deep=False)
+    return {k: v for k, v in given.items() if not _same(v, defaults[k])}
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter is its default."""
+    plain = bool | int | float | str
+    equal = isinstance(value, plain) and type(value) is type(default) and value == default
+    return value is default or equal

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ class Past:
         rows = self.rows[which]
         return Past(rows, self.truth[which], self.outputs[:, which], side_by_side(rows))
 
-    @property
+    @cached_property
     def errors(self) -> np.ndarray:
         """Mean absolute errors ``(stretches, members)``, NaN where there is no value."""
         known = np.isfinite(self.truth)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from copy import copy
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
@@ -248,7 +248,8 @@ class AutoForecaster(NamedParameters, BaseEstimator):
             ``mean``, and ``lower`` and ``upper`` by level, in the kind of ``y``.
         """
         check_is_fitted(self, "weights_")
-        steps, levels = self.horizon if horizon is None else horizon, level or self.level
+        steps = self.horizon if horizon is None else horizon
+        levels = self.level if level is None else level
         found = forecast_of(self, steps, X, levels, warn=False)
         warn_of(words_beyond(self.residuals_, steps) if steps > self.horizon else ())
         return found
@@ -477,9 +478,11 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         again = [baselines.seasonal_naive(values[:row], steps, season) for row in starts[once]]
         both = np.reshape(again, (-1, steps)), past.outputs[:, once].mean(axis=0)
         errors = [np.nansum(np.abs(one - past.truth[once])) for one in both]
-        if errors[0] < errors[1]:
-            past.outputs[:, once] = both[0]
-        return past
+        if not errors[0] < errors[1]:
+            return past
+        outputs = past.outputs.copy()
+        outputs[:, once] = both[0]
+        return replace(past, outputs=outputs)
 
     def _others(self, values: np.ndarray, starts: np.ndarray, seasons: Any, steps: int):
         """What members that are no networks say, ``(members, starts, steps)``."""

@@ -5,17 +5,17 @@ The one place of these defaults: `AutoForecaster`, and all that call it, take th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from echofold._data.arguments import check_count, check_names, refuse
+from echofold._data.arguments import check_count, check_names, is_integer, refuse
 from echofold._data.text import inflected
 from echofold._models.forecaster import ESNForecaster
-from echofold._search.search import ESNSearchCV
+from echofold._search.search import ESNSearchCV, check_one_of
 from echofold._search.selection import FINALS
 from echofold._search.spaces import GRIDS, LONG, OFTEN, RIDGE, Forms
 from echofold.schemes import BY_NAME, sizes_of
@@ -49,7 +49,9 @@ def forms_of(values: np.ndarray, seasons: tuple[int, ...], asked: Mapping[str, A
     if log is None and len(values) >= LONG:
         log = False  # seldom worth its time there
     if lags is not None:
-        lags = tuple(tuple(one) for one in (lags if np.ndim(lags[0]) or not lags else [lags]))
+        lags = (lags,) if is_integer(lags) else lags
+        several = any(isinstance(one, list | tuple) for one in lags)
+        lags = tuple(tuple(one) for one in (lags if several else [lags]))
         longest = max(lags, key=sum)
         if len(values) < 3 * sum(longest) + 20:
             raise ValueError(
@@ -166,11 +168,11 @@ def recipe_for(
     among = forms.fitting(rows)
     lost = max(sum(form["difference"]) for form in among)
     most, valid = stretch_sizes(length, horizon, lost)
-    k = asked.get("k")
-    if k is not None and k > max(most, rows_of(length, lost) // 2 - valid + 1):
+    left, k = rows_of(length, lost), asked.get("k")
+    fitting = max(1, left - left // 2 - valid + 1)  # validations that start in the second half
+    if k is not None and k > fitting:
         raise ValueError(
-            f"k={k} splits of {valid} steps do not fit in {rows_of(length, lost)} rows; use at "
-            f"most {most}."
+            f"k={k} splits of {valid} steps do not fit in {left} rows; use at most {fitting}."
         )
     grid, draws = EFFORTS[effort]
     if effort == "normal" and length >= LONG:
@@ -205,17 +207,12 @@ def check_settings(asked: Mapping[str, Any] | None, effort: str) -> dict[str, An
         refuse("search", asked, f"a dict with some of {', '.join(SETTINGS)}")
     check_names(list(asked), SETTINGS, "search", ValueError)
     given = {name: value for name, value in asked.items() if value is not None}
-    _check_one_of(given, "scheme", (*FORWARD, "all"))
-    _check_one_of(given, "grid", GRIDS)
-    _check_one_of(given, "final", FINALS)
+    for name, allowed in (("scheme", (*FORWARD, "all")), ("grid", GRIDS), ("final", FINALS)):
+        if name in given:
+            check_one_of(name, given[name], allowed)
     for name in {"k", "units", "draws"} & given.keys():
         check_count(name, given[name])
     return given
-
-
-def _check_one_of(given: Mapping[str, Any], name: str, allowed: Collection[str]) -> None:
-    if name in given and given[name] not in allowed:
-        refuse(name, given[name], f"one of {', '.join(map(repr, allowed))}")
 
 
 def scheme_of(name: str, **sizes: Any) -> Any:

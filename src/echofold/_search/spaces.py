@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from echofold._data.arguments import given_params
 from echofold._data.dates import timeline
 from echofold._data.lazy import is_long
 from echofold._data.season import calendar_seasons, detected_season, seen_seasons
@@ -123,16 +121,9 @@ def automatic_space(estimator: Any, data: tuple, named: dict[str, Any]) -> list[
 
 def _left_alone(estimator: Any) -> set[str]:
     """Names of parameters that have their default, and mean something beside the others."""
-    defaults = inspect.signature(type(estimator)).parameters
-    given = estimator.get_params(deep=False)
-    free = {name for name, value in given.items() if _same(value, defaults[name].default)}
+    free = estimator.get_params(deep=False).keys() - given_params(estimator).keys()
     if "reservoir" not in free:
         free -= {"leak_rate", "spectral_radius", "input_scaling"}
     if "season" not in free:
         free -= {"harmonics"}
     return free
-
-
-def _same(value: Any, default: Any) -> bool:
-    """Whether a parameter was left at its default."""
-    return value is default or (np.ndim(value) == 0 and bool(value == default)) or value == ()

@@ -12,7 +12,7 @@ import pandas as pd
 from echofold._data.dates import written
 from echofold._data.text import count, figure
 from echofold._models.forecast import Forecast
-from echofold._search.auto import AutoForecaster
+from echofold._search.auto import EXACT, AutoForecaster
 from echofold._search.evaluate import beginnings, check_zeros, errors_on, starts_of
 from echofold._search.selection import FINALS, mean_ridge
 from echofold._search.verdict import plain_errors, short_name
@@ -23,7 +23,6 @@ from echofold.metrics._metric import resolve
 
 LEVEL = 0.9
 OURS = "automatic forecast"
-EXACT = 1e-9  # of the values: smaller errors are rounding
 MOST = 14  # held-out values that are printed; of more, the first and last of them
 
 

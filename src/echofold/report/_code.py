@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+from echofold._data.arguments import given_params
 
 WIDTH = 88
 BY_ADDRESS = (object.__repr__, type.__repr__)  # no expression, but what or where something is
@@ -48,7 +49,7 @@ class Written:
         """An estimator with the parameters that differ from their defaults."""
         given = [
             f"{k}={self.value(v, k, indent)}"
-            for k, v in _given(value).items()
+            for k, v in given_params(value).items()
             if k != "random_state" or isinstance(v, Integral)
         ]
         name = type(value).__name__
@@ -94,7 +95,7 @@ def code_of(search: Any, data: str) -> str:
     """Python that repeats the search; ``data`` describes what it was fitted on."""
     written, reader = Written(), search._reader
     lines = [written.call(search.estimator, 4), written.value(search.space_, "space", 4)]
-    for name, value in _given(search).items():
+    for name, value in given_params(search).items():
         if name not in ELSEWHERE:
             lines.append(f"{name}={written.value(value, name, 4)}")
     own = search.estimator.random_state if search.random_state is None else search.random_state
@@ -148,19 +149,6 @@ def _bracketed(left: str, parts: list[str], right: str, indent: int) -> str:
     else:
         body = "\n".join(f"{pad}{part}," for part in parts)
     return f"{left}\n{body}\n{' ' * indent}{right.lstrip(',')}"
-
-
-def _given(value: Any) -> dict[str, Any]:
-    """Parameters of an estimator or a search that were not left at their defaults."""
-    defaults = {k: p.default for k, p in inspect.signature(type(value)).parameters.items()}
-    given = value.get_params(deep=False)
-    return {k: v for k, v in given.items() if not _same(v, defaults[k])}
-
-
-def _same(value: Any, default: Any) -> bool:
-    plain = bool | int | float | str
-    equal = isinstance(value, plain) and type(value) is type(default) and value == default
-    return value is default or equal
 
 
 def _indices(value: Any) -> bool:
