@@ -356,7 +356,7 @@ def by_hand(W, about):
         "bias_scaling": 1.0, "connectivity": 1.0, "ridge": 1e-6, "penalize_bias": False,
         "W_in": None, "washout": "auto", "scale": "standard", "random_state": None, "device": "cpu",
         "reservoir": None, "readout": "inputs+states", "output_range": None, "log": False,
-        "difference": {"tuple": []}, "season": None, "harmonics": 3,
+        "difference": {"tuple": []}, "season": None, "harmonics": 3, "steps": "closed",
     }  # fmt: skip
     text = {"format": 1, "class": "ESNForecaster", "params": params, "fitted": fitted}
     members = {"echofold.json": json.dumps(text).encode(), "a.npy": array(W_in)}

@@ -186,7 +186,9 @@ class Problem:
 
     # Of forecasts: how targets represent a series, all levels of it (series, outputs), and its
     # values, which levels may lose digits of: these are scored against. Outputs are kept inside of
-    # limits, levels (low, high) of arrays (outputs,), before they are fed back.
+    # limits, levels (low, high) of arrays (outputs,), before they are fed back. A row may have
+    # targets of several steps, (n, steps * outputs): its own value, and those of the rows after it.
+    steps: int = 1
     form: Representation = Form()
     levels: np.ndarray = field(default_factory=NONE)
     series: np.ndarray = field(default_factory=NONE)
@@ -254,13 +256,15 @@ class Problem:
 
     @cached_property
     def scored(self) -> Problem:
-        """The same rows as they are scored: targets that no longer need to be brought back."""
+        """The same rows as they are scored: targets of one step, that are no more brought back."""
         if not self.brought_back:
-            return self
+            if self.steps == 1:
+                return self
+            return replace(self, targets=self.targets[:, : len(self.unit)], steps=1)
         first, ones = self.first_target, np.ones_like(self.unit)
         return replace(
             self, targets=self.series[first : first + self.rows], unit=ones, offset=0 * ones,
-            form=Form(), levels=NONE(), series=NONE(), limits=None,
+            form=Form(), levels=NONE(), series=NONE(), limits=None, steps=1,
         )  # fmt: skip
 
     def before(self, rows: np.ndarray) -> np.ndarray:
@@ -312,6 +316,28 @@ def forecasting(
         series=series,
         limits=limits,
     )
+
+
+def in_steps(problem: Problem, steps: int) -> Problem:
+    """The same rows with targets ``(n, steps * outputs)`` of so many steps from each on.
+
+    Trained on are rows whose targets all have a weight, which is the mean of theirs: not the last
+    ones, of which some are not known yet.
+    """
+    if steps == 1:
+        return problem
+    at = np.arange(problem.rows)[:, None] + np.arange(steps)
+    there, at = at < problem.rows, np.minimum(at, problem.rows - 1)
+    targets = np.where(there[:, :, None], problem.targets[at], 0.0).reshape(problem.rows, -1)
+    weights = there * (1.0 if problem.weights is None else problem.weights[at])
+    weights = np.where((weights > 0).all(axis=1), weights.mean(axis=1), 0.0)
+    if np.count_nonzero(weights) < 2:
+        raise ValueError(
+            f"steps={steps} needs rows that are followed by as many values, and "
+            f"{problem.rows} rows after the washout have fewer than two of them. Give a longer "
+            "series, fewer steps or steps='closed'."
+        )
+    return replace(problem, targets=targets, weights=weights, steps=steps)
 
 
 def regression(

@@ -1,7 +1,8 @@
 """Run reservoirs on their own output: closed loops, with the errors they make on the way.
 
-A column is a (candidate, split, ridge) trajectory. Nothing here knows what a step of a reservoir
-is. Callers hold `_machine.device.engine`.
+A column is a (candidate, split, ridge) trajectory. A readout may say several steps at once, its
+plan: it is asked again when these are over. Nothing here knows what a step of a reservoir is.
+Callers hold `_machine.device.engine`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from echofold._data.represent import Inverse
 from echofold._engine.kind import Reservoirs
@@ -34,13 +36,15 @@ class Trajectories(NamedTuple):
     """Columns under way.
 
     ``x (units, columns)``, ``y (outputs, columns)``, ``error (columns,)``; ``past`` are the levels
-    ``(room, outputs, columns)`` before the next step, the one of step ``n`` at ``n % room``.
+    ``(room, outputs, columns)`` before the next step, the one of step ``n`` at ``n % room``;
+    ``plan (steps, outputs, columns)`` is what the readout last said, None if that is one step.
     """
 
     x: Any
     y: Any
     error: Any
     past: Any
+    plan: Any = None
 
 
 class Course(NamedTuple):
@@ -103,8 +107,13 @@ def _output(course: Course, y, before, past, step, sum_: str):
 
 def first_output(r: Reservoirs, readout, inputs, x, course: Course, past, sum_: str):
     """Columns after their first output, from true inputs and states."""
-    y = _readout(r, readout, inputs, x)
-    return Trajectories(x, *_output(course, y, jnp.zeros(y.shape[1]), past, 0, sum_))
+    y, plan = _readout(r, readout, inputs, x), None
+    outputs, columns = course.targets.shape[1], y.shape[1]
+    if len(y) > outputs:
+        plan = y.reshape(-1, outputs, columns)
+        y = plan[0]
+    y, error, past = _output(course, y, jnp.zeros(columns), past, 0, sum_)
+    return Trajectories(x, y, error, past, plan)
 
 
 def closed_step(r: Reservoirs, readout, course: Course, sum_: str, n, going):
@@ -112,8 +121,16 @@ def closed_step(r: Reservoirs, readout, course: Course, sum_: str, n, going):
     row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
     u = jnp.concatenate([going.y, course.known[row].T])
     x = r.step(going.x, u)
-    y = _readout(r, readout, u, x)
-    return Trajectories(x, *_output(course, y, going.error, going.past, n, sum_))
+    plan = going.plan
+    if plan is None:
+        y = _readout(r, readout, u, x)
+    else:
+        place = n % len(plan)
+        again = partial(_readout, r, readout, u, x)
+        plan = lax.cond(place == 0, lambda: again().reshape(plan.shape), lambda: going.plan)
+        y = lax.dynamic_index_in_dim(plan, place, keepdims=False)
+    y, error, past = _output(course, y, going.error, going.past, n, sum_)
+    return Trajectories(x, y, error, past, plan)
 
 
 def _steps(r: Reservoirs, readout, course: Course, sum_: str, going, first, count):
@@ -155,8 +172,12 @@ def begin(
 
     ``before (room, outputs, columns)`` are the levels before it, the last one last.
     """
-    past = np.zeros((0, *readout.shape[1:])) if before is None else before
-    return _begin(r, readout, inputs, x, course, past, sum_=sum_)
+    return _begin(r, readout, inputs, x, course, _levels(before, course, x), sum_=sum_)
+
+
+def _levels(before, course: Course, x):
+    """The levels before the first output; none where none are used."""
+    return np.zeros((0, course.targets.shape[1], x.shape[1])) if before is None else before
 
 
 def proceed(
@@ -203,15 +224,15 @@ def generate(
     """Outputs ``(steps, outputs, columns)`` of a closed loop.
 
     ``x (units, columns)`` is the state after the true ``inputs (inputs, columns)``, or before them
-    if ``behind``; ``readout`` is ``(1 + features, outputs, columns)``; row ``j`` of ``known (steps,
-    known inputs)`` stands beside the fed-back output at step ``j`` (row 0 is already part of
-    ``inputs``). A diverging column turns infinite and disturbs no other. An ``inverse`` with limits
-    needs the ``unit`` of outputs, and the levels ``before`` as `begin` takes them.
+    if ``behind``; ``readout`` is ``(1 + features, outputs, columns)``, of as many steps as it says
+    at once; row ``j`` of ``known (steps, known inputs)`` stands beside the fed-back output at step
+    ``j`` (row 0 is already part of ``inputs``). A diverging column turns infinite and disturbs no
+    other. An ``inverse`` with limits needs the ``unit`` of outputs, and the levels ``before`` as
+    `begin` takes them.
     """
-    outputs, columns = readout.shape[1:]
-    nowhere = np.zeros(columns, dtype=int)
-    known, targets = np.reshape(known, (steps, -1)), np.zeros((1, outputs))
+    nowhere, known = np.zeros(readout.shape[2], dtype=int), np.reshape(known, (steps, -1))
+    outputs = len(inputs) - known.shape[1]
+    targets = np.zeros((1, outputs))
     course = Course(known, targets, nowhere, nowhere, np.ones(outputs) * unit, inverse)
-    past = np.zeros((0, *readout.shape[1:])) if before is None else before
-    run = outputs_of(r, readout, inputs, x, course, past, steps=steps, behind=behind)
-    return np.asarray(run)
+    past = _levels(before, course, x)
+    return np.asarray(outputs_of(r, readout, inputs, x, course, past, steps=steps, behind=behind))

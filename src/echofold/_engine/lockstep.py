@@ -95,7 +95,7 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
     if not isinstance(W, np.ndarray):
         return _device_candidates(source, W, starts, runs)
     problem, columns = source.problem, flatten(W, starts, runs)
-    shape = len(columns.candidate), runs.longest, problem.targets.shape[1]
+    shape = len(columns.candidate), runs.longest, len(problem.unit)
     all_outputs = np.empty(shape)
     with engine(source.device):
         for part, width in blocks(columns, source.device):
@@ -179,7 +179,7 @@ def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
 def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:
     """Levels ``(room, outputs, runs)`` before the rows ``start (runs,)``; none if none are used."""
     if not problem.brought_back:
-        return np.zeros((0, problem.targets.shape[1], len(start)))
+        return np.zeros((0, len(problem.unit), len(start)))
     return problem.form.past(problem.before(start))
 
 
@@ -249,20 +249,23 @@ def _start(source: States, columns: Columns, tolerance=None, steps: int | None =
 
 
 class Paused:
-    """Columns that are run some at a time: ``error (columns,)`` are the errors so far.
+    """Columns that are run some at a time; on the host, none has made its first output yet."""
 
-    On the host, ``x (columns, units)``, ``y (columns, outputs)`` and ``past`` are arrays, and no
-    column has made its first output.
-    """
+    going: Trajectories
 
     def __init__(self, source: States, W, starts, runs: Runs, sum_: Sum):
-        self.source, self.sum = source, sum_
+        self.source, self.sum, problem = source, sum_, source.problem
         self.columns = flatten(W, starts, runs)
-        count, outputs = len(self.columns.candidate), W.shape[-1]
-        self.x = np.zeros((count, source.reservoirs.shape[0]))
-        self.y, self.error = np.zeros((count, outputs)), np.zeros(count)
-        problem = source.problem
-        self.past = np.zeros((count, problem.form.room if problem.brought_back else 0, outputs))
+        count, outputs = len(self.columns.candidate), len(problem.unit)
+        x, y = np.zeros((source.reservoirs.shape[0], count)), np.zeros((outputs, count))
+        past = np.zeros((problem.form.room if problem.brought_back else 0, outputs, count))
+        plan = np.zeros((problem.steps, outputs, count)) if problem.steps > 1 else None
+        self.going = Trajectories(x, y, np.zeros(count), past, plan)
+
+    @property
+    def error(self) -> np.ndarray:
+        """Errors ``(columns,)`` so far."""
+        return np.asarray(self.going.error)
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""
@@ -275,15 +278,12 @@ class Paused:
             if first == 0:
                 going = begin(*begun, sum_=self.sum.of)
             else:
-                past = np.moveaxis(self.past[index], 0, 2)
-                going = Trajectories(self.x[index].T, self.y[index].T, self.error[index], past)
+                going = jax.tree.map(partial(np.take, indices=index, axis=-1), self.going)
             start = max(first, 1)
             if to > start:
                 going, _ = proceed(r, readout, going, along, start, to - start, self.sum.of)
-            self.x[at] = np.asarray(going.x).T[:count]
-            self.y[at] = np.asarray(going.y).T[:count]
-            self.error[at] = np.asarray(going.error)[:count]
-            self.past[at] = np.moveaxis(np.asarray(going.past), 2, 0)[:count]
+            for all_, new in zip(jax.tree.leaves(self.going), jax.tree.leaves(going), strict=True):
+                all_[..., at] = np.asarray(new)[..., :count]
 
 
 def paused(source: States, W, starts, runs: Runs, sum_: Sum) -> Paused:
@@ -419,11 +419,10 @@ class PausedOnDevice(Paused):
             W = runs.of_splits(W)
             self.shape = W.shape[:3]
             self.readout, self.going = _begun(self.r, W, starts, self.along, before, sum_=sum_.of)
-        self.error = np.array(self.going.error)
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""
-        count, first = len(self.error), max(first, 1)
+        count, first = self.readout.shape[-1], max(first, 1)
         for place in range(0, len(columns) if to > 1 else 0, ACCELERATOR_COLUMNS):
             part = columns[place : place + ACCELERATOR_COLUMNS]
             width = FEW_COLUMNS if len(part) <= FEW_COLUMNS else ACCELERATOR_COLUMNS
@@ -433,7 +432,6 @@ class PausedOnDevice(Paused):
                 self.r, self.readout, self.going, self.along, index, first, to,
                 shape=self.shape, sum_=self.sum.of,
             )  # fmt: skip
-        self.error = np.array(self.going.error)
 
 
 @program

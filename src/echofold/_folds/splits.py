@@ -140,6 +140,21 @@ class RowSplits:
         train, valid = ([sets[i] for i in which] for sets in (self.train, self.valid))
         return replace(self, train=train, valid=valid)
 
+    def in_steps(self, steps: int) -> RowSplits:
+        """The same splits where a row trains if its target and the next, ``steps`` in all, do."""
+        if steps == 1:
+            return self
+        train = [tuple((a, b - steps + 1) for a, b in one if b - a >= steps) for one in self.train]
+        if not all(train):
+            split = train.index(())
+            longest = max(b - a for a, b in self.train[split])
+            raise ValueError(
+                f"steps={steps}, but split {split + 1} of {len(self)} of cv={self.name} trains on "
+                f"at most {longest} rows in a row: no row there is followed by so many. Use fewer "
+                "steps, or a scheme that trains on more."
+            )
+        return replace(self, train=train)
+
     def with_values(self, present: np.ndarray | None) -> RowSplits:
         """Those of which some validation row is ``present (n,)``; None stands for all rows."""
         if present is None:

@@ -245,7 +245,9 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         """Outputs, inputs, and positions in a row, of the network that has these fitted values."""
         scaler = fitted["X_scaler_"]
         inputs = 0 if scaler is None else len(scaler.center)
-        return {"outputs": fitted["readout_"].shape[1], "inputs": inputs, "positions": 1}
+        outputs = fitted["readout_"].shape[1]
+        each = {"outputs": outputs, "steps * outputs": outputs}
+        return {**each, "inputs": inputs, "positions": 1}
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

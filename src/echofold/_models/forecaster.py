@@ -10,7 +10,7 @@ from typing import Any, Self, overload
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import read_range, series_first
+from echofold._data.arguments import is_integer, read_range, refuse, series_first
 from echofold._data.dates import Timeline, check_aligned, timeline, words_of_dates
 from echofold._data.lazy import Lazy, Values, blocks_of, hstack, is_long, mapped
 from echofold._data.missing import (
@@ -23,7 +23,7 @@ from echofold._data.missing import (
     require_two,
     words_of_table,
 )
-from echofold._data.problem import FORECASTING, Problem, forecasting
+from echofold._data.problem import FORECASTING, Problem, forecasting, in_steps
 from echofold._data.represent import (
     PARAMETERS,
     SKIPS_ROWS,
@@ -46,6 +46,8 @@ from echofold._models.forecast import Forecast, Level, forecast_of, words_of_kno
 
 PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
+DIRECT = 12  # steps that are forecast at once without a season
+SHARE = 4  # of the rows, that these are at most
 
 
 @documented
@@ -53,7 +55,8 @@ class ESNForecaster(ESN):
     """Forecast a series, or several at once, with an echo state network.
 
     The network learns to map ``[y(t), X(t+1)]`` to ``y(t+1)``. To forecast, it is fed its own
-    outputs (and the known ``X``) from the end of the data on.
+    outputs (and the known ``X``) from the end of the data on. With ``steps`` it learns several
+    values at once, ``y(t+1)`` to ``y(t+steps)``, and is fed them before it is asked for the next.
 
     Parameters
     ----------
@@ -72,6 +75,12 @@ class ESNForecaster(ESN):
         Length of a season in steps, or of several: its sines and cosines become inputs.
     harmonics : int, default=3
         How many waves describe a season, from the longest on.
+    steps : {"closed", "direct"} or int, default="closed"
+        How many steps the readout forecasts at once: one, which closes the loop, or a number, from
+        one state and so without feeding errors back. "direct" is a season (the first of ``season``
+        or the first lag above 1 of ``difference``), or 12 without one; at most a quarter of the
+        rows. Longer forecasts are made of several such. It sees known inputs of its first step
+        alone, so that ``X`` needs "closed".
     output_range : pair (low, high) or None, default=None
         What is forecast is kept inside, step by step, before it is fed back: ``(0, np.inf)`` for
         what is never negative. Each end is a number, or one for each output. The data must lie
@@ -79,8 +88,8 @@ class ESNForecaster(ESN):
 
     Attributes
     ----------
-    readout_ : ndarray of shape (1 + inputs + units, outputs)
-        Maps ``[1, u(n), x(n)]`` to the output, in scaled units.
+    readout_ : ndarray of shape (1 + inputs + units, steps * outputs)
+        Maps ``[1, u(n), x(n)]`` to the outputs of one step, or of several, in scaled units.
     state_ : ndarray of shape (units,)
         State at the end of the data.
     residuals_ : ndarray of shape (count, horizon, outputs) or None
@@ -115,9 +124,10 @@ class ESNForecaster(ESN):
     represented_: tuple
     levels_: np.ndarray
     steps_: int
+    plan_: int
 
     _task = FORECASTING
-    _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range")
+    _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range", "steps")
     _skips_rows = ("washout", *SKIPS_ROWS)
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
@@ -134,6 +144,7 @@ class ESNForecaster(ESN):
         "represented_": Stored("representation", always=False),
         "levels_": Stored("floats", ("lost", "outputs"), always=False),
         "steps_": Stored("count", always=False),
+        "plan_": Stored("count", always=False),
     }
 
     def __init__(
@@ -141,7 +152,7 @@ class ESNForecaster(ESN):
         bias_scaling=1.0, connectivity=1.0, ridge=1e-2, penalize_bias=False, washout="auto",
         scale="standard", W=None, W_in=None, random_state=None, device="auto", reservoir=None,
         readout="inputs+states", output_range=None, log=False, difference=(), season=None,
-        harmonics=3,
+        harmonics=3, steps="closed",
     ):  # fmt: skip
         self._keep(vars())
 
@@ -365,6 +376,9 @@ class ESNForecaster(ESN):
         weights = None if weights is None else weights[:rows]
         problem = self._pairs(values, known[:rows], form, self.washout, present, weights)
         self.last_ = np.array(problem.targets[-1])
+        self._forget("plan_")
+        if (steps := self._steps_to_learn(problem, X is not None)) > 1:
+            self.plan_, problem = steps, in_steps(problem, steps)
         self._represent(form, problem.levels)
         if long:
             return problem
@@ -468,6 +482,11 @@ class ESNForecaster(ESN):
         check_aligned(y.index, given.index)
 
     @property
+    def _steps_at_once(self) -> int:
+        """How many steps the readout forecasts at once."""
+        return getattr(self, "plan_", 1)
+
+    @property
     def _limits(self) -> np.ndarray | None:
         """The output range ``(2, outputs)`` of what was fitted, if there is one."""
         return getattr(self, "output_range_", None)
@@ -506,16 +525,37 @@ class ESNForecaster(ESN):
         index = None if self.timeline_ is None else self.timeline_.following(len(values))
         return write(values, self.y_schema_, index)
 
+    def _steps_to_learn(self, problem: Problem, known: bool) -> int:
+        """How many steps the readout is to forecast at once."""
+        if self.steps in ("closed", 1):
+            return 1
+        if problem.lazy or known:
+            what = "a series that is read in blocks" if problem.lazy else "X"
+            raise ValueError(f"steps={self.steps!r} is not for {what}; use steps='closed'.")
+        if self.steps != "direct":
+            return int(self.steps)
+        return max(1, min(problem.form.season or DIRECT, problem.rows // SHARE))
+
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> Reservoir:
         representation_of(params)
+        steps = params["steps"]
+        if steps not in ("closed", "direct") and not (is_integer(steps) and steps >= 1):
+            refuse("steps", steps, "'closed', 'direct' or a number of steps of at least 1")
         return super()._check_values(params)
 
     @classmethod
     def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
         sizes, form = super()._sizes(fitted), read_representation(fitted.get("represented_", PLAIN))
-        inputs = sizes["outputs"] + sizes["inputs"] + form.waves(0, 0).shape[1]
-        return sizes | {"inputs": inputs, "known": sizes["inputs"], "lost": form.lost}
+        known, steps = sizes["inputs"], fitted.get("plan_", 1)
+        outputs = sizes["outputs"] // steps
+        return sizes | {
+            "outputs": outputs,
+            "steps * outputs": steps * outputs,
+            "inputs": outputs + known + form.waves(0, 0).shape[1],
+            "known": known,
+            "lost": form.lost,
+        }
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

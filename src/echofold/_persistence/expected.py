@@ -28,7 +28,7 @@ PADDED = 2**29  # entries of a sparse W after its rows are made equally long: 6 
 PARAMETERS: dict[str, Stored] = {
     **dict.fromkeys(("units", "leak_rate", "bias_scaling"), Stored("number")),
     **dict.fromkeys(("connectivity", "harmonics"), Stored("number")),
-    **dict.fromkeys(("washout", "states"), Stored("word or number")),
+    **dict.fromkeys(("washout", "states", "steps"), Stored("word or number")),
     **dict.fromkeys(("penalize_bias", "log"), Stored("truth")),
     **dict.fromkeys(("input_scaling", "ridge"), Stored("numbers", ("values",))),
     **dict.fromkeys(("W", "W_in"), Stored("matrix", optional=True)),
@@ -42,7 +42,7 @@ PARAMETERS: dict[str, Stored] = {
     "readout": Stored("word"),
 }
 NETWORK: dict[str, Stored] = {
-    "readout_": Stored("floats", ("1 + features", "outputs")),
+    "readout_": Stored("floats", ("1 + features", "steps * outputs")),
     "state_": Stored("floats", ("size",)),
     "seed_": Stored("integer"),
     "condition_": Stored("float"),

@@ -18,7 +18,7 @@ from echofold._data.arguments import (
     is_network,
 )
 from echofold._data.lazy import is_long
-from echofold._data.problem import Problem, Task
+from echofold._data.problem import Problem, Task, in_steps
 from echofold._data.rows import Intervals, Runs
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows
@@ -435,7 +435,13 @@ def backtest(
             one._problem(table, X, first, one.washout if opening is None else opening)
             for one in members
         ]
-        more = 1 if refit else washout or 0  # to train on, or to warm up
+        if refit:
+            problems = [
+                in_steps(problem, one._steps_at_once)
+                for problem, one in zip(problems, members, strict=True)
+            ]
+        # To train on, or to warm up
+        more = max(one._steps_at_once for one in members) if refit else washout or 0
         earliest = more + max(one.first_target for one in problems)
         at = _starts(starts, earliest, len(table.values), horizon)
         each = [
@@ -534,7 +540,7 @@ def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: i
     order = np.argsort(places, kind="stable")  # so that rows are only ever added
     train: list[Intervals] = [((0, a),) for a in places[order].tolist()]
     ahead: list[Intervals] = [((a, a + horizon),) for a in places[order].tolist()]
-    splits = RowSplits("backtest", seen.problem.rows, train, ahead)
+    splits = RowSplits("backtest", seen.problem.rows, train, ahead).in_steps(seen.problem.steps)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
     ridge = np.array([float(model.ridge)])
     found = readouts_by_ridge(seen, splits, ridge, bool(model.penalize_bias))

@@ -192,7 +192,8 @@ def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
 
     A single step ahead of a series as it is is the same with and without.
     """
-    return problem.task.fed_back and (splits.runs.longest > 1 or problem.brought_back)
+    several = splits.runs.longest > 1 or problem.steps > 1
+    return problem.task.fed_back and (several or problem.brought_back)
 
 
 def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics) -> dict:
