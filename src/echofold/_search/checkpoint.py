@@ -26,7 +26,7 @@ from echofold._search.blocks import Block
 from echofold._search.identity import data_of, described, hashed, splits_of
 from echofold._validation.record import Record
 
-FORMAT = 2
+FORMAT = 3
 HASH = 64  # characters of the hash that a file begins with
 NUMBER, TRUTH = np.dtype(float).str, np.dtype(bool).str
 ROOM = 2**16  # bytes for the words of a block, and once more for every array
