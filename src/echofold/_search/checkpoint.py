@@ -95,7 +95,7 @@ class Checkpoint:
 
     def save(self, number: int, record: Record, wanted: Expected) -> None:
         """Keep a finished block, as a hash followed by a NumPy archive."""
-        data = pack(record, self._belongs(number, wanted))
+        data = pack(record, wanted, self._belongs(number, wanted))
         try:
             self._write(self._file(number), hashlib.sha256(data).hexdigest().encode() + data)
         except OSError as error:
@@ -228,19 +228,20 @@ def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> l
     return expectations
 
 
-def pack(record: Record, belongs: dict[str, Any]) -> bytes:
-    """A block and where it belongs, as a NumPy archive."""
-    pairs = [(s, m) for s, metrics in record.scores.items() for m in metrics]
+def pack(record: Record, wanted: Expected, belongs: dict[str, Any]) -> bytes:
+    """A block and where it belongs, as a NumPy archive of the arrays that are expected, in turn."""
+    known: dict[tuple[str, ...], np.ndarray] = {("condition",): record.condition}
+    known |= {("score", s, m): each[m] for s, each in record.scores.items() for m in each}
+    known |= {("pruned", scheme): array for scheme, array in record.pruned.items()}
     meta = {
-        "belongs": belongs, "scores": pairs, "pruned": list(record.pruned), "notes": record.notes,
+        "belongs": belongs, "notes": record.notes,
         "algorithm": {scheme: names[0] for scheme, names in record.algorithm.items()},
         "seconds": float(record.seconds.sum()), "steps": record.steps,
         "column_steps": record.column_steps,
     }  # fmt: skip
-    arrays: dict[str, Any] = {f"score{i}": record.scores[s][m] for i, (s, m) in enumerate(pairs)}
-    arrays |= {f"pruned{i}": array for i, array in enumerate(record.pruned.values())}
+    arrays: dict[str, Any] = {f"array{i}": known[what] for i, what in enumerate(wanted.arrays())}
     buffer = io.BytesIO()
-    np.savez(buffer, meta=json.dumps(meta), condition=record.condition, **arrays)
+    np.savez(buffer, meta=json.dumps(meta), **arrays)
     return buffer.getvalue()
 
 
@@ -249,45 +250,30 @@ def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any]) -> Record:
     try:
         members = read_archive(io.BytesIO(data))
         meta = json.loads(str(array_in(members["meta.npy"], "meta.npy")))
-        places: dict[tuple[str, ...], str] = {("condition",): "condition.npy"}
-        places |= {("score", s, m): f"score{i}.npy" for i, (s, m) in enumerate(meta["scores"])}
-        places |= {("pruned", s): f"pruned{i}.npy" for i, s in enumerate(meta["pruned"])}
-        arrays = {what: array_in(members[place], place) for what, place in places.items()}
+        found = meta["belongs"]
+        if found["search"] != belongs["search"]:
+            raise Misfit("belongs to another search")
+        if found["block"] != belongs["block"]:
+            raise Misfit(f"is block {found['block']} of this search under another name")
+        if found != belongs:
+            raise Misfit("holds other candidates, draws, data or splits")
+        names = [f"array{i}.npy" for i in range(len(members) - 1)]
+        arrays = [array_in(members[name], name) for name in names]
+        if [(array.shape, array.dtype.str) for array in arrays] != [*wanted.arrays().values()]:
+            raise Misfit("holds scores of other schemes, metrics or shapes")
+        by = dict(zip(wanted.arrays(), arrays, strict=True))
+        condition = by["condition",]
+        return Record(
+            {s: {m: by["score", s, m] for m in wanted.metrics} for s in wanted.splits},
+            condition=condition,
+            seconds=np.full(condition.shape, float(meta["seconds"]) / condition.size),
+            algorithm={s: [str(meta["algorithm"][s])] * len(condition[0]) for s in wanted.splits},
+            notes={s: dict(meta["notes"][s]) for s in wanted.splits},
+            pruned={s: by["pruned", s] for s in wanted.splits} if wanted.prune else {},
+            steps=int(meta["steps"]),
+            column_steps=int(meta["column_steps"]),
+        )
+    except Misfit:
+        raise
     except Exception as error:  # whatever foreign bytes end in
         raise Misfit(f"is not a block of a search ({error or type(error).__name__})") from None
-    found = meta.get("belongs")
-    if not isinstance(found, dict) or found.get("search") != belongs["search"]:
-        raise Misfit("belongs to another search")
-    if found.get("block") != belongs["block"]:
-        raise Misfit(f"is block {found.get('block')} of this search under another name")
-    if found != belongs:
-        raise Misfit("holds other candidates, draws, data or splits")
-    shapes = {what: (array.shape, array.dtype.str) for what, array in arrays.items()}
-    if shapes != wanted.arrays():
-        raise Misfit("holds scores of other schemes, metrics or shapes")
-    if not _is_sound(meta, wanted):
-        raise Misfit("does not say how its scores were computed")
-    condition = arrays["condition",]
-    return Record(
-        {s: {m: arrays["score", s, m] for m in wanted.metrics} for s in wanted.splits},
-        condition=condition,
-        seconds=np.full(condition.shape, meta["seconds"] / condition.size),
-        algorithm={s: [name] * condition.shape[1] for s, name in meta["algorithm"].items()},
-        notes=meta["notes"],
-        pruned={s: arrays["pruned", s] for s in wanted.splits} if wanted.prune else {},
-        steps=meta["steps"],
-        column_steps=meta["column_steps"],
-    )
-
-
-def _is_sound(meta: dict[str, Any], wanted: Expected) -> bool:
-    """Whether the words of a block have the right kinds."""
-    algorithm, notes = meta.get("algorithm"), meta.get("notes")
-    numbers = [type(meta.get(name)) for name in ("seconds", "steps", "column_steps")]
-    return (
-        isinstance(algorithm, dict) and isinstance(notes, dict)
-        and algorithm.keys() == notes.keys() == wanted.splits.keys()
-        and all(isinstance(name, str) for name in algorithm.values())
-        and all(isinstance(note, dict) for note in notes.values())
-        and numbers == [float, int, int]
-    )  # fmt: skip
