@@ -19,7 +19,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from echofold import metrics
-from echofold._search.identity import described, contents_of, fingerprint
+from echofold._search.identity import contents_of, described, fingerprint
 
 
 def code(value):
