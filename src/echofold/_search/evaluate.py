@@ -119,6 +119,8 @@ def evaluate(
     >>> evaluate(search, y, origins=2, horizon=20).nrmse.dims
     ('origin',)
     """
+    import xarray as xr
+
     check_count("origins", origins)
     check_number("level", level, "a number in (0, 1)", above=0, below=1)
     _check_search(search)
@@ -172,8 +174,11 @@ def evaluate(
             errors["validation"] = model.verdict_.error if automatic else held.search.best_score_
             for name, error in (errors | judged).items():
                 variables.setdefault(name, []).append(error)
-    result = as_dataset(variables, starts, horizon, level, metrics[0].name)
-    result.attrs["better"] = "higher" if metrics[0].higher else "lower"
+    result = xr.Dataset(
+        {name: ("origin", np.array(values)) for name, values in variables.items()},
+        {"origin": np.arange(len(starts)), "start": ("origin", starts)},
+        {"horizon": horizon, "level": level, **_told(metrics[0])},
+    )
     if hasattr(search, "evaluation_"):
         search.evaluation_ = result
     return result
@@ -331,17 +336,9 @@ def _judged(truth: np.ndarray, forecast: Forecast, level: float) -> dict[str, fl
     }
 
 
-def as_dataset(
-    variables: dict[str, Any], starts: np.ndarray, horizon: int, level: float, metric: str
-):
-    """Errors by origin as the Dataset that `evaluate` returns."""
-    import xarray as xr
-
-    return xr.Dataset(
-        {name: ("origin", np.array(values)) for name, values in variables.items()},
-        {"origin": np.arange(len(starts)), "start": ("origin", starts)},
-        {"horizon": horizon, "level": level, "metric": metric},
-    )
+def _told(metric: Metric) -> dict[str, str]:
+    """What a Dataset says about the metric to judge by."""
+    return {"metric": metric.name, "better": "higher" if metric.higher else "lower"}
 
 
 # --- a model --------------------------------------------------------------------------------------
@@ -563,11 +560,7 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
     coords: dict[str, Any] = {"start": at, "step": steps, "output": outputs}
     if table.index is not None:
         coords["time"] = ("start", np.asarray(table.index)[at])
-    attrs = {
-        "metric": metrics[0].name,
-        "better": "higher" if metrics[0].higher else "lower",
-        "spread": float(np.sqrt(spread.deviation.mean())),
-    }
+    attrs = {**_told(metrics[0]), "spread": float(np.sqrt(spread.deviation.mean()))}
     return xr.Dataset(variables, coords, attrs)
 
 

@@ -21,7 +21,6 @@ from echofold._search.runner import Reader
 from echofold._search.selection import (
     FINALS,
     Winner,
-    best_ridges,
     comparable,
     mean_ridge,
     ranked,
@@ -80,12 +79,20 @@ class Winners:
 
     def outputs(self, scheme: str) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
-        return validation_outputs(*self._validated_winner(scheme))
+        source, splits, readouts = self._validated_winner(scheme)
+        problem, truth, outputs = source.problem, readouts.truth, readouts.outputs
+        whole = not problem.lazy and not problem.task.fed_back
+        rows = splits.valid_rows if whole else _kept(problem, splits).rows
+        if outputs is None:
+            truth = _targets(problem, rows)[1]
+            truth[~problem.is_scored(rows)] = np.nan
+            outputs = problem.original(_open_loop(source, rows, readouts.W))
+        first = problem.first_target
+        return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
 
     def model(self, final: str, scheme: str, draw: int | None, correct_ridge: bool):
         """The winner's final model, with the weights of its draw (the best one by default)."""
         if members := FINALS[final].members:
-            check_members(final, self.reader.estimator._task)
             return self._ensemble(members, scheme, draw)
         winner = self._drawn(self.winner(scheme, draw), scheme)
         return self._trained(final, scheme, winner, correct_ridge)[0]
@@ -156,7 +163,7 @@ class Winners:
         if draw is None:
             at = 0 if self.ridge_per_split else winner.ridge[0]
             draw = int(ranked(comparable(costs, self.ridge_per_split)[:, :, at].T)[0])
-        ridge = best_ridges(costs[draw]) if self.ridge_per_split else winner.ridge
+        ridge = comparable(costs[draw]).argmin(axis=1) if self.ridge_per_split else winner.ridge
         return replace(winner, draw=draw, ridge=ridge)
 
     def _estimator(self, winner: Winner):
@@ -190,16 +197,6 @@ class Winners:
         if "pruned" in dataset:
             costs = np.where(dataset.pruned.values[:, :, None], np.inf, costs)
         return costs
-
-
-def check_members(final: str, task: Any) -> None:
-    """Raise for a final model of several members where outputs are no forecasts."""
-    if FINALS[final].members is not None and not task.fed_back:
-        others = [repr(one.name) for one in FINALS.values() if one.members is None]
-        raise ValueError(
-            f"final={final!r} combines forecasts, and needs a search of an ESNForecaster. Use "
-            f"{', '.join(others[:-1])} or {others[-1]}."
-        )
 
 
 # --- readouts of splits ---------------------------------------------------------------------------
@@ -355,21 +352,6 @@ class ValidationOutputs:
     rows: np.ndarray
     truth: np.ndarray
     outputs: np.ndarray
-
-
-def validation_outputs(
-    source: States, splits: RowSplits, readouts: SplitReadouts
-) -> ValidationOutputs:
-    """Forecasts or predictions of every split for its validation rows, in original units."""
-    problem, truth, outputs = source.problem, readouts.truth, readouts.outputs
-    whole = not problem.lazy and not problem.task.fed_back
-    rows = splits.valid_rows if whole else _kept(problem, splits).rows
-    if outputs is None:
-        truth = _targets(problem, rows)[1]
-        truth[~problem.is_scored(rows)] = np.nan
-        outputs = problem.original(_open_loop(source, rows, readouts.W))
-    first = problem.first_target
-    return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
 
 
 def _kept(problem: Problem, splits: RowSplits) -> Runs:

@@ -40,7 +40,7 @@ from echofold._search.candidates import (
     split_ridge,
 )
 from echofold._search.checkpoint import Checkpoint
-from echofold._search.final_models import Winners, check_members
+from echofold._search.final_models import Winners
 from echofold._search.identity import identity_of
 from echofold._search.runner import Reader, Runner
 from echofold._search.selection import FINALS, Winner, describe_winner, scheme_in
@@ -173,26 +173,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         memory=None, random_state=None, n_jobs=None, executor=None, checkpoint=None,
         progress="auto", verify=False, sampler=None,
     ):  # fmt: skip
-        self.estimator = estimator
-        self.space = space
-        self.cv = cv
-        self.metric = metric
-        self.final = final
-        self.ridge_per = ridge_per
-        self.n_draws = n_draws
-        self.select = select
-        self.algorithm = algorithm
-        self.strategy = strategy
-        self.n_iter = n_iter
-        self.prune = prune
-        self.memory = memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.executor = executor
-        self.checkpoint = checkpoint
-        self.progress = progress
-        self.verify = verify
-        self.sampler = sampler
+        self._keep(vars())
 
     @property
     def _task(self) -> Task:
@@ -353,8 +334,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
                 "best one of a single draw may be missing. Use select='draw' or prune=False."
             )
-        if draw is None:
-            check_whole_in_every_draw(self, final)
+        check_ensemble(self, final, draw)
         per = self.ridge_per if ridge_per is None else ridge_per
         check_one_of("ridge_per", per, RIDGE_PER)
         if per != self.ridge_per and "output" in (per, self.ridge_per):
@@ -468,9 +448,20 @@ def check_arguments(search: Any, space: Any) -> tuple[list[dict[str, Any]], Sett
     return spaces, settings
 
 
-def check_whole_in_every_draw(search: Any, final: str) -> None:
-    """Raise for a final model of all draws where each of them has dropped other candidates."""
-    if FINALS[final].members and search.prune and search.select == "draw" and search.n_draws > 1:
+def check_ensemble(search: Any, final: str, draw: int | None = None) -> None:
+    """Raise for a final model of several members where there are no forecasts, or not in all draws.
+
+    With ``draw`` members are of that one alone.
+    """
+    if FINALS[final].members is None:
+        return
+    if not search._task.fed_back:
+        others = [repr(one.name) for one in FINALS.values() if one.members is None]
+        raise ValueError(
+            f"final={final!r} combines forecasts, and needs a search of an ESNForecaster. Use "
+            f"{', '.join(others[:-1])} or {others[-1]}."
+        )
+    if draw is None and search.prune and search.select == "draw" and search.n_draws > 1:
         raise ValueError(
             f"final={final!r} combines all draws of its members, but with select='draw' prune=True "
             "drops candidates in each draw by itself, and none may be left in all. Use "
@@ -480,8 +471,7 @@ def check_whole_in_every_draw(search: Any, final: str) -> None:
 
 def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
     """Check what ensembles, pruning and halving can do with this task."""
-    check_members(search.final, problem.task)
-    check_whole_in_every_draw(search, search.final)
+    check_ensemble(search, search.final)
     if search.ridge_per == "output" and problem.task.fed_back:
         raise ValueError(
             "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "

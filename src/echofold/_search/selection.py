@@ -56,11 +56,6 @@ def mean_costs(costs: np.ndarray, ridge_per_split: bool) -> np.ndarray:
     return comparable(costs, ridge_per_split).mean(axis=2)
 
 
-def best_ridges(costs: np.ndarray) -> np.ndarray:
-    """The place of the best ridge of every split, from ``costs (split, ridge)``."""
-    return comparable(costs).argmin(axis=1)
-
-
 def ranked(pool: np.ndarray) -> np.ndarray:
     """Places of choices, best first, by their costs ``(runs, choices)``.
 
