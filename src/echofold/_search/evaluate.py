@@ -553,7 +553,7 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
         "error": (("start", "step"), error),
     }
     for one in metrics:
-        scores = [_score(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
+        scores = [score_given(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
         variables[one.name] = ("start", np.array(scores))
     names = table.schema.names
     outputs = np.arange(truth.shape[2]) if names is None else np.array([str(n) for n in names])
@@ -562,10 +562,3 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
         coords["time"] = ("start", np.asarray(table.index)[at])
     attrs = {**_told(metrics[0]), "spread": float(np.sqrt(spread.deviation.mean()))}
     return xr.Dataset(variables, coords, attrs)
-
-
-def _score(metric: Metric, truth: np.ndarray, forecast: np.ndarray, spread: Spread) -> float:
-    """The score of one forecast, the worst where it runs away from what a user's function takes."""
-    if metric.needs == "predictions" and not np.isfinite(forecast[complete(truth)]).all():
-        return metric.worst
-    return score_given(metric, truth, forecast, spread)

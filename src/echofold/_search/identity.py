@@ -61,10 +61,7 @@ def identity_of(
         "parameters": {
             name: described(value, name) for name, value in own.items() if name != "random_state"
         },
-        "space": [
-            {name: described(values, f"space[{name!r}]") for name, values in one.items()}
-            for one in spaces
-        ],
+        "space": described(spaces, "space"),
         "ridge": settings.ridge.tolist(),
         "cv": {name: [splits.name, splits_of(splits)] for name, splits in schemes.items()},
         "metric": [metric.name for metric in settings.metrics],
@@ -124,7 +121,7 @@ def described(value: Any, argument: str = "value") -> Any:
     if isinstance(value, list | tuple):
         return [described(one, argument) for one in value]
     if isinstance(value, dict):
-        return {str(name): described(one, argument) for name, one in value.items()}
+        return {str(name): described(one, f"{argument}[{name!r}]") for name, one in value.items()}
     if isinstance(value, PLAIN):
         return repr(value)
     kind = type(value)
