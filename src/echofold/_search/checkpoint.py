@@ -28,7 +28,6 @@ from echofold._validation.record import Record
 
 FORMAT = 3
 HASH = 64  # characters of the hash that a file begins with
-NUMBER, TRUTH = np.dtype(float).str, np.dtype(bool).str
 ROOM = 2**16  # bytes for the words of a block, and once more for every array
 
 
@@ -95,7 +94,7 @@ class Checkpoint:
 
     def save(self, number: int, record: Record, wanted: Expected) -> None:
         """Keep a finished block, as a hash followed by a NumPy archive."""
-        data = pack(record, wanted, self._belongs(number, wanted))
+        data = pack(record, self._belongs(number, wanted))
         try:
             self._write(self._file(number), hashlib.sha256(data).hexdigest().encode() + data)
         except OSError as error:
@@ -180,23 +179,25 @@ class Expected:
     shape: tuple[int, int, int]
     prune: bool
 
-    def arrays(self) -> dict[tuple[str, ...], tuple[tuple[int, ...], str]]:
-        """Shape and type of every array, by what it is."""
+    def blank(self) -> Record:
+        """A record of the right shapes, with nothing in it yet."""
         draws, candidates, ridges = self.shape
-        shapes: dict[tuple[str, ...], tuple[tuple[int, ...], str]] = {
-            ("score", scheme, metric): ((draws, candidates, splits, ridges), NUMBER)
-            for scheme, splits in self.splits.items()
-            for metric in self.metrics
-        }
-        shapes["condition",] = ((draws, candidates), NUMBER)
-        if self.prune:
-            shapes |= {("pruned", scheme): (self.shape, TRUTH) for scheme in self.splits}
-        return shapes
+        return Record(
+            {
+                scheme: {m: np.empty((draws, candidates, splits, ridges)) for m in self.metrics}
+                for scheme, splits in self.splits.items()
+            },
+            condition=np.empty((draws, candidates)),
+            seconds=np.empty((draws, candidates)),
+            algorithm={},
+            notes={},
+            pruned={scheme: np.empty(self.shape, bool) for scheme in self.splits if self.prune},
+        )
 
     def most_bytes(self) -> int:
         """The most that a file of this block can take."""
-        sizes = [int(np.prod(shape)) * int(kind[-1]) for shape, kind in self.arrays().values()]
-        return HASH + sum(sizes) + (len(sizes) + 16) * ROOM
+        arrays = arrays_of(self.blank())
+        return HASH + sum(array.nbytes for array in arrays) + (len(arrays) + 16) * ROOM
 
 
 def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> list[Expected]:
@@ -228,18 +229,21 @@ def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> l
     return expectations
 
 
-def pack(record: Record, wanted: Expected, belongs: dict[str, Any]) -> bytes:
-    """A block and where it belongs, as a NumPy archive of the arrays that are expected, in turn."""
-    known: dict[tuple[str, ...], np.ndarray] = {("condition",): record.condition}
-    known |= {("score", s, m): each[m] for s, each in record.scores.items() for m in each}
-    known |= {("pruned", scheme): array for scheme, array in record.pruned.items()}
+def arrays_of(record: Record) -> list[np.ndarray]:
+    """The arrays that a file holds of a block, in the order of their names there."""
+    scores = [each[metric] for _, each in sorted(record.scores.items()) for metric in sorted(each)]
+    return [record.condition, *scores, *(array for _, array in sorted(record.pruned.items()))]
+
+
+def pack(record: Record, belongs: dict[str, Any]) -> bytes:
+    """A block and where it belongs, as a NumPy archive."""
     meta = {
         "belongs": belongs, "notes": record.notes,
         "algorithm": {scheme: names[0] for scheme, names in record.algorithm.items()},
         "seconds": float(record.seconds.sum()), "steps": record.steps,
         "column_steps": record.column_steps,
     }  # fmt: skip
-    arrays: dict[str, Any] = {f"array{i}": known[what] for i, what in enumerate(wanted.arrays())}
+    arrays: dict[str, Any] = {f"array{i}": one for i, one in enumerate(arrays_of(record))}
     buffer = io.BytesIO()
     np.savez(buffer, meta=json.dumps(meta), **arrays)
     return buffer.getvalue()
@@ -249,7 +253,7 @@ def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any]) -> Record:
     """The block in an archive; raise `Misfit` unless it is the one wanted."""
     try:
         members = read_archive(io.BytesIO(data))
-        meta = json.loads(str(array_in(members["meta.npy"], "meta.npy")))
+        meta = json.loads(str(array_in(members.pop("meta.npy"), "meta.npy")))
         found = meta["belongs"]
         if found["search"] != belongs["search"]:
             raise Misfit("belongs to another search")
@@ -257,22 +261,20 @@ def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any]) -> Record:
             raise Misfit(f"is block {found['block']} of this search under another name")
         if found != belongs:
             raise Misfit("holds other candidates, draws, data or splits")
-        names = [f"array{i}.npy" for i in range(len(members) - 1)]
+        record = wanted.blank()
+        places = arrays_of(record)
+        names = [f"array{i}.npy" for i in range(len(members))]
         arrays = [array_in(members[name], name) for name in names]
-        if [(array.shape, array.dtype.str) for array in arrays] != [*wanted.arrays().values()]:
+        if [(one.shape, one.dtype) for one in arrays] != [(one.shape, one.dtype) for one in places]:
             raise Misfit("holds scores of other schemes, metrics or shapes")
-        by = dict(zip(wanted.arrays(), arrays, strict=True))
-        condition = by["condition",]
-        return Record(
-            {s: {m: by["score", s, m] for m in wanted.metrics} for s in wanted.splits},
-            condition=condition,
-            seconds=np.full(condition.shape, float(meta["seconds"]) / condition.size),
-            algorithm={s: [str(meta["algorithm"][s])] * len(condition[0]) for s in wanted.splits},
-            notes={s: dict(meta["notes"][s]) for s in wanted.splits},
-            pruned={s: by["pruned", s] for s in wanted.splits} if wanted.prune else {},
-            steps=int(meta["steps"]),
-            column_steps=int(meta["column_steps"]),
-        )
+        for place, array in zip(places, arrays, strict=True):
+            place[...] = array
+        record.seconds[...] = float(meta["seconds"]) / record.seconds.size
+        for scheme in wanted.splits:
+            record.algorithm[scheme] = [str(meta["algorithm"][scheme])] * wanted.shape[1]
+            record.notes[scheme] = dict(meta["notes"][scheme])
+        record.steps, record.column_steps = int(meta["steps"]), int(meta["column_steps"])
+        return record
     except Misfit:
         raise
     except Exception as error:  # whatever foreign bytes end in

@@ -34,12 +34,7 @@ from echofold._models.forecaster import ESNForecaster
 from echofold._search.auto import AutoForecaster
 from echofold._search.final_models import readouts_by_ridge
 from echofold._validation.score import check_zeros, complete, score_given, spread_of
-from echofold._validation.settings import (
-    check_labels,
-    check_metrics,
-    check_task,
-    resolve_schemes,
-)
+from echofold._validation.settings import check_labels, check_metrics, check_task, resolve_schemes
 from echofold.metrics import crps, interval_score
 from echofold.metrics._metric import Metric
 from echofold.metrics._targets import Spread

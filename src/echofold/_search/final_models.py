@@ -18,14 +18,7 @@ from echofold._folds.splits import RowSplits
 from echofold._models.base import fit_all, of_outputs
 from echofold._models.ensemble import ForecastEnsemble
 from echofold._search.runner import Reader
-from echofold._search.selection import (
-    FINALS,
-    Winner,
-    comparable,
-    mean_ridge,
-    ranked,
-    select,
-)
+from echofold._search.selection import FINALS, Winner, comparable, mean_ridge, ranked, select
 from echofold._validation.record import Validated
 from echofold._validation.score import finish_sums, score_outputs, score_residuals
 from echofold._validation.settings import Settings
