@@ -162,7 +162,7 @@ def halve(runner: Runner, candidates: list[dict], ridge_per_split: bool) -> Reco
     total: Any = None
     for count, upto in halvings(len(candidates), len(splits)):
         if total is not None:
-            costs = _costs(runner, total)[:, alive][:, :, order[:known]]
+            costs = runner.costs(total)[:, alive][:, :, order[:known]]
             alive = np.sort(alive[_best_first(costs, ridge_per_split)[:count]])
         only = np.sort(order[known:upto])
         record = runner.run([candidates[i] for i in alive], only)
@@ -171,12 +171,6 @@ def halve(runner: Runner, candidates: list[dict], ridge_per_split: bool) -> Reco
         total.enter(record, draws, alive, only)
         known = upto
     return total
-
-
-def _costs(runner: Runner, record: Record) -> np.ndarray:
-    """What candidates are compared by, ``(draw, candidate, split, ridge)``."""
-    metric = runner.settings.metrics[0]
-    return metric.cost(record.first(metric.name))
 
 
 def _best_first(costs: np.ndarray, ridge_per_split: bool) -> np.ndarray:
@@ -232,7 +226,7 @@ def ask_optuna(
             trials = [study.ask() for _ in range(count)]
             batch = [{name: ask(trial) for name, ask in suggest.items()} for trial in trials]
             scores = runner.run(batch)
-            means = mean_costs(_costs(runner, scores), ridge_per_split).mean(axis=0).min(axis=1)
+            means = mean_costs(runner.costs(scores), ridge_per_split).mean(axis=0).min(axis=1)
             for trial, mean in zip(trials, means, strict=True):
                 study.tell(trial, float(mean) if np.isfinite(mean) else 1e300)
             if total is None:

@@ -19,6 +19,7 @@ from echofold._machine.device import choose_device, is_accelerator, one_blas_thr
 from echofold._machine.progress import Progress
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint, expected
+from echofold._search.selection import mean_costs
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings, resolve_schemes
@@ -209,13 +210,15 @@ class Runner:
             total.enter(records[place], block.draws, block.candidates)
         return total
 
+    def costs(self, record: Record) -> np.ndarray:
+        """What candidates are compared by, ``(draw, candidate, split, ridge)``."""
+        metric = self.settings.metrics[0]
+        return metric.cost(record.first(metric.name))
+
     def _count(self, block: Block, record: Record) -> None:
         """Show how many evaluations are done, and the best score so far."""
         self.done += len(block.candidates) * len(block.draws)
-        scheme = next(iter(record.scores))
-        metric = self.settings.metrics[0]
-        costs = metric.cost(record.first(metric.name).mean(axis=2))
-        if scheme in record.pruned:
-            costs = np.where(record.pruned[scheme], np.inf, costs)
-        self.best = min(self.best, np.where(np.isnan(costs), np.inf, costs).min())
-        self.progress.update(self.done, metric.cost(self.best))
+        pruned = record.pruned.get(next(iter(record.scores)), False)
+        costs = np.where(pruned, np.inf, mean_costs(self.costs(record), False))
+        self.best = min(self.best, costs.min())
+        self.progress.update(self.done, self.settings.metrics[0].cost(self.best))
