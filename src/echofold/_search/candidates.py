@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from echofold._validation.record import Record
 
 STRATEGIES = ("grid", "random", "halving", "optuna")
+Strategy = Callable[["Runner"], tuple[list[dict[str, Any]], "Record"]]
 BATCH = 16  # candidates that Optuna's usual sampler proposes at a time; they share a draw
 
 
@@ -127,11 +128,18 @@ def sample(spaces: list[dict[str, Any]], count: int, seed: int) -> list[dict[str
 # --- strategies -----------------------------------------------------------------------------------
 
 
-def candidates_of(strategy: str, spaces: list[dict], n_iter: int | None, seed: int) -> list[dict]:
-    """The candidates to begin with; Optuna proposes its own."""
-    if strategy == "optuna":
-        return []
-    return grid(spaces) if n_iter is None else sample(spaces, n_iter, seed)
+def strategy_of(search: Any, spaces: list[dict], seed: int, splits: int) -> tuple[int, Strategy]:
+    """How many candidates a search evaluates, counted in every round, and what does so."""
+    per_split, n_iter = search.ridge_per == "split", search.n_iter
+    if search.strategy == "optuna":
+        return n_iter, lambda runner: ask_optuna(
+            runner, spaces, n_iter, seed, per_split, search.sampler
+        )
+    candidates = grid(spaces) if n_iter is None else sample(spaces, n_iter, seed)
+    if search.strategy == "halving":
+        total = sum(count for count, _ in halvings(len(candidates), splits))
+        return total, lambda runner: (candidates, halve(runner, candidates, per_split))
+    return len(candidates), lambda runner: (candidates, runner.run(candidates))
 
 
 def halvings(candidates: int, splits: int) -> list[tuple[int, int]]:

@@ -30,15 +30,7 @@ from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.forecast import Forecast, Level
 from echofold._search import tables
-from echofold._search.candidates import (
-    STRATEGIES,
-    ask_optuna,
-    candidates_of,
-    check_space,
-    halve,
-    halvings,
-    split_ridge,
-)
+from echofold._search.candidates import STRATEGIES, check_space, split_ridge, strategy_of
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.final_models import Winners
 from echofold._search.identity import identity_of
@@ -232,8 +224,9 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         problem, schemes = reader.problem({})
         check_strategy(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
-        candidates = candidates_of(self.strategy, spaces, self.n_iter, self.seed_)
-        total = self._evaluation_count(candidates, schemes)
+        splits = len(next(iter(schemes.values())))
+        count, carry_out = strategy_of(self, spaces, self.seed_, splits)
+        total = count * self.n_draws
         with progress(self.progress, total, "searching") as bar:
             runner = Runner(
                 reader, settings, tuple(self.seed_ + draw for draw in range(self.n_draws)),
@@ -241,7 +234,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 n_jobs=self.n_jobs, executor=self.executor, checkpoint=checkpoint, progress=bar,
             )  # fmt: skip
             try:
-                self.candidates_, record = self._run_strategy(runner, candidates, spaces)
+                self.candidates_, record = carry_out(runner)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(self._interrupted(runner, total)) from None
         seconds = time.perf_counter() - began
@@ -276,23 +269,6 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         identity = identity_of(self, spaces, settings, problem, schemes, known)
         checkpoint = Checkpoint(self.checkpoint, identity, seed)
         return checkpoint.identity["seed"], checkpoint
-
-    def _evaluation_count(self, candidates: list[dict], schemes) -> int:
-        """How many evaluations of a candidate with a draw there will be."""
-        total = len(candidates) or self.n_iter
-        if self.strategy == "halving":
-            splits = len(next(iter(schemes.values())))
-            total = sum(count for count, _ in halvings(total, splits))
-        return total * self.n_draws
-
-    def _run_strategy(self, runner: Runner, candidates, spaces):
-        """Carry the strategy out."""
-        per_split = self.ridge_per == "split"
-        if self.strategy == "optuna":
-            return ask_optuna(runner, spaces, self.n_iter, self.seed_, per_split, self.sampler)
-        if self.strategy == "halving":
-            return candidates, halve(runner, candidates, per_split)
-        return candidates, runner.run(candidates)
 
     def _interrupted(self, runner: Runner, total: int) -> str:
         done = f"interrupted after {runner.done} of {total} evaluations"
