@@ -410,21 +410,21 @@ HOSTILE = {
     "compressed": (lambda m, a, d: packed(m, a, np.savez_compressed), "is compressed"),
     "a bomb": (
         lambda m, a, d: _archive(
-            _members(d) | {"score0.npy": _header("(8000000,)") + bytes(64_000_000)},
+            _members(d) | {"array0.npy": _header("(8000000,)") + bytes(64_000_000)},
             zipfile.ZIP_DEFLATED,
         ),
         "is compressed",
     ),
     "a large claim": (
-        lambda m, a, d: _archive(_members(d) | {"score0.npy": _header("(1000000000000, 9)")}),
+        lambda m, a, d: _archive(_members(d) | {"array0.npy": _header("(1000000000000, 9)")}),
         "of another size than it says",
     ),
     "a negative length": (
-        lambda m, a, d: _archive(_members(d) | {"score0.npy": _header("(-1, -1)") + bytes(8)}),
+        lambda m, a, d: _archive(_members(d) | {"array0.npy": _header("(-1, -1)") + bytes(8)}),
         "none of numbers",
     ),
     "objects": (
-        lambda m, a, d: _archive(_members(d) | {"score0.npy": _header("(1,)", "'|O'") + bytes(8)}),
+        lambda m, a, d: _archive(_members(d) | {"array0.npy": _header("(1,)", "'|O'") + bytes(8)}),
         "none of numbers",
     ),
     "too large": (lambda m, a, d: d + bytes(2**24), "is too large"),
@@ -432,18 +432,18 @@ HOSTILE = {
         lambda m, a, d: hashlib.sha256(b"zip").hexdigest().encode() + b"zip",
         "is not a block of a search",
     ),
-    "no array": (lambda m, a, d: _archive(_members(d) | {"score0.npy": b"x"}), "is not a block"),
+    "no array": (lambda m, a, d: _archive(_members(d) | {"array0.npy": b"x"}), "is not a block"),
     "a missing array": (
-        lambda m, a, d: packed(m, {k: v for k, v in a.items() if k != "score0"}),
+        lambda m, a, d: packed(m, {k: v for k, v in a.items() if k != "array0"}),
         "is not a block",
     ),
-    "another shape": (lambda m, a, d: packed(m, a | {"score0": a["score0"][:, 1:]}), "or shapes"),
+    "another shape": (lambda m, a, d: packed(m, a | {"array0": a["array0"][:, 1:]}), "or shapes"),
     "another type": (
-        lambda m, a, d: packed(m, a | {"score0": a["score0"].astype("f4")}),
+        lambda m, a, d: packed(m, a | {"array0": a["array0"].astype("f4")}),
         "or shapes",
     ),
-    "another metric": (lambda m, a, d: packed(m | {"scores": [["cv", "mse"]]}, a), "or shapes"),
-    "nested words": (lambda m, a, d: packed(m | {"scores": [[["cv"], ["nrmse"]]]}, a), "is not a"),
+    "more arrays": (lambda m, a, d: packed(m, a | {"array2": a["array0"]}), "or shapes"),
+    "nested words": (lambda m, a, d: packed(m | {"notes": [[["cv"], ["nrmse"]]]}, a), "is not a"),
     "a list": (lambda m, a, d: packed([m], a), "is not a block"),
     "deep words": (
         lambda m, a, d: _archive(_members(d) | {"meta.npy": _text("[" * 9000 + "]" * 9000)}),
@@ -451,11 +451,11 @@ HOSTILE = {
     ),
     "no seconds": (
         lambda m, a, d: packed({k: v for k, v in m.items() if k != "seconds"}, a),
-        "does not say how",
+        "is not a block",
     ),
     "no place": (
         lambda m, a, d: packed({k: v for k, v in m.items() if k != "belongs"}, a),
-        "belongs to another search",
+        "is not a block",
     ),
     "other contents": (
         lambda m, a, d: packed(m | {"belongs": m["belongs"] | {"content": "0"}}, a),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from searches import CV, INPUTS, LABELS, OUTPUTS, RIDGE, SEED, SEQUENCES, SERIES, TASKS
+from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import GroupKFold
 
 from echofold import (
@@ -18,7 +19,9 @@ from echofold import (
 )
 from echofold._machine.notices import EchofoldWarning
 from echofold._search.evaluate import _default_horizon, _interleaved
+from echofold._validation.score import score_given, spread_of
 from echofold.metrics import error_rate, nrmse, rmse
+from echofold.metrics._metric import resolve
 
 SPACE = {"leak_rate": [0.3, 1.0], "ridge": RIDGE}
 
@@ -253,6 +256,13 @@ def test_a_warning_is_given_once_for_all_beginnings():
         evaluate(search, y, origins=3, horizon=10)
     assert len(said) == 1 and str(said[0].message).count("values of") == 1
     assert said[0].filename == __file__
+
+
+def test_a_function_is_not_shown_a_forecast_that_runs_away():
+    truth, metric = SERIES[:5], resolve(mean_absolute_error)  # which takes finite numbers alone
+    away = np.where(np.arange(5) < 3, truth, np.inf)
+    assert score_given(metric, truth, truth + 1, spread_of(SERIES)) == pytest.approx(1)
+    assert score_given(metric, truth, away, spread_of(SERIES)) == np.inf
 
 
 def test_a_zero_is_named_by_its_row_of_the_data():

@@ -19,11 +19,11 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from echofold import metrics
-from echofold._search.identity import described, described_function, fingerprint
+from echofold._search.identity import contents_of, described, fingerprint
 
 
 def code(value):
-    return described_function(value, "metric")["code"]
+    return contents_of(value, "metric")["code"]
 
 
 def compiled(text, **scope):
@@ -154,9 +154,9 @@ def test_library_functions_are_names_and_versions():
     ]  # fmt: skip
     codes = [code(function) for function in functions]
     assert len(set(codes)) == len(codes)
-    found = described_function(sklearn.metrics.max_error, "metric")
+    found = contents_of(sklearn.metrics.max_error, "metric")
     assert found["versions"] == {"sklearn": sklearn.__version__}
-    own = described_function(compiled(PLAIN), "metric")["versions"]
+    own = contents_of(compiled(PLAIN), "metric")["versions"]
     assert own == {"numpy": np.__version__, "python": ".".join(map(str, sys.version_info[:2]))}
 
 
@@ -208,7 +208,7 @@ PROGRAM = """
 import json, functools
 import numpy as np
 from scipy import stats
-from echofold._search.identity import described, described_function
+from echofold._search.identity import described, contents_of
 
 NAMES = {"alpha", "beta", "gamma", "delta"}
 class Kept:
@@ -216,10 +216,10 @@ class Kept:
     def __call__(self, a, b): return len(self.names & {"x", "alpha", "y", "z"}) + metric(a, b)
 def metric(a, b): return float(np.mean([abs(p - q) for p, q in zip(a, b) if "a" in NAMES]))
 values = [metric, Kept(), functools.partial(metric, 3), functools.lru_cache(metric)]
-found = [described_function(value, "metric") for value in values]
+found = [contents_of(value, "metric") for value in values]
 found += [described(stats.rv_histogram(np.histogram([1, 2, 4.0]))), described(stats.uniform(0, 1))]
 for _ in range(300): metric([1.0], [2.0])  # Python rewrites code that runs often
-found.append(described_function(metric, "metric"))
+found.append(contents_of(metric, "metric"))
 print(json.dumps(found))
 """
 

@@ -268,7 +268,7 @@ def test_individual_ridges_are_chosen_split_by_split():
 def test_lower_bounds_do_not_win():
     eligible = np.ones((2, 2, 3), dtype=bool)
     eligible[:, 1, 2] = False
-    winner = select(SCORES, False, None, eligible)
+    winner = select(np.where(eligible[:, :, None], SCORES, np.inf), False, None)
     assert (winner.candidate, winner.ridge[0]) == (0, 1)
 
 

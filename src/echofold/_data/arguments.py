@@ -171,6 +171,12 @@ class NamedArguments:
 class NamedParameters(NamedArguments):
     """Estimators whose `set_params` does so, too."""
 
+    def _keep(self, params: dict[str, Any]) -> None:
+        """Store the arguments of `__init__` by their names, as they are."""
+        for name, value in params.items():
+            if name != "self":
+                setattr(self, name, value)
+
     def set_params(self, **params: Any):
         """Set parameters by name; ``reservoir__name`` is one of the object at ``reservoir``.
 

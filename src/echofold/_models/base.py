@@ -148,12 +148,6 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     seed_: int
     condition_: float
 
-    def _keep(self, params: dict[str, Any]) -> None:
-        """Store the arguments of `__init__` by their names, as they are."""
-        for name, value in params.items():
-            if name != "self":
-                setattr(self, name, value)
-
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> Reservoir:
         """The reservoir; raise for a parameter outside its range, naming it and the remedy."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from echofold._validation.record import Record
 
 STRATEGIES = ("grid", "random", "halving", "optuna")
+Strategy = Callable[["Runner"], tuple[list[dict[str, Any]], "Record"]]
 BATCH = 16  # candidates that Optuna's usual sampler proposes at a time; they share a draw
 
 
@@ -127,11 +128,18 @@ def sample(spaces: list[dict[str, Any]], count: int, seed: int) -> list[dict[str
 # --- strategies -----------------------------------------------------------------------------------
 
 
-def candidates_of(strategy: str, spaces: list[dict], n_iter: int | None, seed: int) -> list[dict]:
-    """The candidates to begin with; Optuna proposes its own."""
-    if strategy == "optuna":
-        return []
-    return grid(spaces) if n_iter is None else sample(spaces, n_iter, seed)
+def strategy_of(search: Any, spaces: list[dict], seed: int, splits: int) -> tuple[int, Strategy]:
+    """How many candidates a search evaluates, counted in every round, and what does so."""
+    per_split, n_iter = search.ridge_per == "split", search.n_iter
+    if search.strategy == "optuna":
+        return n_iter, lambda runner: ask_optuna(
+            runner, spaces, n_iter, seed, per_split, search.sampler
+        )
+    candidates = grid(spaces) if n_iter is None else sample(spaces, n_iter, seed)
+    if search.strategy == "halving":
+        total = sum(count for count, _ in halvings(len(candidates), splits))
+        return total, lambda runner: (candidates, halve(runner, candidates, per_split))
+    return len(candidates), lambda runner: (candidates, runner.run(candidates))
 
 
 def halvings(candidates: int, splits: int) -> list[tuple[int, int]]:
@@ -162,7 +170,7 @@ def halve(runner: Runner, candidates: list[dict], ridge_per_split: bool) -> Reco
     total: Any = None
     for count, upto in halvings(len(candidates), len(splits)):
         if total is not None:
-            costs = _costs(runner, total)[:, alive][:, :, order[:known]]
+            costs = runner.costs(total)[:, alive][:, :, order[:known]]
             alive = np.sort(alive[_best_first(costs, ridge_per_split)[:count]])
         only = np.sort(order[known:upto])
         record = runner.run([candidates[i] for i in alive], only)
@@ -171,12 +179,6 @@ def halve(runner: Runner, candidates: list[dict], ridge_per_split: bool) -> Reco
         total.enter(record, draws, alive, only)
         known = upto
     return total
-
-
-def _costs(runner: Runner, record: Record) -> np.ndarray:
-    """What candidates are compared by, ``(draw, candidate, split, ridge)``."""
-    metric = runner.settings.metrics[0]
-    return metric.cost(record.first(metric.name))
 
 
 def _best_first(costs: np.ndarray, ridge_per_split: bool) -> np.ndarray:
@@ -232,7 +234,7 @@ def ask_optuna(
             trials = [study.ask() for _ in range(count)]
             batch = [{name: ask(trial) for name, ask in suggest.items()} for trial in trials]
             scores = runner.run(batch)
-            means = mean_costs(_costs(runner, scores), ridge_per_split).mean(axis=0).min(axis=1)
+            means = mean_costs(runner.costs(scores), ridge_per_split).mean(axis=0).min(axis=1)
             for trial, mean in zip(trials, means, strict=True):
                 study.tell(trial, float(mean) if np.isfinite(mean) else 1e300)
             if total is None:

@@ -26,9 +26,8 @@ from echofold._search.blocks import Block
 from echofold._search.identity import data_of, described, hashed, splits_of
 from echofold._validation.record import Record
 
-FORMAT = 2
+FORMAT = 3
 HASH = 64  # characters of the hash that a file begins with
-NUMBER, TRUTH = np.dtype(float).str, np.dtype(bool).str
 ROOM = 2**16  # bytes for the words of a block, and once more for every array
 
 
@@ -180,23 +179,25 @@ class Expected:
     shape: tuple[int, int, int]
     prune: bool
 
-    def arrays(self) -> dict[tuple[str, ...], tuple[tuple[int, ...], str]]:
-        """Shape and type of every array, by what it is."""
+    def blank(self) -> Record:
+        """A record of the right shapes, with nothing in it yet."""
         draws, candidates, ridges = self.shape
-        shapes: dict[tuple[str, ...], tuple[tuple[int, ...], str]] = {
-            ("score", scheme, metric): ((draws, candidates, splits, ridges), NUMBER)
-            for scheme, splits in self.splits.items()
-            for metric in self.metrics
-        }
-        shapes["condition",] = ((draws, candidates), NUMBER)
-        if self.prune:
-            shapes |= {("pruned", scheme): (self.shape, TRUTH) for scheme in self.splits}
-        return shapes
+        return Record(
+            {
+                scheme: {m: np.empty((draws, candidates, splits, ridges)) for m in self.metrics}
+                for scheme, splits in self.splits.items()
+            },
+            condition=np.empty((draws, candidates)),
+            seconds=np.empty((draws, candidates)),
+            algorithm={},
+            notes={},
+            pruned={scheme: np.empty(self.shape, bool) for scheme in self.splits if self.prune},
+        )
 
     def most_bytes(self) -> int:
         """The most that a file of this block can take."""
-        sizes = [int(np.prod(shape)) * int(kind[-1]) for shape, kind in self.arrays().values()]
-        return HASH + sum(sizes) + (len(sizes) + 16) * ROOM
+        arrays = arrays_of(self.blank())
+        return HASH + sum(array.nbytes for array in arrays) + (len(arrays) + 16) * ROOM
 
 
 def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> list[Expected]:
@@ -228,19 +229,23 @@ def expected(blocks: Sequence[Block], candidates: Sequence[dict[str, Any]]) -> l
     return expectations
 
 
+def arrays_of(record: Record) -> list[np.ndarray]:
+    """The arrays that a file holds of a block, in the order of their names there."""
+    scores = [each[metric] for _, each in sorted(record.scores.items()) for metric in sorted(each)]
+    return [record.condition, *scores, *(array for _, array in sorted(record.pruned.items()))]
+
+
 def pack(record: Record, belongs: dict[str, Any]) -> bytes:
     """A block and where it belongs, as a NumPy archive."""
-    pairs = [(s, m) for s, metrics in record.scores.items() for m in metrics]
     meta = {
-        "belongs": belongs, "scores": pairs, "pruned": list(record.pruned), "notes": record.notes,
+        "belongs": belongs, "notes": record.notes,
         "algorithm": {scheme: names[0] for scheme, names in record.algorithm.items()},
         "seconds": float(record.seconds.sum()), "steps": record.steps,
         "column_steps": record.column_steps,
     }  # fmt: skip
-    arrays: dict[str, Any] = {f"score{i}": record.scores[s][m] for i, (s, m) in enumerate(pairs)}
-    arrays |= {f"pruned{i}": array for i, array in enumerate(record.pruned.values())}
+    arrays: dict[str, Any] = {f"array{i}": one for i, one in enumerate(arrays_of(record))}
     buffer = io.BytesIO()
-    np.savez(buffer, meta=json.dumps(meta), condition=record.condition, **arrays)
+    np.savez(buffer, meta=json.dumps(meta), **arrays)
     return buffer.getvalue()
 
 
@@ -248,46 +253,29 @@ def unpack(data: bytes, wanted: Expected, belongs: dict[str, Any]) -> Record:
     """The block in an archive; raise `Misfit` unless it is the one wanted."""
     try:
         members = read_archive(io.BytesIO(data))
-        meta = json.loads(str(array_in(members["meta.npy"], "meta.npy")))
-        places: dict[tuple[str, ...], str] = {("condition",): "condition.npy"}
-        places |= {("score", s, m): f"score{i}.npy" for i, (s, m) in enumerate(meta["scores"])}
-        places |= {("pruned", s): f"pruned{i}.npy" for i, s in enumerate(meta["pruned"])}
-        arrays = {what: array_in(members[place], place) for what, place in places.items()}
+        meta = json.loads(str(array_in(members.pop("meta.npy"), "meta.npy")))
+        found = meta["belongs"]
+        if found["search"] != belongs["search"]:
+            raise Misfit("belongs to another search")
+        if found["block"] != belongs["block"]:
+            raise Misfit(f"is block {found['block']} of this search under another name")
+        if found != belongs:
+            raise Misfit("holds other candidates, draws, data or splits")
+        record = wanted.blank()
+        places = arrays_of(record)
+        names = [f"array{i}.npy" for i in range(len(members))]
+        arrays = [array_in(members[name], name) for name in names]
+        if [(one.shape, one.dtype) for one in arrays] != [(one.shape, one.dtype) for one in places]:
+            raise Misfit("holds scores of other schemes, metrics or shapes")
+        for place, array in zip(places, arrays, strict=True):
+            place[...] = array
+        record.seconds[...] = float(meta["seconds"]) / record.seconds.size
+        for scheme in wanted.splits:
+            record.algorithm[scheme] = [str(meta["algorithm"][scheme])] * wanted.shape[1]
+            record.notes[scheme] = dict(meta["notes"][scheme])
+        record.steps, record.column_steps = int(meta["steps"]), int(meta["column_steps"])
+        return record
+    except Misfit:
+        raise
     except Exception as error:  # whatever foreign bytes end in
         raise Misfit(f"is not a block of a search ({error or type(error).__name__})") from None
-    found = meta.get("belongs")
-    if not isinstance(found, dict) or found.get("search") != belongs["search"]:
-        raise Misfit("belongs to another search")
-    if found.get("block") != belongs["block"]:
-        raise Misfit(f"is block {found.get('block')} of this search under another name")
-    if found != belongs:
-        raise Misfit("holds other candidates, draws, data or splits")
-    shapes = {what: (array.shape, array.dtype.str) for what, array in arrays.items()}
-    if shapes != wanted.arrays():
-        raise Misfit("holds scores of other schemes, metrics or shapes")
-    if not _is_sound(meta, wanted):
-        raise Misfit("does not say how its scores were computed")
-    condition = arrays["condition",]
-    return Record(
-        {s: {m: arrays["score", s, m] for m in wanted.metrics} for s in wanted.splits},
-        condition=condition,
-        seconds=np.full(condition.shape, meta["seconds"] / condition.size),
-        algorithm={s: [name] * condition.shape[1] for s, name in meta["algorithm"].items()},
-        notes=meta["notes"],
-        pruned={s: arrays["pruned", s] for s in wanted.splits} if wanted.prune else {},
-        steps=meta["steps"],
-        column_steps=meta["column_steps"],
-    )
-
-
-def _is_sound(meta: dict[str, Any], wanted: Expected) -> bool:
-    """Whether the words of a block have the right kinds."""
-    algorithm, notes = meta.get("algorithm"), meta.get("notes")
-    numbers = [type(meta.get(name)) for name in ("seconds", "steps", "column_steps")]
-    return (
-        isinstance(algorithm, dict) and isinstance(notes, dict)
-        and algorithm.keys() == notes.keys() == wanted.splits.keys()
-        and all(isinstance(name, str) for name in algorithm.values())
-        and all(isinstance(note, dict) for note in notes.values())
-        and numbers == [float, int, int]
-    )  # fmt: skip

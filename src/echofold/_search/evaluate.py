@@ -34,12 +34,7 @@ from echofold._models.forecaster import ESNForecaster
 from echofold._search.auto import AutoForecaster
 from echofold._search.final_models import readouts_by_ridge
 from echofold._validation.score import check_zeros, complete, score_given, spread_of
-from echofold._validation.settings import (
-    check_labels,
-    check_metrics,
-    check_task,
-    resolve_schemes,
-)
+from echofold._validation.settings import check_labels, check_metrics, check_task, resolve_schemes
 from echofold.metrics import crps, interval_score
 from echofold.metrics._metric import Metric
 from echofold.metrics._targets import Spread
@@ -119,6 +114,8 @@ def evaluate(
     >>> evaluate(search, y, origins=2, horizon=20).nrmse.dims
     ('origin',)
     """
+    import xarray as xr
+
     check_count("origins", origins)
     check_number("level", level, "a number in (0, 1)", above=0, below=1)
     _check_search(search)
@@ -172,8 +169,11 @@ def evaluate(
             errors["validation"] = model.verdict_.error if automatic else held.search.best_score_
             for name, error in (errors | judged).items():
                 variables.setdefault(name, []).append(error)
-    result = as_dataset(variables, starts, horizon, level, metrics[0].name)
-    result.attrs["better"] = "higher" if metrics[0].higher else "lower"
+    result = xr.Dataset(
+        {name: ("origin", np.array(values)) for name, values in variables.items()},
+        {"origin": np.arange(len(starts)), "start": ("origin", starts)},
+        {"horizon": horizon, "level": level, **_told(metrics[0])},
+    )
     if hasattr(search, "evaluation_"):
         search.evaluation_ = result
     return result
@@ -331,17 +331,9 @@ def _judged(truth: np.ndarray, forecast: Forecast, level: float) -> dict[str, fl
     }
 
 
-def as_dataset(
-    variables: dict[str, Any], starts: np.ndarray, horizon: int, level: float, metric: str
-):
-    """Errors by origin as the Dataset that `evaluate` returns."""
-    import xarray as xr
-
-    return xr.Dataset(
-        {name: ("origin", np.array(values)) for name, values in variables.items()},
-        {"origin": np.arange(len(starts)), "start": ("origin", starts)},
-        {"horizon": horizon, "level": level, "metric": metric},
-    )
+def _told(metric: Metric) -> dict[str, str]:
+    """What a Dataset says about the metric to judge by."""
+    return {"metric": metric.name, "better": "higher" if metric.higher else "lower"}
 
 
 # --- a model --------------------------------------------------------------------------------------
@@ -562,23 +554,12 @@ def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
         "error": (("start", "step"), error),
     }
     for one in metrics:
-        scores = [_score(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
+        scores = [score_given(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
         variables[one.name] = ("start", np.array(scores))
     names = table.schema.names
     outputs = np.arange(truth.shape[2]) if names is None else np.array([str(n) for n in names])
     coords: dict[str, Any] = {"start": at, "step": steps, "output": outputs}
     if table.index is not None:
         coords["time"] = ("start", np.asarray(table.index)[at])
-    attrs = {
-        "metric": metrics[0].name,
-        "better": "higher" if metrics[0].higher else "lower",
-        "spread": float(np.sqrt(spread.deviation.mean())),
-    }
+    attrs = {**_told(metrics[0]), "spread": float(np.sqrt(spread.deviation.mean()))}
     return xr.Dataset(variables, coords, attrs)
-
-
-def _score(metric: Metric, truth: np.ndarray, forecast: np.ndarray, spread: Spread) -> float:
-    """The score of one forecast, the worst where it runs away from what a user's function takes."""
-    if metric.needs == "predictions" and not np.isfinite(forecast[complete(truth)]).all():
-        return metric.worst
-    return score_given(metric, truth, forecast, spread)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,17 +18,7 @@ from echofold._folds.splits import RowSplits
 from echofold._models.base import fit_all, of_outputs
 from echofold._models.ensemble import ForecastEnsemble
 from echofold._search.runner import Reader
-from echofold._search.selection import (
-    FINALS,
-    Contest,
-    Members,
-    Winner,
-    best_ridges,
-    comparable,
-    mean_ridge,
-    ranked,
-    select,
-)
+from echofold._search.selection import FINALS, Winner, comparable, mean_ridge, ranked, select
 from echofold._validation.record import Validated
 from echofold._validation.score import finish_sums, score_outputs, score_residuals
 from echofold._validation.settings import Settings
@@ -63,11 +53,11 @@ class Winners:
 
     def winner(self, scheme: str, draw: int | None = None) -> Winner:
         """The winner by a scheme, over all draws or within one."""
-        costs, eligible = self._costs(scheme)
+        costs = self._costs(scheme)
         if draw is None and self.by_draw:
-            each = [select(costs, self.ridge_per_split, d, eligible) for d in range(len(costs))]
+            each = [select(costs, self.ridge_per_split, one) for one in range(len(costs))]
             return min(each, key=lambda winner: winner.order)
-        return select(costs, self.ridge_per_split, draw, eligible)
+        return select(costs, self.ridge_per_split, draw)
 
     def score(self, winner: Winner) -> float:
         """The score of a winner, as users read it; all its outputs have one ridge."""
@@ -82,29 +72,38 @@ class Winners:
 
     def outputs(self, scheme: str) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
-        return validation_outputs(*self._validated_winner(scheme))
+        source, splits, readouts = self._validated_winner(scheme)
+        problem, truth, outputs = source.problem, readouts.truth, readouts.outputs
+        whole = not problem.lazy and not problem.task.fed_back
+        rows = splits.valid_rows if whole else _kept(problem, splits).rows
+        if outputs is None:
+            truth = _targets(problem, rows)[1]
+            truth[~problem.is_scored(rows)] = np.nan
+            outputs = problem.original(_open_loop(source, rows, readouts.W))
+        first = problem.first_target
+        return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
 
     def model(self, final: str, scheme: str, draw: int | None, correct_ridge: bool):
         """The winner's final model, with the weights of its draw (the best one by default)."""
         if members := FINALS[final].members:
-            check_members(final, self.reader.estimator._task)
             return self._ensemble(members, scheme, draw)
         winner = self._drawn(self.winner(scheme, draw), scheme)
         return self._trained(final, scheme, winner, correct_ridge)[0]
 
-    def _ensemble(self, members: Members, scheme: str, draw: int | None) -> ForecastEnsemble:
+    def _ensemble(
+        self, members: Callable[..., list[Winner]], scheme: str, draw: int | None
+    ) -> ForecastEnsemble:
         """The members of a final model, with all draws (or one), as one forecaster."""
-        costs, eligible = self._costs(scheme)
+        costs = self._costs(scheme)
         draws = list(range(len(costs))) if draw is None else [draw]
-        contest = Contest(
-            costs[draws], None if eligible is None else eligible[draws], self.ridge_per_split,
-            self.reader.metrics[0], [self.reader.params(one) for one in self.candidates],
+        params = [self.reader.params(one) for one in self.candidates]
+        chosen = members(
+            costs[draws], self.ridge_per_split, self.reader.metrics[0], params,
             self.reader.estimator._shapes_the_problem,
         )  # fmt: skip
-        chosen = members(contest)[: max(1, MOST_MEMBERS // len(draws))]
         each = [
             self._trained("retrain", scheme, self._drawn(winner, scheme, one))
-            for winner in chosen
+            for winner in chosen[: max(1, MOST_MEMBERS // len(draws))]
             for one in draws
         ]
         ensemble, (_, first) = ForecastEnsemble([model for model, _ in each]), each[0]
@@ -153,11 +152,11 @@ class Winners:
         """A winner with the weights of one draw: its own, one given, or where it did best."""
         if winner.draw is not None:
             return winner
-        costs = self._costs(scheme)[0][:, winner.candidate]  # (draw, split, ridge)
+        costs = self._costs(scheme)[:, winner.candidate]  # (draw, split, ridge)
         if draw is None:
             at = 0 if self.ridge_per_split else winner.ridge[0]
             draw = int(ranked(comparable(costs, self.ridge_per_split)[:, :, at].T)[0])
-        ridge = best_ridges(costs[draw]) if self.ridge_per_split else winner.ridge
+        ridge = comparable(costs[draw]).argmin(axis=1) if self.ridge_per_split else winner.ridge
         return replace(winner, draw=draw, ridge=ridge)
 
     def _estimator(self, winner: Winner):
@@ -185,20 +184,12 @@ class Winners:
             self._validated[key] = validate_winner(source, splits, ridge, penalised)
         return self._validated[key]
 
-    def _costs(self, scheme: str) -> tuple[np.ndarray, np.ndarray | None]:
-        """Costs ``(draw, candidate, split, ridge)`` to select by, and what may be selected."""
-        dataset = self.results[scheme]
-        return costs_of(dataset), ~dataset.pruned.values if "pruned" in dataset else None
-
-
-def check_members(final: str, task: Any) -> None:
-    """Raise for a final model of several members where outputs are no forecasts."""
-    if FINALS[final].members is not None and not task.fed_back:
-        others = [repr(one.name) for one in FINALS.values() if one.members is None]
-        raise ValueError(
-            f"final={final!r} combines forecasts, and needs a search of an ESNForecaster. Use "
-            f"{', '.join(others[:-1])} or {others[-1]}."
-        )
+    def _costs(self, scheme: str) -> np.ndarray:
+        """Costs ``(draw, candidate, split, ridge)`` to select by, infinite where only bounds."""
+        dataset, costs = self.results[scheme], costs_of(self.results[scheme])
+        if "pruned" in dataset:
+            costs = np.where(dataset.pruned.values[:, :, None], np.inf, costs)
+        return costs
 
 
 # --- readouts of splits ---------------------------------------------------------------------------
@@ -354,21 +345,6 @@ class ValidationOutputs:
     rows: np.ndarray
     truth: np.ndarray
     outputs: np.ndarray
-
-
-def validation_outputs(
-    source: States, splits: RowSplits, readouts: SplitReadouts
-) -> ValidationOutputs:
-    """Forecasts or predictions of every split for its validation rows, in original units."""
-    problem, truth, outputs = source.problem, readouts.truth, readouts.outputs
-    whole = not problem.lazy and not problem.task.fed_back
-    rows = splits.valid_rows if whole else _kept(problem, splits).rows
-    if outputs is None:
-        truth = _targets(problem, rows)[1]
-        truth[~problem.is_scored(rows)] = np.nan
-        outputs = problem.original(_open_loop(source, rows, readouts.W))
-    first = problem.first_target
-    return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
 
 
 def _kept(problem: Problem, splits: RowSplits) -> Runs:

@@ -14,10 +14,7 @@ import functools
 import hashlib
 import json
 import random
-import re
-import site
 import sys
-import sysconfig
 import types
 from importlib import metadata
 from importlib.util import find_spec
@@ -34,9 +31,11 @@ from echofold._folds.splits import RowSplits
 from echofold._validation.settings import Settings
 from echofold.metrics._metric import TOGETHER
 
-# Parameters of a search that change neither its candidates nor their scores.
-WITHOUT_EFFECT = ("final", "memory", "n_jobs", "executor", "checkpoint", "progress", "verify")
-DESCRIBED_APART = ("estimator", "space", "cv", "metric", "random_state", "sampler")
+# Parameters of a search that change neither its candidates nor their scores, or are told otherwise.
+LEFT_OUT = {
+    "final", "memory", "n_jobs", "executor", "checkpoint", "progress", "verify",
+    "estimator", "space", "cv", "metric", "random_state", "sampler",
+}  # fmt: skip
 
 
 def identity_of(
@@ -51,7 +50,7 @@ def identity_of(
     from echofold import __version__
 
     own, rest = (one.get_params(deep=False) for one in (search.estimator, search))
-    rest = {k: v for k, v in rest.items() if k not in WITHOUT_EFFECT + DESCRIBED_APART}
+    rest = {name: value for name, value in rest.items() if name not in LEFT_OUT}
     if search.ridge_per == "output":  # which changes the winner alone
         rest["ridge_per"] = "all"
     if search.sampler is not None:  # blocks know their candidates, so its name is enough
@@ -62,15 +61,12 @@ def identity_of(
         "parameters": {
             name: described(value, name) for name, value in own.items() if name != "random_state"
         },
-        "space": [
-            {name: described(values, f"space[{name!r}]") for name, values in one.items()}
-            for one in spaces
-        ],
+        "space": described(spaces, "space"),
         "ridge": settings.ridge.tolist(),
         "cv": {name: [splits.name, splits_of(splits)] for name, splits in schemes.items()},
         "metric": [metric.name for metric in settings.metrics],
         "functions": {
-            metric.name: described_function(metric.function, "metric")
+            metric.name: contents_of(metric.function, "metric")
             for metric in settings.metrics
             if metric.needs in TOGETHER  # or has a season, which its name does not tell
             or getattr(metric.function, "season", 1) != 1
@@ -86,10 +82,8 @@ def data_of(problem: Problem) -> str:
     """A hash of the data of a problem."""
     return fingerprint(
         problem.targets, problem.inputs, problem.washout, problem.weights,
-        *problem.segments.apart, problem.unit, problem.offset,
-        *((np.array(repr(problem.form)), problem.levels) if problem.form else ()),
-        *(() if problem.present is None else (problem.present,)),
-        *(() if problem.later is None else problem.later),
+        *problem.segments.apart, problem.unit, problem.offset, np.array(repr(problem.form)),
+        problem.levels, problem.present, *(problem.later or ()),
     )  # fmt: skip
 
 
@@ -119,45 +113,35 @@ def hashed(description: Any) -> str:
 
 # --- values of parameters -------------------------------------------------------------------------
 
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented))
+
 
 def described(value: Any, argument: str = "value") -> Any:
-    """A value of a parameter in words; raise a TypeError that names ``argument`` if none hold."""
+    """A value of a parameter in words, with a hash of its contents where words do not tell all."""
     if isinstance(value, list | tuple):
         return [described(one, argument) for one in value]
     if isinstance(value, dict):
-        return {str(name): described(one, argument) for name, one in value.items()}
-    if hasattr(value, "shape") and np.ndim(value):
-        return Contents().array(value)
+        return {str(name): described(one, f"{argument}[{name!r}]") for name, one in value.items()}
+    if isinstance(value, PLAIN):
+        return repr(value)
+    kind = type(value)
     if isinstance(value, Reservoir):
-        kind, params = type(value), value.get_params(deep=False)
         own = kind.__module__.startswith("echofold.")
-        words = {
-            name: described_function(one, argument, drawn=True)
-            if name in kind.objects
-            else described(one, argument)
-            for name, one in params.items()
-        }
-        return [kind.called(), None if own else described_function(kind, argument), words]
-    if callable(getattr(value, "step", None)):  # what goes into a `Foreign`; its repr tells little
-        return described_function(value, argument, drawn=True)
-    text = repr(value)
-    if hasattr(value, "rvs"):  # a distribution, which does not show its contents
-        family = getattr(value, "dist", value)
-        shown = [repr(getattr(value, name, None)) for name in ("args", "kwds")]
-        name = getattr(family, "name", type(value).__name__)
-        return [name, *shown, described_function(value, argument)["code"]]
-    if re.search(r" at 0x[0-9a-fA-F]+", text):  # the address of an object is no description
-        return [type(value).__name__, described_function(value, argument)]
-    return text
+        code = None if own else contents_of(kind, argument)
+        return [kind.called(), code, described(value.get_params(deep=False), argument)]
+    name = getattr(getattr(value, "dist", None), "name", kind.__name__)  # of a distribution
+    shown = [repr(getattr(value, part)) for part in ("args", "kwds") if hasattr(value, part)]
+    return [name, *shown, contents_of(value, argument)]
 
 
-def described_function(value: Any, argument: str, drawn: bool = False) -> dict[str, Any]:
+def contents_of(value: Any, argument: str) -> dict[str, Any]:
     """What a function, or any other object, is made of: a hash, and the versions it hangs on.
 
-    Raises a TypeError that names ``argument`` if it holds something that has no description. An
-    object of a library, no function, may be ``drawn`` from: it may hold a generator as it stands.
+    Raises a TypeError that names ``argument`` if it holds something that has no description.
     """
-    contents = Contents(drawn and not hasattr(value, "__name__"))
+    # A node of another library may hold the generator that it draws from, as it stands.
+    node = callable(getattr(value, "step", None)) and not hasattr(value, "__name__")
+    contents = Contents(draws=node)
     try:
         code = hashed(contents.of(value))
     except (Opaque, RecursionError) as error:
@@ -172,31 +156,18 @@ def described_function(value: Any, argument: str, drawn: bool = False) -> dict[s
 
 # --- functions and objects ------------------------------------------------------------------------
 
-PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented))
 RANDOM = (np.random.RandomState, np.random.Generator, np.random.BitGenerator, random.Random)
 DYNAMIC = ("eval", "exec", "globals", "__import__")
 GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 PYTHON = {"python": ".".join(map(str, sys.version_info[:2]))}
-# What tells one object from another of its kind; of code, all but where it stands.
-ATTRIBUTES: dict[Any, tuple[str, ...]] = {
+# What tells one object from another where a pickle does not; of code, all but where it stands.
+ATTRIBUTES: dict[type, tuple[str, ...]] = {
     types.CodeType: (
         "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_code",
         "co_exceptiontable", "co_names", "co_varnames", "co_consts",
     ),
-    types.MethodType: ("__func__", "__self__"),
     property: ("fget", "fset", "fdel"),
-    staticmethod: ("__func__",),
-    classmethod: ("__func__",),
     functools.cached_property: ("func",),
-    types.MemberDescriptorType: ("__name__",),
-    types.GetSetDescriptorType: ("__name__",),
-}  # fmt: skip
-# What Python itself enters into a class, which says where it stands or repeats what it does.
-OF_A_CLASS = {
-    "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
-    "__annotate__", "__annotate_func__", "__annotations_cache__", "__firstlineno__",
-    "__static_attributes__", "__abstractmethods__", "_abc_impl", "__dataclass_fields__",
-    "__dataclass_params__", "__orig_bases__", "__parameters__",
 }  # fmt: skip
 
 
@@ -207,8 +178,8 @@ class Opaque(Exception):
 class Contents:
     """Descriptions of values, as nested lists; ``versions`` are those of libraries met so far."""
 
-    def __init__(self, drawn: bool = False):
-        self.drawn = drawn
+    def __init__(self, draws: bool):
+        self.draws = draws
         self.versions: dict[str, str] = {}
         self._done: dict[int, Any] = {}
         self._open: list[int] = []
@@ -225,15 +196,10 @@ class Contents:
             return [kind.__name__, *sorted(json.dumps(self.of(one)) for one in value)]
         if kind is dict:
             return ["dict", *([self.of(k), self.of(v)] for k, v in value.items())]
-        if isinstance(value, RANDOM) and not self.drawn:
+        if kind is np.ndarray and not value.dtype.hasobject:
+            return ["array", fingerprint(value)]
+        if isinstance(value, RANDOM) and not self.draws:
             raise Opaque(f"it holds a {kind.__name__}, whose numbers change as they are drawn")
-        if kind is types.ModuleType:
-            if self._installed(value.__name__):
-                return ["module", value.__name__]
-            raise Opaque(f"it hands on the module {value.__name__!r} as a whole")
-        jax = kind.__module__.partition(".")[0] in ("jax", "jaxlib") and hasattr(value, "__array__")
-        if kind is np.ndarray or jax or (hasattr(value, "tocsr") and not isinstance(value, type)):
-            return self.array(value)
         if id(value) in self._open:
             return ["again", self._open.index(id(value))]
         if id(value) not in self._done:
@@ -243,36 +209,37 @@ class Contents:
             self._open.pop()
         return self._done[id(value)]
 
-    def array(self, value: Any) -> Any:
-        """Describe an array of any library, dense or sparse."""
-        if hasattr(value, "tocsr"):
-            W = value.tocsr()
-            return ["sparse", list(W.shape), fingerprint(W.data, W.indices, W.indptr)]
-        array = np.asarray(value)
-        if array.dtype.hasobject:
-            return ["array", list(array.shape), self.of(array.ravel().tolist())]
-        return ["array", list(array.shape), fingerprint(array)]
-
     def _object(self, value: Any) -> Any:
         """Describe what may refer to itself."""
         kind = type(value)
+        if kind is types.ModuleType:
+            if self._installed(value.__name__):
+                return ["module", value.__name__]
+            raise Opaque(f"it hands on the module {value.__name__!r} as a whole")
         if name := self._library_name(value):
             return ["library", *name]
-        for made, names in ATTRIBUTES.items():
-            if isinstance(value, made):
-                self.versions |= PYTHON if made is types.CodeType else {}  # which compiled it
-                return [made.__name__, *(self.of(getattr(value, name)) for name in names)]
+        if kind in ATTRIBUTES:
+            return [kind.__name__, *(self.of(getattr(value, name)) for name in ATTRIBUTES[kind])]
         if kind is types.FunctionType:
             return self._function(value)
         if isinstance(value, type):
-            members = {k: self.of(v) for k, v in vars(value).items() if k not in OF_A_CLASS}
+            # Of what begins with underscores only what is done: the rest says where it stands.
+            members = {
+                name: self.of(member)
+                for name, member in vars(value).items()
+                if name != "_abc_impl" and (callable(member) or not name.startswith("__"))
+            }
             return ["class", value.__name__, self.of(value.__bases__), self.of(kind), members]
+        if hasattr(value, "tocsr"):  # sparse; what it remembers of itself changes as it is used
+            W = value.tocsr()
+            return ["sparse", self.of([W.shape, W.data, W.indices, W.indptr])]
         # A cache or a compiler, which does not change what the function gives.
         if hasattr(value, "__wrapped__") and self._installed(kind.__module__):
             return ["wrapped", self.of(kind), self.of(value.__wrapped__)]
         return self._instance(value)
 
     def _function(self, function: types.FunctionType) -> Any:
+        self.versions |= PYTHON  # which compiled it
         cells = []
         for cell in function.__closure__ or ():
             try:
@@ -329,16 +296,15 @@ class Contents:
     def _library_name(self, value: Any) -> tuple[str, str] | None:
         """Module and name under which an installed library has this very object."""
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-        places = [getattr(value, "__module__", None)]
-        if isinstance(value, np.ufunc) or (places == [None] and "." not in str(name)):
-            places = ["numpy", "scipy.special"]
-        for place in places:
+        own = getattr(value, "__module__", None)
+        # Functions of C, such as universal ones of NumPy, do not always tell where they are.
+        for place in [own] if isinstance(own, str) else ["numpy", "scipy.special"]:
             try:
-                found = attrgetter(str(name))(sys.modules[str(place)])
+                found = attrgetter(str(name))(sys.modules[place])
             except (AttributeError, KeyError):
                 continue
-            if found is value and self._installed(str(place)):
-                return str(place), str(name)
+            if found is value and self._installed(place):
+                return place, str(name)
         return None
 
     def _installed(self, module: str) -> bool:
@@ -351,22 +317,15 @@ class Contents:
 @functools.cache
 def _version(top: str) -> dict[str, str] | None:
     """Name and version of the library of a top module; None for one that is not installed."""
-    if top == "echofold":
-        from echofold import __version__
-
-        return {top: __version__}
+    if top in sys.stdlib_module_names:
+        return PYTHON
     try:
         origin = getattr(find_spec(top), "origin", None)
     except (ImportError, ValueError):
         return None
-    if origin in (None, "built-in", "frozen"):
-        return PYTHON if top in sys.stdlib_module_names else None
-    paths = sysconfig.get_paths()
-    places = [*site.getsitepackages(), site.getusersitepackages()]
-    if any(map(Path(origin).is_relative_to, [*places, paths["purelib"], paths["platlib"]])):
-        version = getattr(sys.modules.get(top), "__version__", None)
-        names = metadata.packages_distributions().get(top) if version is None else None
-        version = metadata.version(names[0]) if names else version
-        return None if version is None else {top: str(version)}
-    of_python = map(Path(origin).is_relative_to, [paths["stdlib"], paths["platstdlib"]])
-    return PYTHON if any(of_python) else None
+    if top != "echofold" and not {"site-packages", "dist-packages"} & set(Path(origin or "").parts):
+        return None
+    version = getattr(sys.modules.get(top), "__version__", None)
+    names = metadata.packages_distributions().get(top) if version is None else None
+    version = metadata.version(names[0]) if names else version
+    return None if version is None else {top: str(version)}

@@ -8,40 +8,32 @@ whoever's bound is above its cost is dropped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 
-from echofold._engine.lockstep import Paused, Sum, paused
+from echofold._engine.lockstep import Sum, paused
 from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._validation.record import Validated
 from echofold._validation.score import finish_sums, needs_of, summed
 from echofold._validation.settings import Settings
+from echofold.metrics._metric import Metric
 
 SEGMENTS = 12  # looks at the bounds in the course of a run
 ROUNDING = 1e-12
 
 
-@dataclass
 class _Part:
     """Trajectories of one draw: how far each was run, and its errors so far."""
 
-    source: States
-    columns: Paused
-    horizon: np.ndarray
-    done: np.ndarray
-    steps: int = 0
-
-    @classmethod
-    def begin(cls, source: States, one: Validated, sum_: Sum) -> _Part:
-        """All trajectories of a scheme, of which none has run."""
+    def __init__(self, source: States, one: Validated, sum_: Sum):
         runs = one.splits.runs
-        shape = len(one.W), len(runs), one.W.shape[2]
-        horizon = np.broadcast_to(runs.steps[:, None], shape).ravel()
-        columns = paused(source, one.W, one.starts, runs, sum_)
-        return cls(source, columns, horizon, np.zeros(len(horizon), dtype=int))
+        self.shape = len(one.W), len(runs), one.W.shape[2]
+        self.source, self.one, self.steps = source, one, 0
+        self.columns = paused(source, one.W, one.starts, runs, sum_)
+        self.horizon = np.broadcast_to(runs.steps[:, None], self.shape).ravel()
+        self.done = np.zeros(len(self.horizon), dtype=int)
 
     def advance(self, columns: np.ndarray, to: int) -> None:
         """Run these columns up to step ``to``."""
@@ -54,6 +46,16 @@ class _Part:
             self.steps += int(np.maximum(run, 0).sum())
             self.done[some] = to
 
+    def whole(self) -> np.ndarray:
+        """Which ``(candidates, ridge)`` were run to their end, in every run."""
+        return (self.done == self.one.splits.runs.longest).reshape(self.shape).all(axis=1)
+
+    def scores(self, metrics: list[Metric]) -> dict[str, np.ndarray]:
+        """Scores ``(candidates, splits, ridge)`` from the errors so far."""
+        splits = self.one.splits
+        sums = {needs_of(metrics)[0]: splits.runs.added(self.columns.error.reshape(self.shape))}
+        return finish_sums(self.source.problem.scored, splits, sums, metrics)
+
 
 def close_and_prune(
     draws: list[tuple[States, Validated]], settings: Settings
@@ -63,26 +65,24 @@ def close_and_prune(
     The winner is the (candidate, ridge) with the lowest mean cost over draws and splits. Returns
     which scores ``(draws, candidates, ridge)`` are such bounds, and the column steps that were run.
     """
-    first = draws[0][1]
-    runs = first.splits.runs
-    shape, longest = (len(first.W), len(runs), first.W.shape[2]), runs.longest
-    sum_ = summed(draws[0][0].problem, settings.metrics)
-    parts = [_Part.begin(source, one, sum_) for source, one in draws]
-    columns = np.arange(np.prod(shape)).reshape(shape)
-    alive = np.ones((shape[0], shape[2]), dtype=bool)
+    metrics, longest = settings.metrics, draws[0][1].splits.runs.longest
+    sum_ = summed(draws[0][0].problem, metrics)
+    parts = [_Part(source, one, sum_) for source, one in draws]
+    columns = np.arange(np.prod(parts[0].shape)).reshape(parts[0].shape)
+    alive = np.ones(columns[:, 0].shape, dtype=bool)
     limit = np.inf
     stops = np.unique(np.append(np.linspace(1, longest, SEGMENTS + 1).astype(int), longest))
     for stop in stops:
         chosen = np.moveaxis(columns, 1, 2)[alive].ravel()
         for part in parts:
             part.advance(chosen, int(stop))
-        bound = _bound(parts, first, shape, settings)
-        if stop < longest and (leader := _leader(bound, alive, parts, columns, longest)):
+        bound = _bound(parts, metrics)
+        if stop < longest and (leader := _lowest(bound, alive & ~_whole(parts))):
             candidate, ridge = leader
             for part in parts:
                 part.advance(columns[candidate, :, ridge], longest)
-            bound = _bound(parts, first, shape, settings)
-        finished = alive & _whole(parts, columns, longest)
+            bound = _bound(parts, metrics)
+        finished = alive & _whole(parts)
         if finished.any():
             limit = min(limit, bound[finished].min())
         # A bound that is not finite is above any limit that is. Equal costs, which horizons often
@@ -90,33 +90,25 @@ def close_and_prune(
         alive &= ~(bound > limit + ROUNDING * np.abs(limit))
         if np.isfinite(limit):
             alive &= np.isfinite(bound)
-    whole = _whole(parts, columns, longest)
-    for part, (_, one) in zip(parts, draws, strict=True):
-        one.scores = _scores(part, one, shape, settings)
-    return np.broadcast_to(~whole, (len(draws), *whole.shape)), sum(part.steps for part in parts)
+    for part in parts:
+        part.one.scores = part.scores(metrics)
+    pruned = np.broadcast_to(~_whole(parts), (len(draws), *alive.shape))
+    return pruned, sum(part.steps for part in parts)
 
 
-def _whole(parts: list[_Part], columns: np.ndarray, longest: int) -> np.ndarray:
-    """Which ``(candidates, ridge)`` were run to their end, in every draw and run."""
-    return np.all([(part.done[columns] == longest).all(axis=1) for part in parts], axis=0)
+def _whole(parts: list[_Part]) -> np.ndarray:
+    """Which ``(candidates, ridge)`` were run to their end, in every draw."""
+    return np.all([part.whole() for part in parts], axis=0)
 
 
-def _scores(part: _Part, one: Validated, shape, settings: Settings) -> dict[str, np.ndarray]:
-    """Scores ``(candidates, splits, ridge)`` from the errors so far."""
-    needs = needs_of(settings.metrics)[0]
-    sums = {needs: one.splits.runs.added(part.columns.error.reshape(shape))}
-    return finish_sums(part.source.problem.scored, one.splits, sums, settings.metrics)
-
-
-def _bound(parts: list[_Part], one: Validated, shape, settings: Settings) -> np.ndarray:
+def _bound(parts: list[_Part], metrics: list[Metric]) -> np.ndarray:
     """Lower bound ``(candidates, ridge)`` of the cost to select by."""
-    metric = settings.metrics[0]
-    scores = [_scores(part, one, shape, settings)[metric.name].mean(axis=1) for part in parts]
-    return metric.cost(reduce(np.add, scores) / len(parts))
+    scores = [part.scores(metrics)[metrics[0].name].mean(axis=1) for part in parts]
+    return metrics[0].cost(reduce(np.add, scores) / len(parts))
 
 
-def _leader(bound, alive, parts, columns, longest) -> tuple[int, int] | None:
-    """The unfinished candidate with the lowest bound."""
-    open_ = np.where(alive & ~_whole(parts, columns, longest), bound, np.inf)
-    at = np.unravel_index(open_.argmin(), open_.shape)
-    return (int(at[0]), int(at[1])) if np.isfinite(open_[at]) else None
+def _lowest(bound: np.ndarray, among: np.ndarray) -> tuple[int, int] | None:
+    """The candidate and ridge with the lowest bound, if one is finite."""
+    bound = np.where(among, bound, np.inf)
+    candidate, ridge = np.unravel_index(bound.argmin(), bound.shape)
+    return (int(candidate), int(ridge)) if np.isfinite(bound[candidate, ridge]) else None

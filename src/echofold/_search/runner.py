@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import InitVar, dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from echofold._machine.device import choose_device, is_accelerator, one_blas_thr
 from echofold._machine.progress import Progress
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint, expected
+from echofold._search.selection import mean_costs
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings, resolve_schemes
@@ -131,7 +132,7 @@ class Runner:
 
     def blocks(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> list[Block]:
         """Cut candidates into blocks that share a problem and a draw."""
-        groups: dict[tuple, tuple[list[int], list[Reservoir]]] = {}
+        groups: dict[tuple, list[tuple[int, Reservoir]]] = {}
         for place, candidate in enumerate(candidates):
             params = self.reader.params(candidate)
             kind = self.reader.estimator._check_values(params)
@@ -139,40 +140,35 @@ class Runner:
             seed = candidate_seed(candidate, self.seeds[0])
             draw = type(kind), kind.shared(), kind._view, seed
             key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
-            places, kinds = groups.setdefault(key, ([], []))
-            places.append(place)
-            kinds.append(kind)
-        return [
-            block
-            for places, kinds in groups.values()
-            for block in self._blocks_of(places, kinds, candidates[places[0]], only)
-        ]
+            groups.setdefault(key, []).append((place, kind))
+        each = (self._blocks_of(group, candidates[group[0][0]], only) for group in groups.values())
+        return list(chain.from_iterable(each))
 
     def _blocks_of(
-        self, places: list[int], kinds: list[Reservoir], first: dict[str, Any], only: Any
+        self, group: list[tuple[int, Reservoir]], first: dict[str, Any], only: Any
     ) -> Iterator[Block]:
-        """Blocks of the candidates at ``places``, which share what ``first`` of them has."""
+        """Blocks of candidates by place and kind, which share what ``first`` of them has."""
         problem, schemes = self.reader.problem(first)
         if only is not None:
             schemes = {name: splits.part(only) for name, splits in schemes.items()}
         params, seed = self.reader.params(first), candidate_seed(first, self.seeds[0])
         settings = replace(self.settings, penalised=bool(params["penalize_bias"]))
         width, together = WIDEST, self.together
-        work = problem, schemes, kinds[0], len(places) * len(self.seeds), settings
+        work = problem, schemes, group[0][1], len(group) * len(self.seeds), settings
         device = self._device(params["device"], work)
         if is_accelerator(device):
             together = True
             width = max(1, NETWORKS // len(self.seeds))
             if self.executor is None:
-                width = min(width, -(-len(places) // len(peers(device))))
-        width = len(places) if self.prune else width
+                width = min(width, -(-len(group) // len(peers(device))))
+        width = len(group) if self.prune else width
         numbers = range(len(self.seeds))
         for draws in [tuple(numbers)] if together else [(draw,) for draw in numbers]:
-            for start in range(0, len(places), width):
-                chosen = slice(start, start + width)
+            for start in range(0, len(group), width):
+                places, kinds = zip(*group[start : start + width], strict=True)
                 yield Block(
-                    candidates=tuple(places[chosen]),
-                    kinds=tuple(kinds[chosen]),
+                    candidates=places,
+                    kinds=kinds,
                     device=params["device"] if self.executor is not None else device,
                     draws=draws,
                     seeds=tuple(seed + draw for draw in draws),
@@ -214,13 +210,15 @@ class Runner:
             total.enter(records[place], block.draws, block.candidates)
         return total
 
+    def costs(self, record: Record) -> np.ndarray:
+        """What candidates are compared by, ``(draw, candidate, split, ridge)``."""
+        metric = self.settings.metrics[0]
+        return metric.cost(record.first(metric.name))
+
     def _count(self, block: Block, record: Record) -> None:
         """Show how many evaluations are done, and the best score so far."""
         self.done += len(block.candidates) * len(block.draws)
-        scheme = next(iter(record.scores))
-        metric = self.settings.metrics[0]
-        costs = metric.cost(record.first(metric.name).mean(axis=2))
-        if scheme in record.pruned:
-            costs = np.where(record.pruned[scheme], np.inf, costs)
-        self.best = min(self.best, np.where(np.isnan(costs), np.inf, costs).min())
-        self.progress.update(self.done, metric.cost(self.best))
+        pruned = record.pruned.get(next(iter(record.scores)), False)
+        costs = np.where(pruned, np.inf, mean_costs(self.costs(record), False))
+        self.best = min(self.best, costs.min())
+        self.progress.update(self.done, self.settings.metrics[0].cost(self.best))

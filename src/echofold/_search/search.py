@@ -30,17 +30,9 @@ from echofold._machine.progress import one_piece, progress
 from echofold._models.base import whole_or_not_at_all
 from echofold._models.forecast import Forecast, Level
 from echofold._search import tables
-from echofold._search.candidates import (
-    STRATEGIES,
-    ask_optuna,
-    candidates_of,
-    check_space,
-    halve,
-    halvings,
-    split_ridge,
-)
+from echofold._search.candidates import STRATEGIES, check_space, split_ridge, strategy_of
 from echofold._search.checkpoint import Checkpoint
-from echofold._search.final_models import Winners, check_members
+from echofold._search.final_models import Winners
 from echofold._search.identity import identity_of
 from echofold._search.runner import Reader, Runner
 from echofold._search.selection import FINALS, Winner, describe_winner, scheme_in
@@ -173,26 +165,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         memory=None, random_state=None, n_jobs=None, executor=None, checkpoint=None,
         progress="auto", verify=False, sampler=None,
     ):  # fmt: skip
-        self.estimator = estimator
-        self.space = space
-        self.cv = cv
-        self.metric = metric
-        self.final = final
-        self.ridge_per = ridge_per
-        self.n_draws = n_draws
-        self.select = select
-        self.algorithm = algorithm
-        self.strategy = strategy
-        self.n_iter = n_iter
-        self.prune = prune
-        self.memory = memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.executor = executor
-        self.checkpoint = checkpoint
-        self.progress = progress
-        self.verify = verify
-        self.sampler = sampler
+        self._keep(vars())
 
     @property
     def _task(self) -> Task:
@@ -251,8 +224,9 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         problem, schemes = reader.problem({})
         check_strategy(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
-        candidates = candidates_of(self.strategy, spaces, self.n_iter, self.seed_)
-        total = self._evaluation_count(candidates, schemes)
+        splits = len(next(iter(schemes.values())))
+        count, carry_out = strategy_of(self, spaces, self.seed_, splits)
+        total = count * self.n_draws
         with progress(self.progress, total, "searching") as bar:
             runner = Runner(
                 reader, settings, tuple(self.seed_ + draw for draw in range(self.n_draws)),
@@ -260,7 +234,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 n_jobs=self.n_jobs, executor=self.executor, checkpoint=checkpoint, progress=bar,
             )  # fmt: skip
             try:
-                self.candidates_, record = self._run_strategy(runner, candidates, spaces)
+                self.candidates_, record = carry_out(runner)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(self._interrupted(runner, total)) from None
         seconds = time.perf_counter() - began
@@ -295,23 +269,6 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         identity = identity_of(self, spaces, settings, problem, schemes, known)
         checkpoint = Checkpoint(self.checkpoint, identity, seed)
         return checkpoint.identity["seed"], checkpoint
-
-    def _evaluation_count(self, candidates: list[dict], schemes) -> int:
-        """How many evaluations of a candidate with a draw there will be."""
-        total = len(candidates) or self.n_iter
-        if self.strategy == "halving":
-            splits = len(next(iter(schemes.values())))
-            total = sum(count for count, _ in halvings(total, splits))
-        return total * self.n_draws
-
-    def _run_strategy(self, runner: Runner, candidates, spaces):
-        """Carry the strategy out."""
-        per_split = self.ridge_per == "split"
-        if self.strategy == "optuna":
-            return ask_optuna(runner, spaces, self.n_iter, self.seed_, per_split, self.sampler)
-        if self.strategy == "halving":
-            return candidates, halve(runner, candidates, per_split)
-        return candidates, runner.run(candidates)
 
     def _interrupted(self, runner: Runner, total: int) -> str:
         done = f"interrupted after {runner.done} of {total} evaluations"
@@ -353,8 +310,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
                 "best one of a single draw may be missing. Use select='draw' or prune=False."
             )
-        if draw is None:
-            check_whole_in_every_draw(self, final)
+        check_ensemble(self, final, draw)
         per = self.ridge_per if ridge_per is None else ridge_per
         check_one_of("ridge_per", per, RIDGE_PER)
         if per != self.ridge_per and "output" in (per, self.ridge_per):
@@ -468,9 +424,20 @@ def check_arguments(search: Any, space: Any) -> tuple[list[dict[str, Any]], Sett
     return spaces, settings
 
 
-def check_whole_in_every_draw(search: Any, final: str) -> None:
-    """Raise for a final model of all draws where each of them has dropped other candidates."""
-    if FINALS[final].members and search.prune and search.select == "draw" and search.n_draws > 1:
+def check_ensemble(search: Any, final: str, draw: int | None = None) -> None:
+    """Raise for a final model of several members where there are no forecasts, or not in all draws.
+
+    With ``draw`` members are of that one alone.
+    """
+    if FINALS[final].members is None:
+        return
+    if not search._task.fed_back:
+        others = [repr(one.name) for one in FINALS.values() if one.members is None]
+        raise ValueError(
+            f"final={final!r} combines forecasts, and needs a search of an ESNForecaster. Use "
+            f"{', '.join(others[:-1])} or {others[-1]}."
+        )
+    if draw is None and search.prune and search.select == "draw" and search.n_draws > 1:
         raise ValueError(
             f"final={final!r} combines all draws of its members, but with select='draw' prune=True "
             "drops candidates in each draw by itself, and none may be left in all. Use "
@@ -480,8 +447,7 @@ def check_whole_in_every_draw(search: Any, final: str) -> None:
 
 def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
     """Check what ensembles, pruning and halving can do with this task."""
-    check_members(search.final, problem.task)
-    check_whole_in_every_draw(search, search.final)
+    check_ensemble(search, search.final)
     if search.ridge_per == "output" and problem.task.fed_back:
         raise ValueError(
             "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "

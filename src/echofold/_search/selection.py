@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -55,11 +56,6 @@ def mean_costs(costs: np.ndarray, ridge_per_split: bool) -> np.ndarray:
     return comparable(costs, ridge_per_split).mean(axis=2)
 
 
-def best_ridges(costs: np.ndarray) -> np.ndarray:
-    """The place of the best ridge of every split, from ``costs (split, ridge)``."""
-    return comparable(costs).argmin(axis=1)
-
-
 def ranked(pool: np.ndarray) -> np.ndarray:
     """Places of choices, best first, by their costs ``(runs, choices)``.
 
@@ -71,18 +67,10 @@ def ranked(pool: np.ndarray) -> np.ndarray:
     return np.lexsort((kept, lost.sum(axis=0)))
 
 
-def select(costs: np.ndarray, ridge_per_split: bool, draw: int | None, eligible=None) -> Winner:
-    """The lowest cost, over the mean of all draws or within one of them.
-
-    ``eligible (draw, candidate, ridge)`` excludes what may not win, such as lower bounds.
-    """
-    draws = slice(None) if draw is None else [draw]
-    costs = costs[draws]
+def select(costs: np.ndarray, ridge_per_split: bool, draw: int | None) -> Winner:
+    """The lowest cost, over the mean of all draws or within one of them."""
+    costs = costs if draw is None else costs[[draw]]
     pool = comparable(costs, ridge_per_split)
-    if eligible is not None:
-        allowed = eligible[draws]
-        allowed = allowed.all(axis=2, keepdims=True) if ridge_per_split else allowed
-        pool = np.where(allowed[:, :, None], pool, np.inf)
     shape = pool.shape[1], pool.shape[3]
     runs = np.moveaxis(pool, 2, 1).reshape(-1, shape[0] * shape[1])
     best = ranked(runs)[0]
@@ -93,17 +81,6 @@ def select(costs: np.ndarray, ridge_per_split: bool, draw: int | None, eligible=
     column = runs[:, best]
     diverged = int((~np.isfinite(column)).sum())
     return Winner(int(candidate), places, float(column.mean()), draw, diverged)
-
-
-def best_of(costs: np.ndarray, ridge_per_split: bool, most: int, eligible=None) -> list[Winner]:
-    """The best candidates, each with its best ridge, over the mean of all draws."""
-    winners = []
-    for candidate in range(costs.shape[1]):
-        part = None if eligible is None else eligible[:, [candidate]]
-        if part is None or part.all(axis=0).any():  # else all of it was dropped
-            best = select(costs[:, [candidate]], ridge_per_split, None, part)
-            winners.append(replace(best, candidate=candidate))
-    return sorted(winners, key=lambda winner: winner.order)[:most]
 
 
 def describe_winner(winner: Winner, dataset) -> list[str]:
@@ -131,23 +108,6 @@ def scheme_in(results: dict, scheme: Any) -> Any:
 # --- final models ---------------------------------------------------------------------------------
 
 
-class Contest(NamedTuple):
-    """What members of a final model are chosen by.
-
-    ``costs (draw, candidate, split, ridge)``, ``eligible`` and ``ridge_per_split`` as for `select`,
-    by ``metric``; ``params`` are all parameters of each candidate, of which those named ``shaping``
-    say how the data are represented.
-    """
-
-    costs: np.ndarray
-    eligible: np.ndarray | None
-    ridge_per_split: bool
-    metric: Metric
-    params: list[dict[str, Any]]
-    shaping: Sequence[str]
-
-
-Members = Callable[[Contest], list[Winner]]
 Combined = tuple[np.ndarray, np.ndarray]  # a readout, and the ridge it stands for
 
 
@@ -157,15 +117,15 @@ class FinalModel:
 
     ``combine(W, error, ridge)`` makes it of the splits' readouts ``W (splits, 1 + m, outputs)``,
     their errors ``(splits,)``, infinite where a run diverged, and ridges
-    ``(splits, 1 or outputs)``. Without it the readout is trained anew on all rows. With ``members``
-    the winner is not alone: those candidates, best first, are trained anew with all draws, and
-    their forecasts combined.
+    ``(splits, 1 or outputs)``. Without it the readout is trained anew on all rows. With
+    ``members(costs, ridge_per_split, metric, params, shaping)`` the winner is not alone: those
+    candidates, best first, are trained anew with all draws, and their forecasts combined.
     """
 
     name: str
     words: str
     combine: Callable[[np.ndarray, np.ndarray, np.ndarray], Combined] | None = None
-    members: Members | None = None
+    members: Callable[..., list[Winner]] | None = None
 
 
 def mean_ridge(ridge: np.ndarray) -> np.ndarray:
@@ -193,34 +153,38 @@ def _weighted(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
     return np.tensordot(weights / weights.sum(), W, axes=1), mean_ridge(ridge)
 
 
-def _best_of_representations(contest: Contest) -> list[Winner]:
+def _best_of_representations(
+    costs: np.ndarray,
+    ridge_per_split: bool,
+    metric: Metric,
+    params: list[dict[str, Any]],
+    shaping: Sequence[str],
+) -> list[Winner]:
     """The best candidates of representations, the best of them first.
 
-    Which representation is best is hard to tell from a few validation intervals, and one that is
-    differenced exactly once is seldom far off: the level of a series moves, and so seldom that of
-    its changes. Those are members unless their error is more than `WORST` times the lowest of them;
-    the others must have earned it, by an error below `EARNED` times that.
+    ``params`` are all parameters of each candidate, of which those named ``shaping`` say how the
+    data are represented. Which representation is best is hard to tell from a few validation
+    intervals, and one that is differenced exactly once is seldom far off: the level of a series
+    moves, and so seldom that of its changes. Those are members unless their error is more than
+    `WORST` times the lowest of them; the others must have earned it, by an error below `EARNED`
+    times that.
     """
-    forms: dict[str, list[int]] = {}
-    for place, params in enumerate(contest.params):
-        forms.setdefault(repr([params[name] for name in contest.shaping]), []).append(place)
-    winners: list[Winner] = []
-    for places in forms.values():
-        part = None if contest.eligible is None else contest.eligible.take(places, axis=1)
-        costs = contest.costs.take(places, axis=1)
-        each = best_of(costs, contest.ridge_per_split, OF_EACH, part)
-        winners += [replace(one, candidate=places[one.candidate]) for one in each]
-    winners.sort(key=lambda winner: winner.order)
+    forms: dict[str, list[Winner]] = {}
+    for place, one in enumerate(params):
+        best = replace(select(costs[:, [place]], ridge_per_split, None), candidate=place)
+        forms.setdefault(repr([one[name] for name in shaping]), []).append(best)
+    ranks = [sorted(each, key=lambda winner: winner.order)[:OF_EACH] for each in forms.values()]
+    winners = sorted(chain.from_iterable(ranks), key=lambda winner: winner.order)
 
     def differenced_once(one: Winner) -> bool:
-        return len(representation_of(contest.params[one.candidate]).lags) == 1
+        return len(representation_of(params[one.candidate]).lags) == 1
 
     once = [one for one in winners if differenced_once(one) and np.isfinite(one.cost)]
     lowest = (once or winners)[0]
 
     def most(one: Winner) -> float:
         factor = WORST if differenced_once(one) or not once else EARNED
-        return contest.metric.times(lowest.cost, factor)
+        return metric.times(lowest.cost, factor)
 
     return [one for one in winners if one is lowest or one.cost <= most(one)]
 

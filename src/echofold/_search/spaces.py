@@ -100,7 +100,7 @@ def automatic_space(estimator: Any, data: tuple, named: dict[str, Any]) -> list[
     spaces = [OPEN]
     if estimator._task.fed_back:
         y = data[0] if data else named["y"]
-        forms = Forms((), positive=False)
+        forms, rows = Forms((), positive=False), LONG
         if not is_long(y):
             table = read(y, "y", missing=True)
             told, rows = told_seasons(table), len(table.values)
@@ -108,11 +108,10 @@ def automatic_space(estimator: Any, data: tuple, named: dict[str, Any]) -> list[
                 told = (detected_season(table.values[:, 0]) or 1,)
             positive = not (table.values <= 0).any()
             forms = Forms(seen_seasons(told, rows), positive, log=False if rows >= LONG else None)
-            among = forms.fitting(rows)
-        else:
-            among = forms.fitting(LONG)
         grid = GRIDS["medium"] | {"ridge": RIDGE}
-        spaces = [{name: [value] for name, value in form.items()} | grid for form in among]
+        spaces = [
+            {name: [value] for name, value in form.items()} | grid for form in forms.fitting(rows)
+        ]
     free = _left_alone(estimator)
     spaces = [{name: one for name, one in space.items() if name in free} for space in spaces]
     distinct = {repr(space): space for space in spaces}

@@ -32,15 +32,15 @@ def frame(dataset, candidates: list[dict[str, Any]]):
             columns[f"{metric}_std"] = values.mean(axis=0).std(axis=1).ravel()
     columns["condition"] = np.repeat(dataset.condition.values.max(axis=0), ridges)
     higher = dataset.attrs.get("better") == "higher"
+    unsound = ~np.isfinite(columns[name])
     if "pruned" in dataset:
-        bound = "upper_bound" if higher else "lower_bound"
-        columns[bound] = dataset.pruned.values.any(axis=0).ravel()
-    table = pd.DataFrame(columns)
-    key = table[name].replace([np.inf, -np.inf], np.nan)
-    if "pruned" in dataset:
-        key = key.where(~table[bound])
-    order = key.sort_values(kind="stable", na_position="last", ascending=not higher).index
-    return table.loc[order].reset_index(drop=True)
+        bounds = dataset.pruned.values.any(axis=0).ravel()
+        columns["upper_bound" if higher else "lower_bound"] = bounds
+        unsound |= bounds
+    return pd.DataFrame(columns).sort_values(
+        name, key=lambda means: means.mask(unsound), ascending=not higher, kind="stable",
+        ignore_index=True,
+    )  # fmt: skip
 
 
 def scikit_learn_form(dataset, candidates: list[dict[str, Any]]) -> dict[str, Any]:

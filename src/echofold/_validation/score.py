@@ -262,7 +262,8 @@ def complete(values: np.ndarray) -> np.ndarray:
 def score_given(metric: Metric, truth: np.ndarray, outputs: np.ndarray, spread: Spread) -> float:
     """The score of outputs on the rows that have a value, as in a validation; NaN without any.
 
-    Of a horizon all steps count, and one without a value is no error.
+    Of a horizon all steps count, and one without a value is no error. Outputs that run away are not
+    shown to a user's function.
     """
     there = complete(truth)
     if not there.any():
@@ -270,6 +271,8 @@ def score_given(metric: Metric, truth: np.ndarray, outputs: np.ndarray, spread: 
     if metric.needs == "lost":
         known = np.where(there.reshape(-1, *[1] * (truth.ndim - 1)), truth, outputs)
         return metric.measure(known, outputs, spread)
+    if metric.needs == "predictions" and not np.isfinite(outputs[there]).all():
+        return metric.worst
     return metric.measure(truth[there], outputs[there], spread)
 
 
