@@ -179,19 +179,7 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         maximum=None, search=None, random_state=0, device="auto", n_jobs=None, executor=None,
         checkpoint=None, progress="auto",
     ):  # fmt: skip
-        self.horizon = horizon
-        self.level = level
-        self.season = season
-        self.effort = effort
-        self.minimum = minimum
-        self.maximum = maximum
-        self.search = search
-        self.random_state = random_state
-        self.device = device
-        self.n_jobs = n_jobs
-        self.executor = executor
-        self.checkpoint = checkpoint
-        self.progress = progress
+        self._keep(vars())
 
     @whole_or_not_at_all
     def fit(self, y: Any, X: Any = None) -> Self:
