@@ -46,7 +46,9 @@ def find_dates(
         found = _in_parts(table, columns) or _in_numbers(table, columns, note)
     found = found or _in_text(table, columns, form, note, HALF)
     if found is None:
-        _refuse_numbers(table, columns)
+        partly = _in_numbers(table, [one for one in columns if like_dates(one)], _unsaid, HALF)
+        if partly:
+            _refuse_missing(partly[1], table, partly[0][0])
         _refuse_headings(table, columns)
         return None, None
     _refuse_missing(found[1], table, found[0][0])
@@ -109,12 +111,12 @@ def _doubtful(dates: pd.DatetimeIndex) -> tuple[float, bool]:
     return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
 
 
-def _in_numbers(table: FileTable, columns: list[str], note: Note) -> Found:
-    """The first column of numbers that mean dates, beside others."""
+def _in_numbers(table: FileTable, columns: list[str], note: Note, most: float = NO_DATE) -> Found:
+    """The first column of numbers that mean dates, beside others; ``most`` cells may be none."""
     for name in columns if len(table.frame.columns) > 1 else ():
-        if len(table.numbers(name).wrong) < NO_DATE * len(table.frame):
+        if len(table.numbers(name).wrong) < most * len(table.frame):
             first = name == table.frame.columns[0] and name.lower() not in COUNTERS
-            dates = counted(table, name, like_dates(name), first, note)
+            dates = counted(table, name, like_dates(name), first, note, most)
             if dates is not None:
                 return [name], dates
     return None
@@ -258,15 +260,6 @@ def _refuse_missing(dates: pd.DatetimeIndex, table: FileTable, name: str) -> Non
         )
 
 
-def _refuse_numbers(table: FileTable, columns: list[str]) -> None:
-    """Raise for a column of numbers that are dates but for up to half of the cells."""
-    for name in columns:
-        if like_dates(name) and np.isnan(table.numbers(name).values).any():
-            dates = counted(table, name, True, False, lambda _: None, HALF)
-            if dates is not None:
-                _refuse_missing(dates, table, name)
-
-
 def _refuse_headings(table: FileTable, columns: list[str]) -> None:
     """Raise for years in rows of their own above their months."""
     for name in columns[:3]:
@@ -313,7 +306,7 @@ def say_unread(table: FileTable, others: Sequence[str], note: Note) -> None:
         )
     what = "its numbers are not read as such"
     if name in text:
-        unread = parse_dates(table.frame[name], None, lambda _: None, FEW).isna()
+        unread = parse_dates(table.frame[name], None, _unsaid, FEW).isna()
         what = f"{shown(cells[int(unread.argmax())])} is not read as one"
     note(
         f"{shown(name)} may hold dates, but {what}, and rows are taken as evenly spaced, from the "
@@ -324,9 +317,9 @@ def say_unread(table: FileTable, others: Sequence[str], note: Note) -> None:
 
 def another(table: FileTable, others: Sequence[str]) -> str | None:
     """A column that may hold the dates, none of ``others``."""
-    for name in table.columns(others):
-        if len(table.numbers(name).wrong):
-            dates = parse_dates(table.frame[name], None, lambda _: None)
-            if dates.notna().all() and dates.nunique() > 1:
-                return name
-    return None
+    found = _in_text(table, table.columns(others), None, _unsaid, 0.0)
+    return found[0][0] if found and found[1].nunique() > 1 else None
+
+
+def _unsaid(words: str) -> None:
+    """Take a note of which users are not told."""

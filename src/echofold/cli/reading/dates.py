@@ -57,10 +57,8 @@ DIGIT = re.compile(r"\d")
 NO_DATE = 0.1  # share of cells that may be something else in a column of dates
 HALF = 0.5  # the same in one that was meant to be, of which the first such cell is named
 LONGEST = 100  # characters of a date
-EPOCHS = (  # their name, how many are in a second, and the largest that is read
-    ("seconds", 1, 4.2e9), ("milliseconds", 10**3, 4.2e12), ("microseconds", 10**6, 4.2e15),
-    ("nanoseconds", 10**9, 4.2e18),
-)  # fmt: skip
+EPOCHS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
+LATEST = 4.2e9  # seconds
 EARLIEST = 3e8  # seconds, in 1979, of a column whose name says nothing
 EXCEL = np.datetime64("1899-12-30", "us")
 SERIALS = 10_000, 73_050  # days of Excel, of 1927 to 2099
@@ -351,17 +349,17 @@ def _say_century(dates: pd.DatetimeIndex, say: Note) -> None:
 
 
 def counted(
-    table: FileTable, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
+    table: FileTable, name: str, likely: bool, first: bool, note: Note, most: float = NO_DATE
 ) -> pd.DatetimeIndex | None:
     """Dates of a column of numbers, NaT where one is missing; None if they are something else.
 
-    ``likely`` says that the column has a name like a date, ``first`` that it is the first; at
-    ``least`` this share of its cells must be there. What numbers are taken for is said.
+    ``likely`` says that the column has a name like a date, ``first`` that it is the first; ``most``
+    of its cells may be missing. What numbers are taken for is said.
     """
     values = table.numbers(name).values
     there = ~np.isnan(values)
     known, column = values[there], table.frame[name][there]
-    if len(known) < 2 or len(known) < least * len(values):
+    if len(known) < 2 or len(known) < (1 - most) * len(values):
         return None
     steps = np.diff(known)
     rises = _once(known) and (likely or (steps >= 0).all() or (steps <= 0).all())
@@ -449,14 +447,12 @@ def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> 
 
 def _epoch(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
     """Seconds since 1970, or finer."""
-    epoch = next((one for one in EPOCHS if np.max(np.abs(values)) <= one[2]), None)
-    if epoch is None:
-        return
-    name, ticks, _ = epoch
+    largest = np.max(np.abs(values))
+    name, ticks = next((one for one in EPOCHS.items() if largest <= LATEST * one[1]), ("", 1))
     seconds = values / ticks
     # Whole minutes, or a name: else a number counts something.
     clear = likely or not (values % (60 * ticks)).any()
-    fine = between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
+    fine = between(seconds, -2.3e9 if likely else EARLIEST, LATEST)
     if fine and clear and np.max(np.abs(seconds)) > EARLIEST:
         dates = usual(pd.DatetimeIndex(np.rint(seconds * 1e6).astype("datetime64[us]")))
         days = calendar.local_midnights(dates)
