@@ -53,9 +53,8 @@ ROLES = {
     "start begin from von beginn intervalstart",
 }
 OTHER = """
-    datetime timestamp timestamps ts period periode periodo epoch unix unixtime yearmonth yyyymm
-    yyyymmdd ym yearweek yearquarter zeitpunkt zeitstempel tiempo temps tempo monthyear years
-    jahre annees fy fiscalyear
+    datetime timestamp timestamps ts epoch unix unixtime yearmonth yyyymm yyyymmdd ym yearweek
+    yearquarter zeitpunkt zeitstempel tiempo temps tempo monthyear years jahre annees fy fiscalyear
 """
 OF_ROLE = {role: set(names.split()) for role, names in ROLES.items()}
 WEAK = {"q", "data", "an", "he", "mo", "mon", "start", "begin", "from", "von", "beginn"}

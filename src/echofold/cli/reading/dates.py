@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -138,7 +137,6 @@ def _formatted(
             f"--date-format {shown(form)} cannot be used: {one_line(error)}. Give one such as "
             "'%d/%m/%Y %H:%M'."
         ) from None
-    dates = pd.DatetimeIndex(dates)
     if dates.tz is not None:
         dates, ahead = dates.tz_localize(None), np.zeros(len(dates), int)
     if "%y" in form:  # which pandas takes for years of 1969 to 2068
@@ -180,12 +178,7 @@ def _guess(cells: list[str], say: Note, most: float) -> pd.DatetimeIndex:
 def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
     """Dates of ISO 8601, NaT where cells are none; and that years have not two digits."""
     cells = [cell if ISO.match(cell) else "" for cell in cells]  # else any number is a year
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FutureWarning)  # of pandas 2, where 3 raises
-            dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
-    except (ValueError, FutureWarning):  # a few have a zone
-        dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
+    dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)  # a few have a zone
     return calendar.in_plausible_years(dates.tz_localize(None)), False
 
 
