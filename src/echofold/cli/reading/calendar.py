@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.text import Note
-from echofold.cli.reading.spacing import SECONDS, TICKS
 
 MONTHS = (
     "january february march april may june july august september october november december",
@@ -259,7 +258,7 @@ def local_midnights(dates: pd.DatetimeIndex) -> pd.DatetimeIndex | None:
     if len(known) < 3:
         return None
     times = np.unique((known - known.normalize()).as_unit("us").asi8)
-    steps = np.abs(np.diff(known.unique().asi8)) / (TICKS[dates.unit] * SECONDS)
+    steps = np.abs(np.diff(known.unique().as_unit("us").asi8)) / DAY
     summer = len(times) == 2 and (times[1] - times[0]) == HOUR
     # A month that begins at 22:00 on the last of the one before.
     late = len(times) == 1 and times[0] >= 12 * HOUR and np.median(steps) > 27

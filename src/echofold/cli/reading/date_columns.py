@@ -125,15 +125,15 @@ def _in_numbers(table: FileTable, columns: list[str], note: Note, most: float = 
 def _in_parts(table: FileTable, names: Sequence[str]) -> Found:
     """Days of the columns that make them together."""
     year = column_for(names, "year")
-    columns = {part: column_for(names, part) for part in FINER}
-    finer = next((part for part in FINER if columns[part]), None)
-    years = _whole_years(table, year) if year and finer else None
-    if year is None or finer is None or years is None:
+    columns = {part: name for part in FINER if (name := column_for(names, part))}
+    years = _whole_years(table, year) if year and columns else None
+    if year is None or years is None:
         return None
-    number = {part: _numbers(table, name, part) for part, name in columns.items() if name}
+    number = {part: _numbers(table, name, part) for part, name in columns.items()}
+    finer = next(iter(columns))
+    used = [year, columns[finer]]
     if not between(number[finer], 1, 366):
         return None
-    used = [year, columns[finer]]
     if finer == "week":
         dates = calendar.weeks(years, number["week"])
     elif finer == "quarter":
@@ -142,8 +142,9 @@ def _in_parts(table: FileTable, names: Sequence[str]) -> Found:
         dates = made(years, time=(number["day"] - 1) * DAY)
     else:
         dates = made(years, number[finer], number.get("day", 1))
-        used.append(columns["day"])
-    return None if dates.isna().any() else ([one for one in used if one], dates)
+        if "day" in columns:
+            used.append(columns["day"])
+    return None if dates.isna().any() else (used, dates)
 
 
 def _whole_years(table: FileTable, name: str) -> np.ndarray | None:
