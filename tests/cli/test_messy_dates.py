@@ -135,3 +135,20 @@ def test_names_of_months_alone_are_no_dates(tmp_path):
 def test_one_date_for_all_rows_is_refused(tmp_path):
     with pytest.raises(ValueError, match="2021-11-29 in 'week' and no other time"):
         read(tmp_path / "file.csv", "week,sales\n" + "2021-W48,101.24\n" * 40)
+
+
+def test_hours_and_minutes_in_columns_of_their_own(tmp_path):
+    days = pd.date_range("2020-01-01", periods=60, freq="15min")
+    parts = {part: getattr(days, part) for part in ("year", "month", "day", "hour", "minute")}
+    series, notes = read(tmp_path / "file.csv", table(**parts))
+    assert series.values.index.equals(days)
+    assert "'day' and 'hour' and 'minute' (see" in notes[0]
+    parts["hour"] = parts["minute"] = np.zeros(60, int)
+    with pytest.raises(ValueError, match="more than one row for 2020-01-01 "):
+        read(tmp_path / "file.csv", table(**parts))
+
+
+def test_weeks_before_nanoseconds_reach(tmp_path):
+    weeks = [f"1592-W{week:02}" for week in range(1, 53)]
+    series, _ = read(tmp_path / "file.csv", table(week=weeks))
+    assert series.spacing == "weekly (Mondays)" and str(series.values.index[0])[:10] == "1591-12-30"

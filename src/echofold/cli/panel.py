@@ -70,6 +70,7 @@ def _all(run: Callable[..., dict[str, Any]], given: dict[str, Any], output: Outp
         if given[option] == given["id"]:
             raise ValueError(f"--id and --{option} both name {shown(given['id'])}; name another.")
     parts = tables_by_id(table, given["id"])
+    parts.pop("", None)  # rows without an id
     if max((len(part.frame) for part in parts.values()), default=0) < 2:
         raise ValueError(
             f"column {shown(given['id'])} of {table.name} tells {len(parts):,} series apart, "

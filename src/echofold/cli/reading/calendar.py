@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from echofold._data.text import Note, shown
-from echofold.cli.reading.spacing import SECONDS, TICKS
+from echofold._data.text import Note
 
 MONTHS = (
     "january february march april may june july august september october november december",
@@ -53,9 +52,8 @@ ROLES = {
     "start begin from von beginn intervalstart",
 }
 OTHER = """
-    datetime timestamp timestamps ts period periode periodo epoch unix unixtime yearmonth yyyymm
-    yyyymmdd ym yearweek yearquarter zeitpunkt zeitstempel tiempo temps tempo monthyear years
-    jahre annees fy fiscalyear
+    datetime timestamp timestamps ts epoch unix unixtime yearmonth yyyymm yyyymmdd ym yearweek
+    yearquarter zeitpunkt zeitstempel tiempo temps tempo monthyear years jahre annees fy fiscalyear
 """
 OF_ROLE = {role: set(names.split()) for role, names in ROLES.items()}
 WEAK = {"q", "data", "an", "he", "mo", "mon", "start", "begin", "from", "von", "beginn"}
@@ -195,20 +193,17 @@ def by_letter(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
     if short:
         year = centuries(year)
     if usual_kind == 7:
-        return weeks(year, number) + pd.to_timedelta(days, unit="D"), short
+        return weeks(year, number, days), short
     return made(year, (number - 1) * usual_kind + 1), short
 
 
-def weeks(year: np.ndarray, number: np.ndarray) -> pd.DatetimeIndex:
-    """Mondays of the weeks of ISO 8601, NaT where a year has no such week."""
-    fine = (year >= YEARS[0]) & (year <= YEARS[1]) & (number >= 1) & (number <= 53)
-    both = np.where(fine, year, 2000) - 1970 + np.array([[0], [1]])
-    # The Monday of the week with the 4th of January, of a year and the next; day 0 is a Thursday.
-    fourth = both.astype("datetime64[Y]").astype("datetime64[D]") + 3
-    first, after = fourth - ((fourth.astype(int) + 3) % 7).astype("timedelta64[D]")
-    monday = first + 7 * (np.where(fine, number, 1) - 1).astype("timedelta64[D]")
-    monday[~fine | (monday >= after)] = np.datetime64("NaT")
-    return usual(pd.DatetimeIndex(monday.astype("datetime64[us]")))
+def weeks(year: np.ndarray, number: np.ndarray, days: Whole = 0) -> pd.DatetimeIndex:
+    """Mondays of the weeks of ISO 8601, or ``days`` after; NaT where a year has no such week."""
+    fourth = made(year, day=4)  # of January, which is in the first week
+    ahead = 7 * (number.clip(0, 54) - 1) - fourth.weekday
+    thursday = fourth + pd.to_timedelta(ahead + 3, unit="D").as_unit(fourth.unit)
+    moved = thursday + pd.to_timedelta(days - 3, unit="D").as_unit(fourth.unit)
+    return moved.where(thursday.year == year)
 
 
 def sampled(cells: Sequence[str]) -> list[str]:
@@ -217,45 +212,43 @@ def sampled(cells: Sequence[str]) -> list[str]:
     return [cells[place] for place in places]
 
 
-def without_zone(
-    cells: Sequence[str], name: str, note: Note
-) -> tuple[list[str], np.ndarray | None]:
+def without_zone(cells: list[str], say: Note) -> tuple[list[str], np.ndarray | None]:
     """Cells without their zones, and the minutes that these are ahead of UTC where all tell so."""
     sample = [cell for cell in sampled(cells) if TIMED.search(cell)]
     if not any(ZONE.search(cell) or OFFSET.search(cell) for cell in sample):
-        return list(cells), None
-    if sum(bool(ZONE.search(cell)) for cell in cells) > len(cells) / 2:
-        zone = next(one[0] for cell in cells if (one := ZONE.search(cell))).strip(" ()")
-        note(f"times in {shown(name)} are taken as they stand, without their zone ({zone}).")
+        return cells, None
+    zones = [match[0] for cell in cells if (match := ZONE.search(cell))]
+    if len(zones) > len(cells) / 2:
+        zone = zones[0].strip(" ()")
+        say(f"times in {{}} are taken as they stand, without their zone ({zone}).")
         return [ZONE.sub("", cell) for cell in cells], None
     found = [OFFSET.search(cell) if TIMED.search(cell) else None for cell in cells]
-    if sum(match is not None for match in found) <= len(cells) / 2:
-        return list(cells), None
-    ahead = np.zeros(len(cells), int)
-    cells = list(cells)
+    if found.count(None) >= len(cells) / 2:
+        return cells, None
+    cells, ahead = cells.copy(), np.zeros(len(cells), int)
     for row, match in enumerate(found):
         if match:
             cells[row] = cells[row][: match.start()]
             minutes = int(match[2] or 0) * 60 + int(match[3] or 0)
             ahead[row] = -minutes if match[1] == "-" else minutes
     if len(np.unique(ahead)) > MOST_OFFSETS:
-        note(f"ranges of hours in {shown(name)} are read as their first.")
+        say("ranges of hours in {} are read as their first.")
         return cells, None
     return cells, ahead
 
 
-def placed(local: pd.DatetimeIndex, ahead: np.ndarray, name: str, note: Note) -> pd.DatetimeIndex:
+def placed(local: pd.DatetimeIndex, ahead: np.ndarray, say: Note) -> pd.DatetimeIndex:
     """Dates of local times: as they stand if they are days or longer apart, else in UTC."""
     times = local.dropna() - local.dropna().normalize()
     if ahead.any() and times.nunique() == 1:  # days, weeks or longer apart
-        note(f"times in {shown(name)} are local: offsets from UTC are left out.")
+        say("times in {} are local: offsets from UTC are left out.")
         return local
     universal = local - pd.to_timedelta(ahead, unit="min").as_unit(local.unit)
     days = local_midnights(universal)
     if days is not None:
-        note(f"times in {shown(name)} are midnights of a zone: they are read as its days.")
+        say("times in {} are midnights of a zone: they are read as its days.")
         return days
-    note(f"times in {shown(name)} are {'converted to' if ahead.any() else 'in'} UTC.")
+    say(f"times in {{}} are {'converted to' if ahead.any() else 'in'} UTC.")
     return universal
 
 
@@ -265,7 +258,7 @@ def local_midnights(dates: pd.DatetimeIndex) -> pd.DatetimeIndex | None:
     if len(known) < 3:
         return None
     times = np.unique((known - known.normalize()).as_unit("us").asi8)
-    steps = np.abs(np.diff(known.unique().asi8)) / (TICKS[dates.unit] * SECONDS)
+    steps = np.abs(np.diff(known.unique().as_unit("us").asi8)) / DAY
     summer = len(times) == 2 and (times[1] - times[0]) == HOUR
     # A month that begins at 22:00 on the last of the one before.
     late = len(times) == 1 and times[0] >= 12 * HOUR and np.median(steps) > 27

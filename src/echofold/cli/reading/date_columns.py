@@ -19,13 +19,13 @@ COUNTERS = {"id", "index", "row", "rows", "nr", "no", "n", "number", "count"}
 ANNUAL = re.compile(r"M13|Q05|S03")  # averages of a year, among its periods
 PERIOD = re.compile(r"([MQSA])(\d\d)")
 MONTHS = {"M": 1, "Q": 3, "S": 6, "A": 12}  # in a period
-NUMBERED = re.compile(r"[a-z.]{0,8}\s*0*(\d{1,3})(?:\.0*)?")  # 5, 05, Q1, W05, 5.0
+NUMBERED = re.compile(r"[a-z.]{0,8}\s*0*(\d{1,6})(?:\.0*)?")  # 5, 05, Q1, W05, 5.0, 153000
 SPAN = re.compile(r"\s*(?:-|–|to)\s*\d.*$")  # from 00:00 to 01:00
 ENDING = re.compile(r"HE\s?(\d\d?)", re.IGNORECASE)  # the hour that ends then
 FINER = ("month", "quarter", "week", "day", "period")
 FEW = 0.95  # share of cells that may be something else where some are dates
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21|22)\d\d(?!\d)")
-Found = tuple[str, pd.DatetimeIndex] | None  # the name of a column of dates, and these
+Found = tuple[list[str], pd.DatetimeIndex] | None  # names of the columns of dates, and these
 
 
 def find_dates(
@@ -43,14 +43,25 @@ def find_dates(
     _unmerge(table, columns, note)
     found = _in_text(table, columns, form, note)
     if found is None and form is None:
-        found = _in_parts(table, columns, note) or _in_numbers(table, columns, note)
+        found = _in_parts(table, columns) or _in_numbers(table, columns, note)
     found = found or _in_text(table, columns, form, note, HALF)
     if found is None:
-        _refuse_numbers(table, columns)
+        partly = _in_numbers(table, [one for one in columns if like_dates(one)], _unsaid, HALF)
+        if partly:
+            _refuse_missing(partly[1], table, partly[0][0])
         _refuse_headings(table, columns)
         return None, None
-    _refuse_missing(found[1], table, found[0])
-    return _with_time(table, *found, columns, note) or found
+    _refuse_missing(found[1], table, found[0][0])
+    parts, dates = _with_time(table, *found, columns)
+    if len(parts) == 1:
+        return parts[0], dates
+    note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
+    name = " ".join(parts)
+    while name in table.frame.columns:
+        name += " date"
+    table.frame = table.frame.drop(columns=parts)
+    table.frame.insert(0, name, dates)
+    return name, dates
 
 
 def _asked_for(table: FileTable, date: str, form: str | None, note: Note) -> tuple[str, pd.Index]:
@@ -90,7 +101,7 @@ def _in_text(
     others = [one for one in candidates if one != name and candidates[one][0].nunique() > 1]
     if others:
         note(f"dates are taken from {shown(name)}; {listed(others)} could be too (--date).")
-    return name, dates
+    return [name], dates
 
 
 def _doubtful(dates: pd.DatetimeIndex) -> tuple[float, bool]:
@@ -100,44 +111,40 @@ def _doubtful(dates: pd.DatetimeIndex) -> tuple[float, bool]:
     return round(repeated, 2) if known.nunique() > 1 else 2.0, even(known) is None
 
 
-def _in_numbers(table: FileTable, columns: list[str], note: Note) -> Found:
-    """The first column of numbers that mean dates, beside others."""
+def _in_numbers(table: FileTable, columns: list[str], note: Note, most: float = NO_DATE) -> Found:
+    """The first column of numbers that mean dates, beside others; ``most`` cells may be none."""
     for name in columns if len(table.frame.columns) > 1 else ():
-        if len(table.numbers(name).wrong) < NO_DATE * len(table.frame):
+        if len(table.numbers(name).wrong) < most * len(table.frame):
             first = name == table.frame.columns[0] and name.lower() not in COUNTERS
-            dates = counted(table, name, like_dates(name), first, note)
+            dates = counted(table, name, like_dates(name), first, note, most)
             if dates is not None:
-                return name, dates
+                return [name], dates
     return None
 
 
-def _in_parts(table: FileTable, names: Sequence[str], note: Note) -> Found:
-    """Dates of the columns that make them together."""
+def _in_parts(table: FileTable, names: Sequence[str]) -> Found:
+    """Days of the columns that make them together."""
     year = column_for(names, "year")
-    columns = {part: column_for(names, part) for part in (*FINER, "hour", "minute")}
-    finer = next((part for part in FINER if columns[part]), None)
-    years = _whole_years(table, year) if year and finer else None
-    if year is None or finer is None or years is None:
+    columns = {part: name for part in FINER if (name := column_for(names, part))}
+    years = _whole_years(table, year) if year and columns else None
+    if year is None or years is None:
         return None
-    number = {part: _numbers(table, name, part) for part, name in columns.items() if name}
-    if (number[finer] < 1).any():
-        return None
+    number = {part: _numbers(table, name, part) for part, name in columns.items()}
+    finer = next(iter(columns))
     used = [year, columns[finer]]
+    if not between(number[finer], 1, 366):
+        return None
     if finer == "week":
         dates = calendar.weeks(years, number["week"])
     elif finer == "quarter":
         dates = made(years, number["quarter"] * 3 - 2)
     elif finer == "day":
-        dates = made(years, time=(number["day"].clip(max=366) - 1) * DAY)
+        dates = made(years, time=(number["day"] - 1) * DAY)
     else:
         dates = made(years, number[finer], number.get("day", 1))
-        used.append(columns["day"])
-    for finest, size, most in (("hour", HOUR, 24), ("minute", MINUTE, 59)):
-        there = number.get(finest, np.array([-1]))
-        if finer != "period" and not dates.is_unique and between(there, 0, most):
-            dates = calendar.usual(dates + pd.to_timedelta(there * size, unit="us"))
-            used.append(columns[finest])
-    return None if dates.isna().any() else _as_one(table, [one for one in used if one], dates, note)
+        if "day" in columns:
+            used.append(columns["day"])
+    return None if dates.isna().any() else (used, dates)
 
 
 def _whole_years(table: FileTable, name: str) -> np.ndarray | None:
@@ -166,21 +173,27 @@ def _numbers(table: FileTable, name: str, part: str) -> np.ndarray:
 
 
 def _with_time(
-    table: FileTable, day: str, days: pd.DatetimeIndex, names: Sequence[str], note: Note
-) -> Found:
-    """Days that repeat together with the times of another column; None without one."""
-    if days.is_unique or days.hasnans or (days != days.normalize()).any():
-        return None
-    names = [one for one in names if one != day]
-    for name in (column_for(names, "time"), column_for(names, "hour")):
-        if name is None:
+    table: FileTable, parts: list[str], days: pd.DatetimeIndex, names: Sequence[str]
+) -> tuple[list[str], pd.DatetimeIndex]:
+    """Days that repeat together with the times, or hours and minutes, of other columns."""
+    for part, unit in (("time", "D"), ("hour", "D"), ("minute", "h")):
+        name = column_for([one for one in names if one not in parts], part)
+        if name is None or days.is_unique or (days != days.floor(unit)).any():
             continue
-        told = np.array([_begin(cell) for cell in brief(table.frame[name])])
-        times = _clock(table, name) if (told < 0).any() else told
+        times = _times(table, name, part)
         if times is not None:
-            both = calendar.usual(days + pd.to_timedelta(times, unit="us"))
-            return _as_one(table, [day, name], both, note)
-    return None
+            later = days + pd.to_timedelta(times, unit="us").as_unit("us")
+            parts, days = [*parts, name], calendar.usual(later)
+    return parts, days
+
+
+def _times(table: FileTable, name: str, part: str) -> np.ndarray | None:
+    """Microseconds of a day that the cells of a column say, None if one of them says none."""
+    numbers = _numbers(table, name, part)
+    if part == "minute":
+        return numbers * MINUTE if between(numbers, 0, 59) else None
+    told = np.array([_begin(cell) for cell in brief(table.frame[name])])
+    return _clock(numbers) if (told < 0).any() else told
 
 
 def _begin(cell: str) -> int:
@@ -190,29 +203,16 @@ def _begin(cell: str) -> int:
     return time_of_day(SPAN.sub("", cell))
 
 
-def _clock(table: FileTable, name: str) -> np.ndarray | None:
+def _clock(numbers: np.ndarray) -> np.ndarray | None:
     """Microseconds of a day of hours, or of digits such as 930, 1530 or 153000."""
-    values = table.numbers(name).values
-    if not (between(values, 0, 240_000) and whole(values)):
+    if not between(numbers, 0, 240_000):
         return None
-    numbers = values.astype(np.int64)
     if numbers.max() <= 24:
         return numbers * HOUR
     if numbers.max() > 2400:
         numbers = numbers // 100  # seconds are left out
     fine = (numbers // 100 <= 24) & (numbers % 100 < 60) & (numbers.max() > 100)
     return numbers // 100 * HOUR + numbers % 100 * MINUTE if fine.all() else None
-
-
-def _as_one(table: FileTable, parts: list[str], dates: pd.DatetimeIndex, note: Note) -> Found:
-    """One column of dates in the place of its parts."""
-    note(f"dates are made of {' and '.join(shown(part) for part in parts)} (see --date).")
-    name = " ".join(parts)
-    while name in table.frame.columns:
-        name += " date"
-    table.frame = table.frame.drop(columns=parts)
-    table.frame.insert(0, name, dates)
-    return name, dates
 
 
 def _unmerge(table: FileTable, names: list[str], note: Note) -> None:
@@ -238,19 +238,13 @@ def _unmerge(table: FileTable, names: list[str], note: Note) -> None:
     if there.all() or not there[0] or there.mean() > 0.5:
         return
     # Months or hours begin anew with each year or day.
-    numbers = np.array([_number(cell) for cell in finer_cells])
-    falls = np.diff(numbers, prepend=numbers[0]) <= 0
-    if numbers.min() >= 0 and (falls == there).all():
+    numbers = _numbers(table, finer, "month") if year else _times(table, finer, "hour")
+    if numbers is None or numbers.min() < 0:
+        return
+    if ((np.diff(numbers, prepend=numbers[0]) <= 0) == there).all():
         note(f"cells of {shown(coarse)} are taken for the empty ones below them too.")
         table.frame = table.frame.assign(**{coarse: pd.Series(cells).where(there).ffill()})
         table.read.pop(coarse, None)
-
-
-def _number(cell: str) -> int:
-    """A month, a quarter or a time, by number or by name; below zero if it is none."""
-    text = calendar.unaccented(cell).rstrip(".")
-    digits = re.fullmatch(r"[a-z]?0?(\d{1,2})", text)
-    return int(digits[1]) if digits else MONTH.get(text, time_of_day(cell))
 
 
 def _refuse_missing(dates: pd.DatetimeIndex, table: FileTable, name: str) -> None:
@@ -265,15 +259,6 @@ def _refuse_missing(dates: pd.DatetimeIndex, table: FileTable, name: str) -> Non
             f"not {like}{more}; remove {remove}, give --date-format, or take rows as evenly spaced "
             "with --date none."
         )
-
-
-def _refuse_numbers(table: FileTable, columns: list[str]) -> None:
-    """Raise for a column of numbers that are dates but for up to half of the cells."""
-    for name in columns:
-        if like_dates(name) and np.isnan(table.numbers(name).values).any():
-            dates = counted(table, name, True, False, lambda _: None, HALF)
-            if dates is not None:
-                _refuse_missing(dates, table, name)
 
 
 def _refuse_headings(table: FileTable, columns: list[str]) -> None:
@@ -322,7 +307,7 @@ def say_unread(table: FileTable, others: Sequence[str], note: Note) -> None:
         )
     what = "its numbers are not read as such"
     if name in text:
-        unread = parse_dates(table.frame[name], None, lambda _: None, FEW).isna()
+        unread = parse_dates(table.frame[name], None, _unsaid, FEW).isna()
         what = f"{shown(cells[int(unread.argmax())])} is not read as one"
     note(
         f"{shown(name)} may hold dates, but {what}, and rows are taken as evenly spaced, from the "
@@ -333,9 +318,9 @@ def say_unread(table: FileTable, others: Sequence[str], note: Note) -> None:
 
 def another(table: FileTable, others: Sequence[str]) -> str | None:
     """A column that may hold the dates, none of ``others``."""
-    for name in table.columns(others):
-        if len(table.numbers(name).wrong):
-            dates = parse_dates(table.frame[name], None, lambda _: None)
-            if dates.notna().all() and dates.nunique() > 1:
-                return name
-    return None
+    found = _in_text(table, table.columns(others), None, _unsaid, 0.0)
+    return found[0][0] if found and found[1].nunique() > 1 else None
+
+
+def _unsaid(words: str) -> None:
+    """Take a note of which users are not told."""

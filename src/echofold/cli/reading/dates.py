@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from echofold._data.season import calendar_seasons
 from echofold._data.text import Note, one_line, shown
 from echofold.cli.reading import calendar
 from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, unaccented, usual
 from echofold.cli.reading.numbers import between, each_cell, whole
-from echofold.cli.reading.spacing import Spacing, date_grid, nearest_spacing
+from echofold.cli.reading.spacing import date_grid, nearest_spacing, words_of
 from echofold.cli.reading.table import FileTable
 
 MOSTLY = 0.9  # share of cells that must be of a form
@@ -56,10 +56,8 @@ DIGIT = re.compile(r"\d")
 NO_DATE = 0.1  # share of cells that may be something else in a column of dates
 HALF = 0.5  # the same in one that was meant to be, of which the first such cell is named
 LONGEST = 100  # characters of a date
-EPOCHS = (  # their name, how many are in a second, and the largest that is read
-    ("seconds", 1, 4.2e9), ("milliseconds", 10**3, 4.2e12), ("microseconds", 10**6, 4.2e15),
-    ("nanoseconds", 10**9, 4.2e18),
-)  # fmt: skip
+EPOCHS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
+LATEST = 4.2e9  # seconds
 EARLIEST = 3e8  # seconds, in 1979, of a column whose name says nothing
 EXCEL = np.datetime64("1899-12-30", "us")
 SERIALS = 10_000, 73_050  # days of Excel, of 1927 to 2099
@@ -78,7 +76,10 @@ def parse_dates(
 
     Without a form they are guessed, and all NaT if more than ``most`` of the cells are no dates.
     """
-    name = str(column.name)
+
+    def say(words: str) -> None:
+        note(words.replace("{}", shown(column.name), 1))
+
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates, ahead = calendar.in_plausible_years(pd.DatetimeIndex(column)), None
         if dates.tz is not None:
@@ -86,14 +87,13 @@ def parse_dates(
             ahead = np.where(dates.isna(), 0, (local - universal).total_seconds()) // 60
             dates = local
     elif form is not None:
-        dates, ahead = _formatted(brief(column), form, name, note)
+        dates, ahead = _formatted(brief(column), form, say)
     else:
-        cells = _rewritten(brief(column), name, note)
-        cells, ahead = calendar.without_zone(cells, name, note)
-        dates = _guess(cells, name, note, most)
+        cells, ahead = calendar.without_zone(_rewritten(brief(column), say), say)
+        dates = _guess(cells, say, most)
     dates = calendar.in_plausible_years(dates)
     if ahead is not None and dates.notna().any():
-        dates = calendar.placed(dates, ahead, name, note)
+        dates = calendar.placed(dates, ahead, say)
     return dates
 
 
@@ -102,16 +102,16 @@ def brief(column: pd.Series) -> list[str]:
     return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
 
 
-def _rewritten(cells: list[str], name: str, note: Note) -> list[str]:
+def _rewritten(cells: list[str], say: Note) -> list[str]:
     """Cells in a form that is read, as they are if they have none of these forms."""
     sample = calendar.sampled(cells)
     if _follow(sample) and _follow(cells):
-        note(f"pairs of years in {shown(name)} are read as the first of them.")
+        say("pairs of years in {} are read as the first of them.")
         return [match[1] if (match := TWO_YEARS.fullmatch(cell)) else cell for cell in cells]
     for pattern, kept, said in FORMS:
         if np.mean([pattern.fullmatch(cell) is not None for cell in sample]) >= MOSTLY:
             if said:
-                note(said.format(shown(name)))
+                say(said)
             return [pattern.sub(kept, cell) if pattern.fullmatch(cell) else cell for cell in cells]
     return cells
 
@@ -123,12 +123,12 @@ def _follow(cells: list[str]) -> bool:
 
 
 def _formatted(
-    cells: list[str], form: str, name: str, note: Note
+    cells: list[str], form: str, say: Note
 ) -> tuple[pd.DatetimeIndex, np.ndarray | None]:
     """Read cells as the user says they are written; minutes ahead of UTC as well."""
     ahead = None
     if form.endswith("%z"):
-        cells, ahead = calendar.without_zone(cells, name, note)
+        cells, ahead = calendar.without_zone(cells, say)
         form = form if ahead is None else form[:-2].rstrip()
     try:
         dates = pd.to_datetime(cells, format=form, errors="coerce", utc="%z" in form.lower())
@@ -137,7 +137,6 @@ def _formatted(
             f"--date-format {shown(form)} cannot be used: {one_line(error)}. Give one such as "
             "'%d/%m/%Y %H:%M'."
         ) from None
-    dates = pd.DatetimeIndex(dates)
     if dates.tz is not None:
         dates, ahead = dates.tz_localize(None), np.zeros(len(dates), int)
     if "%y" in form:  # which pandas takes for years of 1969 to 2068
@@ -147,11 +146,11 @@ def _formatted(
         for shift in np.unique(shifts[there]):
             moved = dates + pd.DateOffset(years=int(shift))
             dates = dates.where(~there | (shifts != shift), moved)
-        _say_century(dates, name, note)
+        _say_century(dates, say)
     return dates, ahead
 
 
-def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeIndex:
+def _guess(cells: list[str], say: Note, most: float) -> pd.DatetimeIndex:
     """Read cells in the way that makes most of them dates, in the best order."""
     nothing = pd.DatetimeIndex([pd.NaT] * len(cells))
     sample = calendar.sampled(cells)
@@ -167,24 +166,19 @@ def _guess(cells: list[str], name: str, note: Note, most: float) -> pd.DatetimeI
         tried = [one for one in orders if in_order(apart, one)[0].isna().mean() <= most]
         apart = take_apart(cells if tried else [])
         readings = {one: in_order(apart, one) for one in tried}
-        best = _best(readings, cells, name, note)
+        best = _best(readings, cells, say)
         if best is None:
             return nothing
         dates, short = readings[best]
     if short:
-        _say_century(dates, name, note)
+        _say_century(dates, say)
     return dates
 
 
 def _iso(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
     """Dates of ISO 8601, NaT where cells are none; and that years have not two digits."""
     cells = [cell if ISO.match(cell) else "" for cell in cells]  # else any number is a year
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FutureWarning)  # of pandas 2, where 3 raises
-            dates = pd.to_datetime(cells, format="ISO8601", errors="coerce")
-    except (ValueError, FutureWarning):  # a few have a zone
-        dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
+    dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)  # a few have a zone
     return calendar.in_plausible_years(dates.tz_localize(None)), False
 
 
@@ -298,7 +292,7 @@ class Fit(NamedTuple):
     rank: int
 
 
-def _best(readings: Readings, cells: list[str], name: str, note: Note) -> str | None:
+def _best(readings: Readings, cells: list[str], say: Note) -> str | None:
     """The order that is meant, said where others would do; None if it is too unlikely."""
     order, (_, short) = next(iter(readings.items()), ("", (None, False)))
     weak = order == "y" or (short and len(order) == 2)
@@ -315,9 +309,9 @@ def _best(readings: Readings, cells: list[str], name: str, note: Note) -> str | 
         differ = np.flatnonzero((dates != readings[one][0]) & dates.notna())
         if len(differ) and other.unread == fit.unread and not other.odd:
             row, even = int(differ[-1]), other.uneven > fit.uneven
-            why = f", because they are {every.words} then" if every and even else ""
-            note(
-                f"dates in {shown(name)} are read {WORDS[best]}{why}: {shown(cells[row])} is "
+            why = f", because they are {words_of(every)} then" if every and even else ""
+            say(
+                f"dates in {{}} are read {WORDS[best]}{why}: {shown(cells[row])} is "
                 f"{dates[row].day} {dates[row]:%B %Y}, and could be read {WORDS[one]} too; see "
                 "--date-format."
             )
@@ -325,7 +319,7 @@ def _best(readings: Readings, cells: list[str], name: str, note: Note) -> str | 
     return best
 
 
-def _fit(order: str, read: pd.DatetimeIndex, short: bool, rank: int) -> tuple[Fit, Spacing | None]:
+def _fit(order: str, read: pd.DatetimeIndex, short: bool, rank: int) -> tuple[Fit, str | None]:
     """How plausible dates are that were read in an order, and their spacing."""
     known = read.dropna()
     unread, back = len(read) - len(known), int((np.diff(known.asi8) < 0).sum())
@@ -335,32 +329,30 @@ def _fit(order: str, read: pd.DatetimeIndex, short: bool, rank: int) -> tuple[Fi
     if every is None:  # two days, in many rows, are near each other
         gaps = (dates.max() - dates.min()).days if len(dates) < 3 else 0
         return Fit(unread, 2, odd, gaps, back, 0, rank), None
-    gaps, inside = len(date_grid(moved, every.freq)) - len(moved), int((known.day != 1).sum())
+    gaps, inside = len(date_grid(moved, every)) - len(moved), int((known.day != 1).sum())
     return Fit(unread, int(moved is not dates), odd, gaps, back, inside, rank), every
 
 
-def _say_century(dates: pd.DatetimeIndex, name: str, note: Note) -> None:
+def _say_century(dates: pd.DatetimeIndex, say: Note) -> None:
     """Say which years those of two digits are."""
     if dates.notna().any():
         first, last = dates.min().year, dates.max().year
         years = f"{first} to {last}" if last > first else f"{first}"
-        note(
-            f"years of two digits in {shown(name)} are read as {years}; write four if they differ."
-        )
+        say(f"years of two digits in {{}} are read as {years}; write four if they differ.")
 
 
 def counted(
-    table: FileTable, name: str, likely: bool, first: bool, note: Note, least: float = MOSTLY
+    table: FileTable, name: str, likely: bool, first: bool, note: Note, most: float = NO_DATE
 ) -> pd.DatetimeIndex | None:
     """Dates of a column of numbers, NaT where one is missing; None if they are something else.
 
-    ``likely`` says that the column has a name like a date, ``first`` that it is the first; at
-    ``least`` this share of its cells must be there. What numbers are taken for is said.
+    ``likely`` says that the column has a name like a date, ``first`` that it is the first; ``most``
+    of its cells may be missing. What numbers are taken for is said.
     """
     values = table.numbers(name).values
     there = ~np.isnan(values)
     known, column = values[there], table.frame[name][there]
-    if len(known) < 2 or len(known) < least * len(values):
+    if len(known) < 2 or len(known) < (1 - most) * len(values):
         return None
     steps = np.diff(known)
     rises = _once(known) and (likely or (steps >= 0).all() or (steps <= 0).all())
@@ -448,14 +440,12 @@ def _years(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> 
 
 def _epoch(values: np.ndarray, column: pd.Series, likely: bool, first: bool) -> Found:
     """Seconds since 1970, or finer."""
-    epoch = next((one for one in EPOCHS if np.max(np.abs(values)) <= one[2]), None)
-    if epoch is None:
-        return
-    name, ticks, _ = epoch
+    largest = np.max(np.abs(values))
+    name, ticks = next((one for one in EPOCHS.items() if largest <= LATEST * one[1]), ("", 1))
     seconds = values / ticks
     # Whole minutes, or a name: else a number counts something.
     clear = likely or not (values % (60 * ticks)).any()
-    fine = between(seconds, -2.3e9 if likely else EARLIEST, 4.2e9)
+    fine = between(seconds, -2.3e9 if likely else EARLIEST, LATEST)
     if fine and clear and np.max(np.abs(seconds)) > EARLIEST:
         dates = usual(pd.DatetimeIndex(np.rint(seconds * 1e6).astype("datetime64[us]")))
         days = calendar.local_midnights(dates)
@@ -479,14 +469,14 @@ def _serial(values: np.ndarray, column: pd.Series, likely: bool, first: bool) ->
     every = even(dates)
     # Numbers with a constant step of one, or of none that a calendar has, count something else.
     # Without a name only the unequal lengths of months tell enough.
-    if every and every.seasons is not None and (likely or every.freq[0] in "MQY"):
+    if every and calendar_seasons(every) is not None and (likely or every[0] in "MQY"):
         yield dates, "days of Excel, since the end of 1899"
 
 
 WAYS = (_digits, _months, _years, _epoch, _serial)
 
 
-def even(dates: pd.DatetimeIndex) -> Spacing | None:
+def even(dates: pd.DatetimeIndex) -> str | None:
     """The spacing of dates in any order, as they are or moved to the start of their periods."""
     known = dates.dropna().unique().sort_values()
     return nearest_spacing(known)[1] if len(known) > 2 else None

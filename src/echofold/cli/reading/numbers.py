@@ -31,13 +31,11 @@ POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")  # 1.234 beside 12,5
 THOUSANDS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})+,\d{3})(\.\d*)?")
 SPACES = re.compile(r"(?<=\d)[\s'’](?=\d{3}(\D|$))")  # 1 234, 1'234
 WHOLE = 2.0**53  # up to which floats hold every whole number
-SIGNS = "$€£¥₹₽₩₺₪₫₴฿¢"
-CODES = """
+MONEY = {*"$€£¥₹₽₩₺₪₫₴฿¢", *"""
     usd eur gbp jpy inr chf cny rmb aud cad nzd sek nok dkk isk pln czk huf ron bgn rub uah try ils
     brl mxn ars clp cop pen zar krw hkd sgd twd thb idr myr php vnd aed sar egp ngn kes us$ a$ c$
     nz$ hk$ s$ r$ nt$ rs rs. fr fr. sfr sfr. kr kr. zł kč ft lei
-""".split()  # noqa: SIM905
-MONEY = {*SIGNS, *CODES}
+""".split()}  # noqa: SIM905  # fmt: skip
 MOST_UNITS = 100  # that are told apart in a column
 LONGEST = 60  # characters of a dressed number
 # From the first digit on. One class of characters, so that a cell can be cut in one way only.
@@ -183,9 +181,8 @@ def numbers_of(column: pd.Series, sign: Sign) -> Numbers:
     odd = np.flatnonzero(np.isinf(values))
     # Of most texts none of the first cells is a number in dress.
     if any(map(undress, each_cell(column.iloc[odd[:20]]))):
-        bare = np.flatnonzero(np.isfinite(values) & (values != 0))[:1]
-        plain = next(zip(bare.tolist(), each_cell(column.iloc[bare]), strict=True), None)
-        values[odd], notes, clash = _undressed(column.iloc[odd], plain, sign.decimal)
+        plain = np.flatnonzero(np.isfinite(values) & (values != 0))[:1].tolist()
+        values[odd], notes, clash = _undressed(column, odd, plain, sign.decimal)
     wrong = np.isinf(values)
     values = np.where(wrong, np.nan, values)
     if sign.words and not np.isnan(values).all():
@@ -194,30 +191,30 @@ def numbers_of(column: pd.Series, sign: Sign) -> Numbers:
 
 
 def _undressed(
-    cells: pd.Series, plain: tuple[int, str] | None, decimal: str
+    column: pd.Series, odd: np.ndarray, plain: list[int], decimal: str
 ) -> tuple[np.ndarray, list[str], str]:
-    """Values of cells that are more than plain numbers, infinite for others; notes, and a clash.
+    """Values of ``odd`` cells, more than plain numbers, infinite for others; notes, and a clash.
 
-    ``plain`` is the row and the text of a plain number other than zero in the same column. All
-    units must be the same and in every cell; money may stand in some, as accountants write it.
+    ``plain`` is the row of a plain number other than zero, if there is one. All units must be the
+    same and in every cell; money may stand in some, as accountants write it.
     """
+    cells = column.iloc[odd]
     around, first = Counter[str](), dict[str, int]()
-    for place, one in enumerate(map(undress, each_cell(cells))):
+    for row, one in zip(odd.tolist(), map(undress, each_cell(cells)), strict=True):
         if one is not None and len(around) < MOST_UNITS:
             around[one.around] += 1
             if one.around or one.value(decimal):
-                first.setdefault(one.around, place)
-    flags = FLAGS if plain is not None or around[""] else set()
+                first.setdefault(one.around, row)
+    flags = FLAGS if plain or around[""] else set()
     if len(flags & around.keys()) > 1:
         flags = flags - UNSURE
     units = [name for name, _ in around.most_common() if name and name not in flags]
     usual = units[0] if units else ""
     values = np.full(len(cells), np.inf)
-    bare = plain is not None or "" in first
-    if len(units) > 1 or (usual and usual not in MONEY and bare):
-        named = {name: (cells.index[place], cells.iloc[place]) for name, place in first.items()}
-        both = [named[name] for name in [*units, ""] if name in named] + [plain or (0, "")]
-        return values, [], " and ".join(f"{shown(cell)} in row {row + 1}" for row, cell in both[:2])
+    if len(units) > 1 or (usual and usual not in MONEY and (plain or "" in first)):
+        both = [first[name] for name in (*units, "") if name in first] + plain
+        clash = " and ".join(f"{shown(column.iloc[row])} in row {row + 1}" for row in both[:2])
+        return values, [], clash
     unit_words = "in per cent" if usual == "%" else f"without {shown(usual)}"
     words = unit_words, "without the mark of a footnote", "as a negative number"
     notes: dict[str, str] = {}

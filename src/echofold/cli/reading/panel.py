@@ -36,27 +36,23 @@ def _ids_of(table: FileTable, name: str) -> pd.Series:
 
 def one_of(table: FileTable, name: str, value: str) -> FileTable:
     """The rows of one series of a panel, without its id."""
-    ids = _ids_of(table, name)
-    there = (ids == value).to_numpy()
-    if not there.any():
-        known = list(dict.fromkeys(ids))
-        near = difflib.get_close_matches(value, known, 1)
-        hint = f"did you mean {shown(near[0])}?" if near else f"it holds {listed(known)}."
+    parts = tables_by_id(table, name)
+    if value not in parts:
+        near = difflib.get_close_matches(value, parts, 1)
+        hint = f"did you mean {shown(near[0])}?" if near else f"it holds {listed(parts)}."
         raise ValueError(
             f"column {shown(name)} of {table.name} holds no {shown(value)} (option --only): {hint}"
         )
-    frame = table.frame[there].drop(columns=name).reset_index(drop=True)
-    return FileTable(f"{table.name}, {shown(value)}", frame, table.signs)
+    return parts[value]
 
 
 def tables_by_id(table: FileTable, name: str) -> dict[str, FileTable]:
-    """Every series of a panel by its id, in the order of the file but those without one."""
+    """Every series of a panel by its id, in the order of the file."""
     ids = _ids_of(table, name)
     groups = table.frame.drop(columns=name).groupby(ids, sort=False)
     return {
         str(one): FileTable(f"{table.name}, {shown(one)}", part.reset_index(drop=True), table.signs)
         for one, part in groups
-        if one
     }
 
 

@@ -4,66 +4,53 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from echofold._data.dates import timeline, written
-from echofold._data.season import detected_season, seen_seasons
+from echofold._data.season import calendar_seasons, detected_season, seen_seasons
 from echofold._data.text import Note, count, inflected, listed, shown
 from echofold.cli.reading import spacing
 from echofold.cli.reading.date_columns import another, find_dates, say_unread
 from echofold.cli.reading.layout import times_across
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
-from echofold.cli.reading.spacing import Spacing
 from echofold.cli.reading.table import FileTable, read_table
 
 YES, NO = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
 MOST_NAMES = 20  # different ones in a column, for each becomes an input
 
 
-class Beside(NamedTuple):
-    """Inputs from the file of a series, by its dates."""
-
-    frame: pd.DataFrame
-    rows: pd.Series  # numbers of rows, NaN where the file has none
-    flags: list[str]  # inputs that are 0 or 1
-
-
 @dataclass(frozen=True)
 class FileSeries:
     """A series, evenly spaced, NaN where a value is missing, and what is known about it.
 
-    ``every`` is the spacing of its dates, ``given`` are the seasons that were asked for, ``beside``
-    are columns of its file that are inputs.
+    ``every`` is the frequency of its dates, ``given`` are the seasons that were asked for,
+    ``beside`` are columns of its file that are inputs, and after these the numbers of its rows,
+    NaN where it has none.
     """
 
     source: str
     values: pd.Series
-    every: Spacing | None
+    every: str | None
     given: tuple[int, ...] | None = None
-    beside: Beside | None = None
+    beside: pd.DataFrame | None = None
     most: float | None = None  # that a value can be: 100 of per cent
-
-    @property
-    def told(self) -> tuple[int, ...] | None:
-        """Seasons that were given or are of the calendar; None if the values must tell."""
-        return self.every.seasons if self.given is None and self.every else self.given
 
     @property
     def seasons(self) -> tuple[int, ...]:
         """Seasons that the values show again, the shortest first."""
-        if self.told is not None:
-            return seen_seasons(self.told, len(self.values))
+        told = calendar_seasons(self.every) if self.given is None and self.every else self.given
+        if told is not None:  # else the values must tell
+            return seen_seasons(told, len(self.values))
         found = detected_season(self.values.to_numpy())
         return () if found is None else (found,)
 
     @property
     def spacing(self) -> str | None:
         """The spacing of the dates in words."""
-        return None if self.every is None else self.every.words
+        return None if self.every is None else spacing.words_of(self.every)
 
     @property
     def headline(self) -> str:
@@ -138,16 +125,11 @@ def read_series(
         other = partial(another, table, [*known, column])
         frame, every = spacing.evenly(frame, table, duplicates, other, note)
     kept = spacing.without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
-    if not kept.count():
-        raise ValueError(f"{table.name} has no value in {shown(column)}; one at least is needed.")
-    beside = None
-    if made:
-        names = [name for one in made for name in one]
-        flags = [name for one in made for name in one if one[name].isin([0, 1, np.nan]).all()]
-        beside = Beside(frame.iloc[:, 2:].set_axis(names, axis=1), frame[1], flags)
+    names = [name for one in made for name in one]
+    beside = frame[[*range(2, frame.shape[1]), 1]].set_axis([*names, "row"], axis=1)
     percent = any("in per cent" in words for words in table.numbers(column).notes)
-    percent = percent and kept.min() >= 0 and kept.max() <= 100
-    return FileSeries(table.name, kept, every, season, beside, 100.0 if percent else None)
+    most = 100.0 if percent and kept.min() >= 0 and kept.max() <= 100 else None
+    return FileSeries(table.name, kept, every, season, beside if made else None, most)
 
 
 @dataclass(frozen=True)
@@ -326,17 +308,18 @@ def _refuse_empty(frame: pd.DataFrame, rows: np.ndarray, source: str) -> None:
 
 def _own_inputs(series: FileSeries, dates: pd.Index, fill: str, note: Note) -> pd.DataFrame | None:
     """Inputs of the series' own file for all dates, without holes, or the error."""
-    source, known, beside = series.source, len(series.values), series.beside
-    if beside is None:
+    source, known = series.source, len(series.values)
+    if series.beside is None:
         return None
-    there = int(dates.isin(beside.frame.index).sum())
+    beside, rows = series.beside.iloc[:, :-1], series.beside.iloc[:, -1]
+    there = int(dates.isin(beside.index).sum())
     if there < len(dates):
         raise ValueError(
             f"{source} has {there - known} rows after its last value, but --input needs "
             f"{len(dates) - known}, until {written(dates[-1:])[0]}: add rows with the inputs "
             "and an empty cell for the value, or forecast fewer."
         )
-    frame, rows = beside.frame.loc[dates], beside.rows.loc[dates].to_numpy()
+    frame, rows = beside.loc[dates], rows.loc[dates].to_numpy()
     opened = np.isnan(rows)
     if opened[known:].any():
         date = written(dates[known:][opened[known:]][:1])[0]
@@ -350,8 +333,8 @@ def _own_inputs(series: FileSeries, dates: pd.Index, fill: str, note: Note) -> p
         flags = " (zeros and ones with the value before)" * (fill == "interpolate")
         note(f"inputs in the {count(int(opened.sum()), 'missing row')} are {how}{flags}.")
         for name in frame:
-            own = "forward" if fill == "interpolate" and name in beside.flags else fill
-            frame[name] = spacing.filled_by(own, frame[name])
+            flag = fill == "interpolate" and beside[name].isin([0, 1, np.nan]).all()
+            frame[name] = spacing.filled_by("forward" if flag else fill, frame[name])
     return frame
 
 
@@ -408,7 +391,7 @@ def _matching(
             f"column {shown(dates_in)} of {table.name} holds {kinds[0]}, but that of {source} "
             f"holds {kinds[1]}; give both the same."
         )
-    period = None if series.every is None else spacing.PERIODS.get(series.every.freq)
+    period = spacing.PERIODS.get(series.every or "")
     if period is not None and not dates.isin(there).all():
         moved = pd.DatetimeIndex(there).to_period(period).to_timestamp()
         if moved.is_unique and dates.isin(moved).all():

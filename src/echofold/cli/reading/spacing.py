@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
 from echofold._data.dates import written
-from echofold._data.season import calendar_seasons
 from echofold._data.text import Note, count, inflected, shown
 from echofold.cli.reading.numbers import whole
 from echofold.cli.reading.table import FileTable
 
-SINGLE = {"B": "on business days", "D": "daily", "h": "hourly"}
+SINGLE = {
+    "B": "on business days", "D": "daily", "h": "hourly", "M": "monthly", "Q": "quarterly",
+    "Y": "yearly",
+}  # fmt: skip
+MONTHS = {"M": 1, "Q": 3, "Y": 12}
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 DAY, HOUR, NONE = pd.Timedelta(days=1), pd.Timedelta(hours=1), pd.Timedelta(0)
 # Days that a step takes at most; a grid is made only if it cannot be much longer than the file.
@@ -38,28 +40,19 @@ MOST_FILLED, LONGEST_GAP, SHORT = 0.2, 0.1, 5  # shares of the values; steps tha
 MOST_ROWS = 2  # rows of an even grid for each row of the file
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit
 SECONDS = 86_400  # in a day
-LASTING = {"minute": 60, "hour": 3600} | {
-    name: days * SECONDS
-    for name, days in (("day", 1), ("week", 7), ("month", 30), ("quarter", 91), ("year", 365))
-}
+LASTING = {
+    "minute": 60, "hour": 3600, "day": SECONDS, "week": 7 * SECONDS, "month": 30 * SECONDS,
+    "quarter": 91 * SECONDS, "year": 365 * SECONDS,
+}  # fmt: skip
 BACK = (3, 4, 9, 10, 11)  # months in which clocks go back, south and north of the equator
 NIGHT = 3  # the last hour that they repeat
 Other = Callable[[], str | None]  # names another column that may hold dates
 
 
-class Spacing(NamedTuple):
-    """An even spacing: pandas' name of it, and ours."""
-
-    freq: str
-    words: str
-    seasons: tuple[int, ...] | None  # steps, the shortest first; None where values must tell
-
-
-def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
-    """The coarsest even spacing that has all of these sorted dates on it, None if there is none."""
-    inferred = pd.DatetimeIndex(dates, freq="infer").freq if len(dates) >= 3 else None
-    if inferred is not None:
-        return _describe(inferred.freqstr)
+def spacing(dates: pd.DatetimeIndex) -> str | None:
+    """Pandas' name of the coarsest spacing that has all of these sorted dates on it, or None."""
+    if len(dates) >= 3 and (inferred := pd.infer_freq(dates)):
+        return inferred
     steps = _steps_between(dates)
     values, counts = np.unique(steps, return_counts=True)
     usual = int(values[counts.argmax()])
@@ -68,7 +61,7 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
     fixed = f"{step // DAY}D" if step % DAY == NONE else to_offset(step).freqstr
     if step < DAY:
         few = _days_between(dates) / (step / DAY) + 1 <= MOST_ROWS * len(dates)
-        return _describe(fixed) if few and not (steps % usual).any() else None
+        return fixed if few and not (steps % usual).any() else None
     month, week = f"{dates[0]:%b}".upper(), f"W-{dates[0]:%a}".upper()
     anchored = [f"{each}-{month}" for each in ("YS", "YE", "2QS", "2QE", "QS", "QE")]
     for freq in (*anchored, "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", fixed, "D"):
@@ -78,7 +71,7 @@ def spacing(dates: pd.DatetimeIndex) -> Spacing | None:
             continue
         every = date_grid(dates, freq)
         if dates.isin(every).all() and len(every) <= MOST_ROWS * len(dates):
-            return _describe(freq)
+            return freq
     return None
 
 
@@ -87,13 +80,13 @@ def date_grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
     return pd.date_range(dates[0], dates[-1], freq=freq, unit=dates.unit)
 
 
-def nearest_spacing(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing | None]:
+def nearest_spacing(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, str | None]:
     """Sorted dates and their spacing: as they are, or moved to where they are evenly spaced."""
     every = spacing(dates)
     return (dates, every) if every else _by_period(dates) or _rounded(dates) or (dates, None)
 
 
-def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
+def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, str] | None:
     """Dates at the start of their period, if that is even, as for last trading days of months."""
     step = _median_seconds(dates) / SECONDS
     limits = zip((0.1, 2, 10, 45, 135, 500), PERIODS.items(), strict=True)
@@ -105,10 +98,10 @@ def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | No
     if not (moved.is_unique and few and len(date_grid(moved, freq)) <= 1.5 * len(moved)):
         return None
     days = spacing(moved) if period == "D" else None  # may be business days
-    return moved, days or _describe(freq)
+    return moved, days or freq
 
 
-def _rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Spacing] | None:
+def _rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, str] | None:
     """Dates moved to the nearest point of a usual grid, if each is near one of its own."""
     usual = _usual_step(dates)
     if usual is None:
@@ -127,26 +120,22 @@ def _usual_step(dates: pd.DatetimeIndex) -> pd.Timedelta | None:
     return pd.Timedelta(seconds=near) if abs(near - median) <= 0.1 * near else None
 
 
-def _describe(freq: str) -> Spacing:
-    """Words and seasons of a pandas frequency."""
-    offset, seasons = to_offset(freq), calendar_seasons(freq)
+def words_of(freq: str) -> str:
+    """A spacing in words, as ``weekly (Mondays)``."""
+    offset = to_offset(freq)
     name, count = offset.rule_code.split("-")[0], offset.n
-    if count == 1 and name in SINGLE:
-        return Spacing(freq, SINGLE[name], seasons)
+    kind = name if name in SINGLE else name.removeprefix("B")[:1]
     if name == "W":
-        weekly = f"weekly ({WEEKDAYS[offset.weekday]})"
-        return Spacing(freq, weekly if count == 1 else f"every {count} weeks", seasons)
-    months = {"M": 1, "Q": 3, "Y": 12}.get(name.removeprefix("B")[:1], 0) * count
-    if months:
-        words = f"every {months // 12} years" if months % 12 == 0 else f"every {months} months"
-        words = "every half-year" if months == 6 else words
-        if count == 1:
-            words = {1: "monthly", 3: "quarterly", 12: "yearly"}[months]
-        return Spacing(freq, words, seasons)
+        return f"weekly ({WEEKDAYS[offset.weekday]})" if count == 1 else f"every {count} weeks"
+    if count == 1 and kind in SINGLE:
+        return SINGLE[kind]
+    if months := MONTHS.get(kind, 0) * count:
+        years = f"every {months // 12} years" if months % 12 == 0 else f"every {months} months"
+        return "every half-year" if months == 6 else years
     try:
-        return Spacing(freq, f"every {_lasting(pd.Timedelta(offset))}", seasons)
+        return f"every {_lasting(pd.Timedelta(offset))}"
     except ValueError:
-        return Spacing(freq, f"every {freq}", None)
+        return f"every {freq}"
 
 
 def _lasting(step: pd.Timedelta) -> str:
@@ -208,7 +197,7 @@ def filled_by(fill: str, known: pd.Series) -> pd.Series:
 
 def evenly(
     known: pd.DataFrame, table: FileTable, how: str | None, other: Other, note: Note
-) -> tuple[pd.DataFrame, Spacing | None]:
+) -> tuple[pd.DataFrame, str | None]:
     """Rows in time order with one for each step, empty where the table has none, or the error.
 
     Column 0 of ``known`` holds values, 1 the numbers of rows in the table, others inputs. ``how``
@@ -234,7 +223,7 @@ def evenly(
         every = spacing(known.index)
         if every is None:
             known.index, every = _moved(known.index, source, note)
-        known = known.reindex(date_grid(known.index, every.freq).rename(known.index.name))
+        known = known.reindex(date_grid(known.index, every).rename(known.index.name))
     else:
         known, every = _numbered(known, source), None
     empty = known[1].isna()
@@ -316,7 +305,7 @@ def _clocks_went_back(index: pd.Index, doubled: np.ndarray) -> bool:
     )
 
 
-def _moved(dates: pd.DatetimeIndex, source: str, note: Note) -> tuple[pd.DatetimeIndex, Spacing]:
+def _moved(dates: pd.DatetimeIndex, source: str, note: Note) -> tuple[pd.DatetimeIndex, str]:
     """Dates that are nearly even on the grid that was meant, or the error about them."""
     ways = {
         "moved to the start of their period to be evenly": _by_period,
@@ -325,7 +314,7 @@ def _moved(dates: pd.DatetimeIndex, source: str, note: Note) -> tuple[pd.Datetim
     step = _usual_step(dates)
     for words in reversed(ways) if step is not None and step < DAY else ways:
         if found := ways[words](dates):
-            note(f"dates are {words} {found[1].words}.")
+            note(f"dates are {words} {words_of(found[1])}.")
             return found[0].rename(dates.name), found[1]
     near = min(LASTING, key=lambda one: abs(np.log(LASTING[one] / _median_seconds(dates))))
     raise ValueError(
