@@ -27,14 +27,7 @@ _forked_from: int | None = None  # the process in which JAX was running when thi
 
 
 def remembered(size: Callable[[Any], int]) -> Callable:
-    """Keep the latest results of a function, `MOST_BYTES` by ``size`` or one result if larger.
-
-    Examples
-    --------
-    >>> squared = remembered(size=lambda result: 8)(lambda x: x**2)
-    >>> squared(3), list(squared.kept)
-    (9, [(3,)])
-    """
+    """Keep the latest results of a function, `MOST_BYTES` by ``size`` or one result if larger."""
 
     def decorate(function: Callable) -> Callable:
         kept: OrderedDict[tuple[Hashable, ...], tuple[Any, int]] = OrderedDict()
