@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from threading import Lock
 from typing import Any
 
@@ -18,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from echofold._data.arguments import check_integer, describe, is_integer, refuse
+from echofold._data.arguments import check_integer, check_number, describe, refuse
 from echofold._engine.kind import (
     SIDE_BY_SIDE,
     Reservoir,
@@ -232,9 +233,8 @@ class Foreign(Reservoir):
         if not callable(getattr(self.node, "step", None)):
             refuse("node", self.node, RIGHT)
         if not _holds_state(self.node):
-            units = self._units()
-            if not is_integer(units) or units < 1:
-                refuse("units", units, "the number of values in a state of node, 1 or more")
+            expected = "the number of values in a state of node, 1 or more"
+            check_number("units", self._units(), expected, least=1, kind=Integral)
         elif self.units is not None:
             raise ValueError(
                 f"units={self.units!r} is not needed: node={self.node!r} says itself how large its "
@@ -319,9 +319,10 @@ class _Node:
         self.shown, self.size = self._sizes[0], sum(self._sizes)
         self._try(u)
         try:
-            self._contents: Any = hashlib.sha256(pickle.dumps(node)).digest()
+            contents: Any = hashlib.sha256(pickle.dumps(node)).digest()
         except Exception:  # whatever its author raises where it cannot be taken apart
-            self._contents = id(node)
+            contents = id(node)
+        self._key = type(node), contents, tuple(self._parts.items())
 
     def _try(self, u: np.ndarray) -> None:
         """Raise unless the object makes a step as it must."""
@@ -388,10 +389,6 @@ class _Node:
 
     def __hash__(self) -> int:
         return hash(self._key)
-
-    @property
-    def _key(self) -> tuple:
-        return type(self.node), self._contents, tuple(self._parts.items())
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}

@@ -80,8 +80,8 @@ class EdgeOfStability(Weighted, Reservoir):
         """Draw the weights as those of `Leaky`, and a rotation."""
         return self._drawn(inputs, seed)._replace(rotation=_rotation(int(self.units), seed))
 
-    def step(self, weights: Draw, columns, x, u, kept=None):
-        return super().step(weights, columns, x, u, kept=weights.rotation @ x)
+    def step(self, weights: Draw, columns, x, u):
+        return self._update(weights, columns, x, u, kept=weights.rotation @ x)
 
     def trained(self, weights: Draw, columns) -> dict[str, Any]:
         """The weights of one candidate, all scalings applied, and the rotation."""

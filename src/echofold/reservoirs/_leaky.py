@@ -188,7 +188,7 @@ class Weighted:
             scaling[0, column], scaling[1:, column] = kind.bias_scaling, given
         return leaky_columns(weights, leak, radius, scaling)
 
-    def step(self, weights: Draw, columns, x, u, kept=None):
+    def _update(self, weights: Draw, columns, x, u, kept=None):
         """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``, its first ``x`` what is ``kept``.
 
         Leak rate, radius and scalings act on columns, so a step of all candidates is one matrix
@@ -349,8 +349,8 @@ class Leaky(Weighted, Reservoir):
     def check(self) -> None:
         """Raise for a parameter outside its range, and for weights that do not fit each other."""
         super().check()
-        given = {name: getattr(self, name) for name in ("W", "W_in")}
-        given = {name: value for name, value in given.items() if value is not None}
+        both = {"W": self.W, "W_in": self.W_in}
+        given = {name: value for name, value in both.items() if value is not None}
         for name, value in given.items():
             if getattr(value, "ndim", 0) != 2 or not _finite(value):
                 raise ValueError(
@@ -424,11 +424,11 @@ class Leaky(Weighted, Reservoir):
         """Columns without noise."""
         return {name: array for name, array in columns.items() if name != "noise"}
 
-    def step(self, weights: Draw, columns, x, u, kept=None):
+    def step(self, weights: Draw, columns, x, u):
         if not self.noise:
-            return super().step(weights, columns, x, u)
+            return self._update(weights, columns, x, u)
         x, count = x[:-1], x[-1:]
-        x = super().step(weights, columns, x, u)
+        x = self._update(weights, columns, x, u)
         if "noise" in columns:
             noise = _noise(weights.key, count[0, : u.shape[1]], u, x.shape[0])
             x = x + columns["noise"] * noise
