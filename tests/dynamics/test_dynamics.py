@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, dynamics, systems
-from echofold.dynamics._lyapunov import STRETCH, first_directions
+from echofold.dynamics._lyapunov import STRETCH
 from echofold.reservoirs import Leaky, Reservoir
 
 WAVE = np.sin(np.arange(400) / 5) + 0.3 * np.sin(np.arange(400) / 3)
@@ -53,6 +53,10 @@ def linear_model(A, B, of_u, of_x):
     model = ESNForecaster(reservoir=Linear(A, B), random_state=0, scale=None, ridge=1.0).fit(WAVE)
     model.readout_ = np.concatenate([[0.0], [of_u], of_x])[:, None]
     return model
+
+
+def first_directions(size, count):
+    return np.linalg.qr(np.random.RandomState(0).normal(size=(size, count)))[0]
 
 
 def exponents_by_hand(step, z, steps, count):

@@ -82,17 +82,13 @@ def _push(loop: Loop, z, Q, stop, *, steps: int):
     return z, Q, rows
 
 
-def first_directions(size: int, count: int) -> np.ndarray:
-    """Orthonormal columns ``(size, count)`` to begin with, the same every time."""
-    return np.linalg.qr(np.random.RandomState(0).normal(size=(size, count)))[0]
-
-
 def growth(loop: Loop, z: np.ndarray, steps: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Logarithms ``(steps, count)`` of the growth of each direction, and outputs of each step.
 
     A loop that leaves all bounds ends early: its last output is not finite.
     """
-    Q: Any = first_directions(len(z), count)
+    # Orthonormal directions to begin with, the same every time.
+    Q: Any = np.linalg.qr(np.random.RandomState(0).normal(size=(len(z), count)))[0]
     logs, outputs = [], []
     length = min(few_lengths(steps), STRETCH)
     for done in range(0, steps, length):

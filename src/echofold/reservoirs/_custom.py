@@ -30,6 +30,7 @@ from echofold._engine.kind import (
 )
 
 PIECE = 2**13  # words handed to Python in one array: see `_Node.step`
+STEPPING = Lock()
 RIGHT = (
     "an object with step(u) that holds its state (as a reservoir of reservoirpy does), or with "
     "step(x, u) that gives the next state"
@@ -304,7 +305,7 @@ class _Node:
     """
 
     def __init__(self, node: Any, inputs: int, units: Any):
-        self.node, self._lock, self._holds = node, Lock(), _holds_state(node)
+        self.node, self._holds = node, _holds_state(node)
         self.inputs, u = inputs, np.zeros(inputs)
         if self._holds:
             if not getattr(node, "initialized", False):
@@ -377,7 +378,7 @@ class _Node:
         columns = words.shape[-1] // (2 * (self.size + self.inputs))
         both = words.view(np.float64).reshape(-1, self.size + self.inputs, columns)
         new = np.empty((len(both), self.size, columns))
-        with self._lock:  # threads of a search share the object
+        with STEPPING:  # threads of a search share the object
             for batch, column in np.ndindex(len(both), columns):
                 one = np.ascontiguousarray(both[batch, :, column])
                 parts = self._one(one[: self.size], one[self.size :])
@@ -389,12 +390,6 @@ class _Node:
 
     def __hash__(self) -> int:
         return hash(self._key)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=Lock())
 
 
 def _holds_state(node: Any) -> bool:
