@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
-from math import ceil, exp, floor, pi
+from math import ceil, exp, floor, inf, pi
 from typing import Any
 
 import numpy as np
@@ -276,12 +276,10 @@ def mackey_glass(
     (True, True)
     """
     _check_times(steps, step, skip)
-    given = {"tau": tau, "beta": beta, "gamma": gamma, "power": power}
-    for name, value in given.items():
-        check_number(name, value, "a positive number", above=0)
+    given = _numbers("a positive number", 0, tau=tau, beta=beta, gamma=gamma, power=power)
     start = _generator(random_state).uniform(0.5, 1.3)
     times = skip + step * np.arange(steps)
-    return _mackey_glass(start, times, **{name: float(value) for name, value in given.items()})
+    return _mackey_glass(start, times, **given)
 
 
 def _mackey_glass(
@@ -560,10 +558,12 @@ def _check_times(steps: Any, step: Any, skip: Any) -> None:
     check_number("skip", skip, "a number of at least 0", least=0)
 
 
-def _numbers(**parameters: Any) -> dict[str, float]:
+def _numbers(
+    expected: str = "a finite number", above: float = -inf, **parameters: Any
+) -> dict[str, float]:
     """Parameters as floats, which are faster than the scalars of NumPy."""
     for name, value in parameters.items():
-        check_number(name, value, "a finite number")
+        check_number(name, value, expected, above=above)
     return {name: float(value) for name, value in parameters.items()}
 
 

@@ -138,16 +138,12 @@ class Deep(Reservoir):
         own = {name: self._each(name)[place] for name in OF_LAYERS}
         return Leaky(self.units, input_scaling=scaling, **own)
 
-    def _below(self, inputs: int) -> list[int]:
-        """Inputs of each layer."""
-        return [inputs, *[int(self.units)] * (int(self.layers) - 1)]
-
     def shared(self) -> tuple:
         return *self._layer(0).shared(), int(self.layers)
 
     def draw(self, inputs: int, seed: int) -> tuple[Draw, ...]:
         """Weights of every layer, the first as those of `Leaky`."""
-        each = enumerate(self._below(inputs))
+        each = enumerate([inputs, *[int(self.units)] * (int(self.layers) - 1)])
         return tuple(self._layer(place).draw(n, _seed(seed, place)) for place, n in each)
 
     def columns(
@@ -155,9 +151,9 @@ class Deep(Reservoir):
     ) -> dict[str, Any]:
         """Leak rates, what multiplies ``W``, and the scaled input weights, layer by layer."""
         columns = {}
-        for place, below in enumerate(self._below(inputs)):
+        for place, one in enumerate(weights):
             layers = [kind._layer(place) for kind in kinds]
-            columns[f"layer {place}"] = layers[0].columns(weights[place], layers, below)
+            columns[f"layer {place}"] = layers[0].columns(one, layers, one.W_in.shape[1] - 1)
         return columns
 
     def step(self, weights: tuple[Draw, ...], columns, x, u):
