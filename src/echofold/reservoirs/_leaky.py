@@ -307,7 +307,7 @@ class Leaky(Weighted, Reservoir):
     """
 
     parameters = ("leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "noise")
-    stored = {"W_in_": ("units", "1 + inputs"), "W_": ("units", "units"), "leak_rate_": ()}
+    stored = {"W_in_": ("size", "1 + inputs"), "W_": ("size", "size"), "leak_rate_": ()}
 
     units: int = 100
     _: KW_ONLY
@@ -343,26 +343,22 @@ class Leaky(Weighted, Reservoir):
         """The activation, and whether there is noise: how much of it differs between columns."""
         return super().constants(inputs) | ({"noise": 1.0} if self.noise else {})
 
-    def axes(self, inputs: int) -> dict[str, int]:
-        return {"units": int(self.units)}
-
     def check(self) -> None:
         """Raise for a parameter outside its range, and for weights that do not fit each other."""
         super().check()
-        both = {"W": self.W, "W_in": self.W_in}
-        given = {name: value for name, value in both.items() if value is not None}
-        for name, value in given.items():
+        for name, value in (("W", self.W), ("W_in", self.W_in)):
+            if value is None:
+                continue
             if getattr(value, "ndim", 0) != 2 or not _finite(value):
                 raise ValueError(
                     f"{name} must be a two-dimensional array of finite numbers (NumPy or SciPy "
                     f"sparse), got {describe(value)}."
                 )
-        if self.W is not None and self.W.shape[0] != self.W.shape[1]:
-            raise ValueError(
-                f"W must be square, (units, units), got shape {self.W.shape}. Rows are the units "
-                "that receive, columns the units that send."
-            )
-        for name, value in given.items():
+            if name == "W" and value.shape[0] != value.shape[1]:
+                raise ValueError(
+                    f"W must be square, (units, units), got shape {value.shape}. Rows are the "
+                    "units that receive, columns the units that send."
+                )
             if value.shape[0] != self.units:
                 raise ValueError(
                     f"{name} has {value.shape[0]} rows but units={self.units}. "
