@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from echofold._models.forecast import Forecast, forecast_of
+from echofold._models.forecast import forecast_of
 from echofold._models.forecaster import ESNForecaster
 from echofold._search.auto import AutoForecaster
 from echofold._search.search import ESNSearchCV
@@ -117,20 +117,20 @@ class EchoStateForecaster(BaseForecaster):
         return getattr(self.model_, "best_estimator_", self.model_)
 
     def _predict(self, fh, X):
-        """Values at ``fh``."""
+        """Values at ``fh``, in the kind of ``y``."""
         steps, ahead = self._ahead(fh, X)
-        return self._written(np.asarray(self._forecast(*ahead).mean)[steps - 1], fh)
-
-    def _forecast(self, horizon: int, X: Any, levels: Any = None) -> Forecast:
-        """All steps up to a horizon, with intervals if there are levels."""
-        found = forecast_of(self._forecaster, horizon, X, levels or None)
-        return found if levels else Forecast(found, {}, {})
+        values = np.asarray(forecast_of(self._forecaster, *ahead, None))[steps - 1]
+        index = fh.to_absolute_index(self.cutoff)
+        if values.ndim == 1:
+            return pd.Series(values, index=index, name=self._name)
+        return pd.DataFrame(values, index=index, columns=self._get_varnames())
 
     def _predict_interval(self, fh, X, coverage):
         """Ends of intervals at ``fh``; one of coverage 0 is the forecast itself."""
         steps, ahead = self._ahead(fh, X)
         levels = [float(one) for one in coverage if one > 0]
-        mean, lower, upper = self._forecast(*ahead, levels)
+        found = forecast_of(self._forecaster, *ahead, levels or None)
+        mean, lower, upper = found if levels else (found, {}, {})
         ends = [
             np.reshape(np.asarray(side.get(float(one), mean)), (len(mean), -1))[steps - 1]
             for one in coverage
@@ -172,13 +172,6 @@ class EchoStateForecaster(BaseForecaster):
                 "fh: a forecast goes through all of them. Give X for every step."
             )
         return steps, (last, _values(X.reindex(index)))
-
-    def _written(self, values: np.ndarray, fh):
-        """A forecast in the kind of ``y``."""
-        index = fh.to_absolute_index(self.cutoff)
-        if values.ndim == 1:
-            return pd.Series(values, index=index, name=self._name)
-        return pd.DataFrame(values, index=index, columns=self._get_varnames())
 
     @classmethod
     def get_test_params(cls, parameter_set="default"):

@@ -8,8 +8,9 @@ the same machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
-from math import ceil, exp, floor, pi
+from math import ceil, exp, floor, inf, pi
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ _FREQUENCIES = (0.2, 0.331, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97)
 _LIMIT = 0.7 + 0.29**0.5  # a constant output of NARMA10 above it grows even without inputs
 _DRAWS = 10
 _State = Sequence[Any]  # components: floats, or arrays of one shape
-_Right = Callable[..., _State]  # derivatives of the components
+_Advance = Callable[[Any, int], Any]  # moves a state on by a number of sub-steps
 
 
 def lorenz63(
@@ -87,12 +88,10 @@ def lorenz63(
     (1000, 3)
     """
     parameters = _numbers(sigma=sigma, rho=rho, beta=beta)
+    sigma, rho, beta = parameters.values()
     start = _generator(random_state).uniform([-10, -10, 15], [10, 10, 35]).tolist()
-    return _flow("lorenz63", _lorenz63(**parameters), start, (steps, step, skip), parameters)
-
-
-def _lorenz63(sigma: float, rho: float, beta: float) -> _Right:
-    return lambda x, y, z: (sigma * (y - x), x * (rho - z) - y, x * y - beta * z)
+    moving = partial(_rk4, lambda x, y, z: (sigma * (y - x), x * (rho - z) - y, x * y - beta * z))
+    return _flow("lorenz63", moving, start, (steps, step, skip), parameters)
 
 
 def lorenz96(
@@ -138,14 +137,11 @@ def lorenz96(
     """
     check_integer("size", size, 4)
     parameters = _numbers(forcing=forcing)
-    start = [parameters["forcing"] + _generator(random_state).normal(size=size)]
-    right = _lorenz96(size, **parameters)
-    return _flow("lorenz96", right, start, (steps, step, skip), parameters)
-
-
-def _lorenz96(size: int, forcing: float) -> _Right:
+    forcing = parameters["forcing"]
+    start = [forcing + _generator(random_state).normal(size=size)]
     next_, last, before = ((np.arange(size) + shift) % size for shift in (1, -1, -2))
-    return lambda x: ((x[next_] - x[before]) * x[last] - x + forcing,)
+    moving = partial(_rk4, lambda x: ((x[next_] - x[before]) * x[last] - x + forcing,))
+    return _flow("lorenz96", moving, start, (steps, step, skip), parameters)
 
 
 def rossler(
@@ -189,43 +185,50 @@ def rossler(
     (1000, 3)
     """
     parameters = _numbers(a=a, b=b, c=c)
+    a, b, c = parameters.values()
     start = _generator(random_state).uniform([-5, -5, 0], [5, 5, 1]).tolist()
-    return _flow("rossler", _rossler(**parameters), start, (steps, step, skip), parameters)
-
-
-def _rossler(a: float, b: float, c: float) -> _Right:
-    return lambda x, y, z: (-y - z, x + a * y, b + z * (x - c))
+    moving = partial(_rk4, lambda x, y, z: (-y - z, x + a * y, b + z * (x - c)))
+    return _flow("rossler", moving, start, (steps, step, skip), parameters)
 
 
 def _flow(
     name: str,
-    right: _Right,
-    start: _State,
+    moving: Callable[[float], _Advance],
+    state: Any,
     times: tuple[int, float, float],
-    parameters: dict[str, float],
+    parameters: dict[str, Any],
 ) -> np.ndarray:
-    """The components ``(steps, components)`` of a flow at multiples of ``step`` after ``skip``."""
+    """The components ``(steps, components)`` of a flow at multiples of ``step`` after ``skip``.
+
+    ``moving`` makes, of the length of a sub-step, what moves a state on by a number of them.
+    """
     _check_times(*times)
     steps, step, skip = times
-    state = _rk4(right, start, *_parts(skip, _SUBSTEP[name]))
-    sub_steps = _parts(step, _SUBSTEP[name])
-    rows = [state]
+    count, h = _parts(skip, _SUBSTEP[name])
+    rows = [moving(h)(state, count)]
+    count, h = _parts(step, _SUBSTEP[name])
+    advance = moving(h)
     for _ in range(steps - 1):
-        rows.append(_rk4(right, rows[-1], *sub_steps))
-    return _finite(name, np.array(rows).reshape(steps, -1), parameters)
+        rows.append(advance(rows[-1], count))
+    values = np.array(rows).reshape(steps, -1)
+    return _finite(name, values, parameters)
 
 
-def _rk4(right: _Right, state: _State, count: int, h: float) -> _State:
-    """A state after ``count`` sub-steps ``h`` of the classical method of Runge and Kutta."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(count):
-            a = right(*state)
-            b = right(*[x + h / 2 * d for x, d in zip(state, a, strict=True)])
-            c = right(*[x + h / 2 * d for x, d in zip(state, b, strict=True)])
-            d = right(*[x + h * d for x, d in zip(state, c, strict=True)])
-            slopes = zip(state, a, b, c, d, strict=True)
-            state = [x + h / 6 * (p + 2 * (q + r) + s) for x, p, q, r, s in slopes]
-    return state
+def _rk4(right: Callable[..., _State], h: float) -> _Advance:
+    """The classical method of Runge and Kutta, of the derivatives of the components."""
+
+    def advance(state: _State, count: int) -> _State:
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(count):
+                a = right(*state)
+                b = right(*[x + h / 2 * d for x, d in zip(state, a, strict=True)])
+                c = right(*[x + h / 2 * d for x, d in zip(state, b, strict=True)])
+                d = right(*[x + h * d for x, d in zip(state, c, strict=True)])
+                slopes = zip(state, a, b, c, d, strict=True)
+                state = [x + h / 6 * (p + 2 * (q + r) + s) for x, p, q, r, s in slopes]
+        return state
+
+    return advance
 
 
 def mackey_glass(
@@ -273,12 +276,10 @@ def mackey_glass(
     (True, True)
     """
     _check_times(steps, step, skip)
-    given = {"tau": tau, "beta": beta, "gamma": gamma, "power": power}
-    for name, value in given.items():
-        check_number(name, value, "a positive number", above=0)
+    given = _numbers("a positive number", 0, tau=tau, beta=beta, gamma=gamma, power=power)
     start = _generator(random_state).uniform(0.5, 1.3)
     times = skip + step * np.arange(steps)
-    return _mackey_glass(start, times, **{name: float(value) for name, value in given.items()})
+    return _mackey_glass(start, times, **given)
 
 
 def _mackey_glass(
@@ -360,7 +361,6 @@ def kuramoto_sivashinsky(
     >>> kuramoto_sivashinsky(100, skip=20.0).shape
     (100, 64)
     """
-    _check_times(steps, step, skip)
     check_number("length", length, "a positive number", above=0)
     check_integer("size", size, 4)
     if size < length:
@@ -369,20 +369,14 @@ def kuramoto_sivashinsky(
     spectrum = np.zeros(size // 2 + 1, dtype=complex)
     drawn = _generator(random_state).normal(size=(unstable, 2))
     spectrum[1 : unstable + 1] = drawn.view(complex)[:, 0] * size / 2 / np.sqrt(unstable)
-    count, h = _parts(skip, _SUBSTEP["kuramoto_sivashinsky"])
-    spectrum = _etdrk4(size, length, h)(spectrum, count)
-    count, h = _parts(step, _SUBSTEP["kuramoto_sivashinsky"])
-    advance = _etdrk4(size, length, h)
-    rows = np.empty((steps, size))
-    for i in range(steps):
-        rows[i] = np.fft.irfft(spectrum, size)
-        if i < steps - 1:
-            spectrum = advance(spectrum, count)
-    return _finite("kuramoto_sivashinsky", rows, {"length": length, "size": size})
+    parameters = {"length": length, "size": size}
+    moving = partial(_etdrk4, size, length)
+    spectra = _flow("kuramoto_sivashinsky", moving, spectrum, (steps, step, skip), parameters)
+    return np.array([np.fft.irfft(one, size) for one in spectra])
 
 
-def _etdrk4(size: int, length: float, h: float) -> Callable[[np.ndarray, int], np.ndarray]:
-    """A function that moves spectra ``(..., size // 2 + 1)`` on by a number of sub-steps ``h``."""
+def _etdrk4(size: int, length: float, h: float) -> _Advance:
+    """Exponential time differencing of spectra ``(..., size // 2 + 1)``."""
     k = 2 * pi / length * np.arange(size // 2 + 1)
     linear = h * (k**2 - k**4)
     # Means over a circle: near 0 the fractions themselves lose all digits to cancellation.
@@ -564,10 +558,12 @@ def _check_times(steps: Any, step: Any, skip: Any) -> None:
     check_number("skip", skip, "a number of at least 0", least=0)
 
 
-def _numbers(**parameters: Any) -> dict[str, float]:
+def _numbers(
+    expected: str = "a finite number", above: float = -inf, **parameters: Any
+) -> dict[str, float]:
     """Parameters as floats, which are faster than the scalars of NumPy."""
     for name, value in parameters.items():
-        check_number(name, value, "a finite number")
+        check_number(name, value, expected, above=above)
     return {name: float(value) for name, value in parameters.items()}
 
 

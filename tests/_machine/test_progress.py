@@ -105,6 +105,19 @@ def test_lines_leave_the_time_out_until_it_can_be_told(capsys, monkeypatch):
     assert third == "searching: 500 of 1000, best 1, 20 s left"
 
 
+def test_one_piece_of_work_is_shown_once_it_takes_a_while(capsys, monkeypatch):
+    clock = clocked(monkeypatch)
+    with _progress.one_piece("fitting", True):
+        for done in range(60):
+            clock[0] += 0.5
+            _progress.passing(done, 60)
+    _progress.passing(59, 60)  # to nobody
+    assert capsys.readouterr().err.splitlines() == [
+        "fitting: 38% of 60 rows driven",
+        "fitting: 72% of 60 rows driven",
+    ]
+
+
 def test_a_bar_shows_the_same_time(monkeypatch):
     pytest.importorskip("rich")
     clock = clocked(monkeypatch)

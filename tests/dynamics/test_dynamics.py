@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, dynamics, systems
-from echofold.dynamics._lyapunov import STRETCH, first_directions, kaplan_yorke
+from echofold.dynamics._lyapunov import STRETCH
 from echofold.reservoirs import Leaky, Reservoir
 
 WAVE = np.sin(np.arange(400) / 5) + 0.3 * np.sin(np.arange(400) / 3)
@@ -53,6 +53,10 @@ def linear_model(A, B, of_u, of_x):
     model = ESNForecaster(reservoir=Linear(A, B), random_state=0, scale=None, ridge=1.0).fit(WAVE)
     model.readout_ = np.concatenate([[0.0], [of_u], of_x])[:, None]
     return model
+
+
+def first_directions(size, count):
+    return np.linalg.qr(np.random.RandomState(0).normal(size=(size, count)))[0]
 
 
 def exponents_by_hand(step, z, steps, count):
@@ -223,11 +227,15 @@ def test_lorenz_is_learned_with_its_exponents():
 
 
 def test_the_dimension_of_kaplan_and_yorke():
-    assert kaplan_yorke(np.array([0.4, -1.6])) == pytest.approx(1.25)
-    assert kaplan_yorke(np.array([0.3, 0.1, -0.2, -0.4])) == pytest.approx(3.5)
-    assert kaplan_yorke(np.array([0.3, -np.inf])) == 1.0
-    assert kaplan_yorke(np.array([-0.3])) == 0.0
-    assert np.isnan(kaplan_yorke(np.array([0.3, 0.0])))
+    def dimension(*exponents):
+        found = np.array(exponents)
+        return dynamics.LyapunovExponents(found, found[None], np.ones(1)).kaplan_yorke
+
+    assert dimension(0.4, -1.6) == pytest.approx(1.25)
+    assert dimension(0.3, 0.1, -0.2, -0.4) == pytest.approx(3.5)
+    assert dimension(0.3, -np.inf) == 1.0
+    assert dimension(-0.3) == 0.0
+    assert np.isnan(dimension(0.3, 0.0))
 
 
 def test_a_loop_that_runs_away_is_an_error_and_one_far_off_a_warning():

@@ -222,7 +222,7 @@ def test_no_two_layers_or_draws_have_the_same_weights():
     one, other = (Deep(10, layers=3).draw(10, seed) for seed in (0, 1))
     matrices = [draw.W.tobytes() for draw in (*one, *other)]
     assert len(set(matrices)) == 6
-    turns = [EdgeOfStability(10).draw(1, seed).O for seed in (0, 1)]
+    turns = [EdgeOfStability(10).draw(1, seed).rotation for seed in (0, 1)]
     for turn in turns:
         np.testing.assert_allclose(turn @ turn.T, np.eye(10), atol=1e-14)
     assert np.abs(turns[0] - turns[1]).max() > 0.1

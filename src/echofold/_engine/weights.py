@@ -37,6 +37,7 @@ class Draw(NamedTuple):
     W: np.ndarray | Sparse
     radius: float | None  # spectral radius of the raw W; None when W is not to be rescaled
     key: np.ndarray | None = None  # of the noise, where there is any
+    rotation: np.ndarray | None = None  # of the state (units, units), where it is turned
 
 
 def draw(

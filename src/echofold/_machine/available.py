@@ -27,14 +27,7 @@ _forked_from: int | None = None  # the process in which JAX was running when thi
 
 
 def remembered(size: Callable[[Any], int]) -> Callable:
-    """Keep the latest results of a function, `MOST_BYTES` by ``size`` or one result if larger.
-
-    Examples
-    --------
-    >>> squared = remembered(size=lambda result: 8)(lambda x: x**2)
-    >>> squared(3), list(squared.kept)
-    (9, [(3,)])
-    """
+    """Keep the latest results of a function, `MOST_BYTES` by ``size`` or one result if larger."""
 
     def decorate(function: Callable) -> Callable:
         kept: OrderedDict[tuple[Hashable, ...], tuple[Any, int]] = OrderedDict()
@@ -110,14 +103,11 @@ def _containers(root: Path) -> Iterator[int]:
             group = root.joinpath(base, *names[:depth])
             most, taken = _number(group / limit), _number(group / used)
             if most is not None and taken is not None:
-                yield most - taken + _reclaimable(group)
-
-
-def _reclaimable(group: Path) -> int:
-    """Bytes of files that were read and may be dropped; the group's use counts them."""
-    counters = dict(line.partition(" ")[::2] for line in _lines(group / "memory.stat"))
-    # Version 1 has its own files first, and those with the groups below under "total".
-    return int(counters.get("total_inactive_file", counters.get("inactive_file", 0)))
+                # Files that were read may be dropped, though the group's use counts them. Version 1
+                # has its own first, and those with the groups below under "total".
+                told = dict(line.partition(" ")[::2] for line in _lines(group / "memory.stat"))
+                files = told.get("total_inactive_file", told.get("inactive_file", 0))
+                yield most - taken + int(files)
 
 
 def _own_limit(root: Path) -> Iterator[int]:

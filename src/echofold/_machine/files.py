@@ -41,15 +41,7 @@ def written_aside(
 
 
 def write_atomically(path: str | os.PathLike, content: bytes) -> Path:
-    """Write a whole file by `written_aside`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "a.txt", b"whole").read_bytes()
-    b'whole'
-    """
+    """Write a whole file by `written_aside`."""
     with written_aside(path) as file:
         file.write(content)
     return Path(path)

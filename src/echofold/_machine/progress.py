@@ -18,14 +18,6 @@ class Pace:
     """The time left of ``total`` pieces of work of about equal cost.
 
     The first piece counts only until there are others: it may have compiled what they share.
-
-    Examples
-    --------
-    >>> from unittest.mock import patch
-    >>> with patch("time.monotonic", side_effect=[0.0, 30.0, 40.0, 50.0]):
-    ...     pace = Pace(12)
-    ...     [pace.left(done) for done in (1, 2, 3)]
-    [330.0, 100.0, 90.0]
     """
 
     def __init__(self, total: float):
@@ -77,19 +69,11 @@ class Progress:
         self.last, self.pace = time.monotonic(), Pace(total or 1)
 
     def __enter__(self):
-        self.begin()
         _shown.append(self)
         return self
 
     def __exit__(self, *_):
         _shown.remove(self)
-        self.end()
-
-    def begin(self) -> None:
-        """Begin to show."""
-
-    def end(self) -> None:
-        """Leave nothing behind."""
 
     def update(self, done: int, best: float) -> None:
         """Show that ``done`` evaluations are finished, and the best score so far."""
@@ -128,10 +112,12 @@ class _Bar(Progress):
         self.bar = Columns(*columns, console=Console(stderr=True), transient=True)
         self.task = self.bar.add_task(name, total=total, best="–", within="", left="")
 
-    def begin(self) -> None:
+    def __enter__(self):
         self.bar.start()
+        return super().__enter__()
 
-    def end(self) -> None:
+    def __exit__(self, *_):
+        super().__exit__()
         self.bar.stop()
 
     def update(self, done: int, best: float) -> None:
@@ -168,20 +154,18 @@ class _Lines(Progress):
 
 
 class _Late(Progress):
-    """Nothing at first: one piece of work is shown once it has taken a while."""
+    """Nothing at first: one piece of work is shown once it has taken a while, by another."""
 
     shown: Progress | None = None
 
-    def end(self) -> None:
+    def __exit__(self, *_):
         if self.shown is not None:
-            self.shown.end()
+            self.shown.__exit__()
+        super().__exit__()
 
     def within(self, words: str) -> None:
-        if self.shown is None and time.monotonic() - self.last >= WAIT:
-            self.shown = _shown_by(None, self.name)
-            self.shown.begin()
-        if self.shown is not None:
-            self.shown.within(words)
+        if time.monotonic() - self.last >= WAIT:
+            self.shown = _shown_by(None, self.name).__enter__()
 
 
 def progress(setting: Any, total: int, name: str) -> Progress:

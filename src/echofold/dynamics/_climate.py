@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from echofold._data.arguments import check_integer, check_number, is_integer, refuse
+from echofold._data.arguments import check_integer, check_number
 from echofold._data.tables import Table, read
 
 FLOOR = 1e-6  # of the highest peak: waves below are numerical noise, or leakage of the window
@@ -156,11 +157,11 @@ def _segment(given: int | None, rows: int) -> int:
     """Rows of a stretch, for series of at least ``rows``."""
     if given is None:
         return int(np.clip(2 ** int(np.log2(rows / 8)), LEAST, MOST))
-    if not is_integer(given) or not 2 <= given <= rows:
-        refuse(
-            "segment", given, f"an integer of 2 to {rows}, the rows of the shorter one of the "
-            "forecast and half of the truth, or None",
-        )  # fmt: skip
+    allowed = (
+        f"an integer of 2 to {rows}, the rows of the shorter one of the forecast and half of the "
+        "truth, or None"
+    )
+    check_number("segment", given, allowed, least=2, most=rows, kind=Integral)
     return int(given)
 
 

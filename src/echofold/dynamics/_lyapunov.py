@@ -7,6 +7,7 @@ next. One step of it is ``x' = step(x, y)``, ``y' = W_out [1; y; x']``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import jax
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import check_integer, check_number, is_integer, refuse
+from echofold._data.arguments import check_integer, check_number
 from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import Course, Trajectories, closed_step
@@ -81,17 +82,13 @@ def _push(loop: Loop, z, Q, stop, *, steps: int):
     return z, Q, rows
 
 
-def first_directions(size: int, count: int) -> np.ndarray:
-    """Orthonormal columns ``(size, count)`` to begin with, the same every time."""
-    return np.linalg.qr(np.random.RandomState(0).normal(size=(size, count)))[0]
-
-
 def growth(loop: Loop, z: np.ndarray, steps: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Logarithms ``(steps, count)`` of the growth of each direction, and outputs of each step.
 
     A loop that leaves all bounds ends early: its last output is not finite.
     """
-    Q: Any = first_directions(len(z), count)
+    # Orthonormal directions to begin with, the same every time.
+    Q: Any = np.linalg.qr(np.random.RandomState(0).normal(size=(len(z), count)))[0]
     logs, outputs = [], []
     length = min(few_lengths(steps), STRETCH)
     for done in range(0, steps, length):
@@ -127,28 +124,22 @@ class LyapunovExponents:
     def kaplan_yorke(self) -> float:
         """The dimension of the attractor by the conjecture of Kaplan and Yorke (1979).
 
-        NaN if the exponents do not add up to less than 0: more of them are needed then.
+        ``j + (λ_1 + … + λ_j) / |λ_{j+1}|``, with the last ``j`` whose sum is not negative. NaN if
+        the exponents do not add up to less than 0: more of them are needed then.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> exponents = np.array([0.906, 0.0, -14.572])
+        >>> round(LyapunovExponents(exponents, exponents[None], np.ones(1)).kaplan_yorke, 3)
+        2.062
         """
-        return kaplan_yorke(self.exponents)
-
-
-def kaplan_yorke(exponents: np.ndarray) -> float:
-    """``j + (λ_1 + … + λ_j) / |λ_{j+1}|``, with the last ``j`` whose sum is not negative.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(kaplan_yorke(np.array([0.906, 0.0, -14.572])), 3)
-    2.062
-    >>> kaplan_yorke(np.array([-0.1, -0.5])), kaplan_yorke(np.array([0.9, 0.0]))
-    (0.0, nan)
-    """
-    sums = np.cumsum(exponents)
-    negative = np.flatnonzero(sums < 0)
-    if not negative.size:
-        return float("nan")
-    j = int(negative[0])
-    return j + (float(sums[j - 1] / -exponents[j]) if j else 0.0)
+        sums = np.cumsum(self.exponents)
+        negative = np.flatnonzero(sums < 0)
+        if not negative.size:
+            return float("nan")
+        j = int(negative[0])
+        return j + (float(sums[j - 1] / -self.exponents[j]) if j else 0.0)
 
 
 def lyapunov_exponents(
@@ -218,18 +209,19 @@ def lyapunov_exponents(
     check_number("step", step, "a positive number", above=0)
     model = _autonomous(model)
     size = len(model.state_) + len(model.last_)
-    if count is None:
-        count = min(size, USUAL_COUNT)
-    elif not is_integer(count) or not 1 <= count <= size:
-        refuse(
-            "count", count, f"an integer of 1 to {size}, the units and outputs together, or None"
-        )
+    count = min(size, USUAL_COUNT) if count is None else count
+    allowed = f"an integer of 1 to {size}, the units and outputs together, or None"
+    check_number("count", count, allowed, least=1, most=size, kind=Integral)
     with model._engine():
         loop = loop_of(model._reservoirs(), model.readout_, **model._limited())
         z = _start(model, y)
         logs, outputs = growth(loop, z, int(washout + steps), int(count))
     _check_outputs(model, outputs)
-    return _summed(logs[washout:], float(step))
+    times = float(step) * np.arange(1, int(steps) + 1)
+    history = np.cumsum(logs[washout:], axis=0) / times[:, None]
+    # Nearly equal exponents may come in any order; here they descend.
+    history = history[:, np.argsort(-history[-1], kind="stable")]
+    return LyapunovExponents(history[-1].copy(), history, times)
 
 
 def _autonomous(model: Any) -> ESNForecaster:
@@ -301,12 +293,3 @@ def _check_outputs(model: ESNForecaster, outputs: np.ndarray) -> None:
             "larger ridge, or search ridge and spectral_radius with ESNSearchCV."
         )
         warn_of((words,))
-
-
-def _summed(logs: np.ndarray, step: float) -> LyapunovExponents:
-    """Exponents of logarithms of growth ``(steps, count)``, in descending order."""
-    times = step * np.arange(1, len(logs) + 1)
-    history = np.cumsum(logs, axis=0) / times[:, None]
-    # Nearly equal exponents may come in any order.
-    history = history[:, np.argsort(-history[-1], kind="stable")]
-    return LyapunovExponents(history[-1].copy(), history, times)

@@ -94,10 +94,6 @@ class Metric:
         ``rows`` is the number of validation rows, ``denominator`` what `denominators` returns for
         a metric per "variation", or the mean change of the series.
         """
-        if self.needs == "predictions":
-            raise TypeError(
-                f"metric {self.name!r} has no sums to finish; call function(y_true, y_pred)."
-            )
         if isinstance(self.function, Horizon):
             return (np.asarray(rows) - np.asarray(total)) * self.function.step
         if self.per == "variation":
@@ -482,8 +478,7 @@ def interval_score(y_true: Any, lower: Any, upper: Any, level: float) -> float:
     >>> interval_score([1.0, 5.0], [0.0, 0.0], [4.0, 4.0], level=0.5)
     6.0
     """
-    if not isinstance(level, Real) or not 0 < level < 1:
-        raise ValueError(f"level={level!r} is not allowed: it must be a number in (0, 1).")
+    check_number("level", level, "a number in (0, 1)", above=0, below=1)
     t, low = pair(y_true, lower)
     _, high = pair(y_true, upper)
     outside = np.maximum(low - t, 0) + np.maximum(t - high, 0)

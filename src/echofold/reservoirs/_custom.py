@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from threading import Lock
 from typing import Any
 
@@ -18,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from echofold._data.arguments import check_integer, describe, is_integer, refuse
+from echofold._data.arguments import check_integer, check_number, describe, refuse
 from echofold._engine.kind import (
     SIDE_BY_SIDE,
     Reservoir,
@@ -29,6 +30,7 @@ from echofold._engine.kind import (
 )
 
 PIECE = 2**13  # words handed to Python in one array: see `_Node.step`
+STEPPING = Lock()
 RIGHT = (
     "an object with step(u) that holds its state (as a reservoir of reservoirpy does), or with "
     "step(x, u) that gives the next state"
@@ -232,9 +234,8 @@ class Foreign(Reservoir):
         if not callable(getattr(self.node, "step", None)):
             refuse("node", self.node, RIGHT)
         if not _holds_state(self.node):
-            units = self._units()
-            if not is_integer(units) or units < 1:
-                refuse("units", units, "the number of values in a state of node, 1 or more")
+            expected = "the number of values in a state of node, 1 or more"
+            check_number("units", self._units(), expected, least=1, kind=Integral)
         elif self.units is not None:
             raise ValueError(
                 f"units={self.units!r} is not needed: node={self.node!r} says itself how large its "
@@ -304,7 +305,7 @@ class _Node:
     """
 
     def __init__(self, node: Any, inputs: int, units: Any):
-        self.node, self._lock, self._holds = node, Lock(), _holds_state(node)
+        self.node, self._holds = node, _holds_state(node)
         self.inputs, u = inputs, np.zeros(inputs)
         if self._holds:
             if not getattr(node, "initialized", False):
@@ -319,9 +320,10 @@ class _Node:
         self.shown, self.size = self._sizes[0], sum(self._sizes)
         self._try(u)
         try:
-            self._contents: Any = hashlib.sha256(pickle.dumps(node)).digest()
+            contents: Any = hashlib.sha256(pickle.dumps(node)).digest()
         except Exception:  # whatever its author raises where it cannot be taken apart
-            self._contents = id(node)
+            contents = id(node)
+        self._key = type(node), contents, tuple(self._parts.items())
 
     def _try(self, u: np.ndarray) -> None:
         """Raise unless the object makes a step as it must."""
@@ -376,7 +378,7 @@ class _Node:
         columns = words.shape[-1] // (2 * (self.size + self.inputs))
         both = words.view(np.float64).reshape(-1, self.size + self.inputs, columns)
         new = np.empty((len(both), self.size, columns))
-        with self._lock:  # threads of a search share the object
+        with STEPPING:  # threads of a search share the object
             for batch, column in np.ndindex(len(both), columns):
                 one = np.ascontiguousarray(both[batch, :, column])
                 parts = self._one(one[: self.size], one[self.size :])
@@ -388,16 +390,6 @@ class _Node:
 
     def __hash__(self) -> int:
         return hash(self._key)
-
-    @property
-    def _key(self) -> tuple:
-        return type(self.node), self._contents, tuple(self._parts.items())
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=Lock())
 
 
 def _holds_state(node: Any) -> bool:

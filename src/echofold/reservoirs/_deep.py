@@ -9,23 +9,20 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from echofold._data.arguments import check_integer, refuse
+from echofold._data.arguments import check_integer, check_number, refuse
 from echofold._engine.kind import Reservoir
 from echofold._engine.weights import Draw
-from echofold.reservoirs._leaky import (
-    Weighted,
-    leaky_columns,
-    leaky_step,
-    restored_weights,
-    scalings,
-    trained_weights,
-)
+from echofold.reservoirs._leaky import Leaky
 
 MOST_LAYERS = 100
+OF_LAYERS = (
+    "leak_rate", "spectral_radius", "bias_scaling", "connectivity", "activation", "topology",
+    "jump",
+)  # fmt: skip
 
 
 @dataclass(eq=False, repr=False)
-class Deep(Weighted, Reservoir):
+class Deep(Reservoir):
     """Several layers of leaky units, each driven by the new state of the layer below [1]_.
 
     With ``x₀(n) = u(n)``, and all layers seen by the readout::
@@ -76,6 +73,7 @@ class Deep(Weighted, Reservoir):
     parameters = (
         "leak_rate", "spectral_radius", "input_scaling", "inter_scaling", "bias_scaling",
     )  # fmt: skip
+    compiled_in = ("activation",)
 
     units: int = 100
     _: KW_ONLY
@@ -111,7 +109,10 @@ class Deep(Weighted, Reservoir):
         check_integer("layers", self.layers, 1)
         if self.layers > MOST_LAYERS:
             refuse("layers", self.layers, f"at most {MOST_LAYERS}")
-        super().check()
+        for value in self._each("inter_scaling"):
+            check_number("inter_scaling", value, "a finite number")
+        for place in range(int(self.layers)):
+            self._layer(place).check()
         radius = self.spectral_radius
         if isinstance(radius, tuple) and None in radius:
             raise ValueError(
@@ -119,12 +120,11 @@ class Deep(Weighted, Reservoir):
                 "all of them, or a number for each."
             )
 
-    def _given(self, name: str) -> tuple:
+    def _each(self, name: str) -> tuple:
         """The values of a parameter: one for all layers, or one for each."""
-        value = getattr(self, name, None)
+        value, count = getattr(self, name), int(self.layers) - (name == "inter_scaling")
         if not isinstance(value, tuple) or name not in self.parameters:
-            return super()._given(name)
-        count = self.layers - (name == "inter_scaling")
+            return (value,) * max(count, 1)
         if len(value) != count:
             raise ValueError(
                 f"{name}={value!r} has {len(value)} values, but layers={self.layers}. Give one "
@@ -132,30 +132,28 @@ class Deep(Weighted, Reservoir):
             )
         return value
 
+    def _layer(self, place: int) -> Leaky:
+        """The layer at a place, whose inputs are the states of the layer below."""
+        scaling = self._each("inter_scaling")[place - 1] if place else self.input_scaling
+        own = {name: self._each(name)[place] for name in OF_LAYERS}
+        return Leaky(self.units, input_scaling=scaling, **own)
+
     def shared(self) -> tuple:
-        return *super().shared(), int(self.layers)
+        return *self._layer(0).shared(), int(self.layers)
 
     def draw(self, inputs: int, seed: int) -> tuple[Draw, ...]:
         """Weights of every layer, the first as those of `Leaky`."""
-        below = [inputs, *[int(self.units)] * (int(self.layers) - 1)]
-        return tuple(self._drawn(one, _seed(seed, layer)) for layer, one in enumerate(below))
+        each = enumerate([inputs, *[int(self.units)] * (int(self.layers) - 1)])
+        return tuple(self._layer(place).draw(n, _seed(seed, place)) for place, n in each)
 
     def columns(
         self, weights: tuple[Draw, ...], kinds: Sequence[Deep], inputs: int
     ) -> dict[str, Any]:
         """Leak rates, what multiplies ``W``, and the scaled input weights, layer by layer."""
         columns = {}
-        for layer, one in enumerate(weights):
-            leak, radius, bias = (
-                _of_layer(kinds, name, layer)
-                for name in ("leak_rate", "spectral_radius", "bias_scaling")
-            )
-            if layer:
-                between = _of_layer(kinds, "inter_scaling", layer - 1)
-                scaling = np.vstack([bias, np.broadcast_to(between, (int(self.units), len(kinds)))])
-            else:
-                scaling = scalings(kinds, inputs, bias)
-            columns[f"layer {layer}"] = leaky_columns(one, leak, radius, scaling)
+        for place, one in enumerate(weights):
+            layers = [kind._layer(place) for kind in kinds]
+            columns[f"layer {place}"] = layers[0].columns(one, layers, one.W_in.shape[1] - 1)
         return columns
 
     def step(self, weights: tuple[Draw, ...], columns, x, u):
@@ -163,7 +161,7 @@ class Deep(Weighted, Reservoir):
         states, units = [], x.shape[0] // len(weights)
         for layer, one in enumerate(weights):
             own = x[layer * units : (layer + 1) * units]
-            u = leaky_step(self.activation, one, columns[f"layer {layer}"], own, u)
+            u = self._layer(0).step(one, columns[f"layer {layer}"], own, u)
             states.append(u)
         return jnp.concatenate(states)
 
@@ -173,18 +171,19 @@ class Deep(Weighted, Reservoir):
 
     def trained(self, weights: tuple[Draw, ...], columns) -> dict[str, Any]:
         """The weights of one candidate, all scalings applied; SciPy's form if sparse."""
-        found: dict[str, Any] = {}
+        found: dict[str, Any] = {"leak_rates_": np.empty(len(weights))}
         for layer, one in enumerate(weights):
-            W_in, W = trained_weights(one, columns[f"layer {layer}"])
-            found |= {f"W_in_{layer + 1}_": W_in, f"W_{layer + 1}_": W}
-        leaks = [columns[f"layer {layer}"]["leak"][0] for layer in range(len(weights))]
-        return {"leak_rates_": np.array(leaks), **found}
+            own = self._layer(0).trained(one, columns[f"layer {layer}"])
+            found["leak_rates_"][layer] = own["leak_rate_"]
+            found |= {f"W_in_{layer + 1}_": own["W_in_"], f"W_{layer + 1}_": own["W_"]}
+        return found
 
     def restored(self, stored: dict[str, Any]) -> tuple[tuple[Draw, ...], dict[str, Any]]:
         weights, columns = [], {}
         for layer, leak in enumerate(stored["leak_rates_"]):
             W_in, W = stored[f"W_in_{layer + 1}_"], stored[f"W_{layer + 1}_"]
-            one, columns[f"layer {layer}"] = restored_weights(W_in, W, leak)
+            own = {"W_in_": W_in, "W_": W, "leak_rate_": leak}
+            one, columns[f"layer {layer}"] = self._layer(0).restored(own)
             weights.append(one)
         return tuple(weights), columns
 
@@ -193,13 +192,6 @@ class Deep(Weighted, Reservoir):
         leaks = stored["leak_rates_"]
         if not ((leaks > 0) & (leaks <= 1)).all():
             raise ValueError(f"leak_rates_ are {leaks}, expected numbers in (0, 1]")
-
-
-def _of_layer(kinds: Sequence[Deep], name: str, place: int) -> list[float]:
-    """Values of a parameter of candidates: the one for all layers, or that at a place."""
-    values = (getattr(kind, name) for kind in kinds)
-    each = (value[place] if isinstance(value, tuple) else value for value in values)
-    return [float(value or 0.0) for value in each]  # a radius of None is not used
 
 
 def _seed(seed: int, layer: int) -> int:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from echofold._engine.kind import Reservoir
 from echofold._engine.weights import Draw, orthogonal
 from echofold._machine.available import remembered
-from echofold.reservoirs._leaky import Weighted, leaky_step
-
-
-class _Turned(NamedTuple):
-    """Weights of a network, and the rotation ``O (units, units)`` of its state."""
-
-    draw: Draw
-    O: np.ndarray  # noqa: E741 (the paper's letter)
+from echofold.reservoirs._leaky import Weighted
 
 
 @dataclass(eq=False, repr=False)
@@ -83,27 +76,21 @@ class EdgeOfStability(Weighted, Reservoir):
     topology: str = "uniform"
     jump: int = 5
 
-    def draw(self, inputs: int, seed: int) -> _Turned:
+    def draw(self, inputs: int, seed: int) -> Draw:
         """Draw the weights as those of `Leaky`, and a rotation."""
-        return _Turned(self._drawn(inputs, seed), _rotation(int(self.units), seed))
+        return self._drawn(inputs, seed)._replace(rotation=_rotation(int(self.units), seed))
 
-    def columns(
-        self, weights: _Turned, kinds: Sequence[EdgeOfStability], inputs: int
-    ) -> dict[str, np.ndarray]:
-        """Proximities, what multiplies ``W``, and the scaled input weights of candidates."""
-        return super().columns(weights.draw, kinds, inputs)
+    def step(self, weights: Draw, columns, x, u):
+        return self._update(weights, columns, x, u, kept=weights.rotation @ x)
 
-    def step(self, weights: _Turned, columns, x, u):
-        return leaky_step(self.activation, weights.draw, columns, x, u, kept=weights.O @ x)
-
-    def trained(self, weights: _Turned, columns) -> dict[str, Any]:
-        """The weights of one candidate, all scalings applied; ``W`` in SciPy's form if sparse."""
-        found = super().trained(weights.draw, columns) | {"orthogonal_": weights.O}
+    def trained(self, weights: Draw, columns) -> dict[str, Any]:
+        """The weights of one candidate, all scalings applied, and the rotation."""
+        found = super().trained(weights, columns) | {"orthogonal_": weights.rotation}
         return {name: found[name] for name in self.stored}
 
-    def restored(self, stored: dict[str, Any]) -> tuple[_Turned, dict[str, np.ndarray]]:
+    def restored(self, stored: dict[str, Any]) -> tuple[Draw, dict[str, Any]]:
         weights, columns = super().restored(stored)
-        return _Turned(weights, stored["orthogonal_"]), columns
+        return weights._replace(rotation=stored["orthogonal_"]), columns
 
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
         """Raise unless the proximity is one, and the rotation is dense, as it is run."""

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from echofold._data.arguments import check_integer, check_numbers, describe, refuse
+from echofold._data.arguments import check_integer, check_number, describe, refuse
 from echofold._engine.kind import VIEWS, Reservoir, View, of_shape, tried
 from echofold._engine.weights import (
     OF_CONNECTIVITY,
@@ -46,7 +46,6 @@ NUMBERS: dict[str, dict[str, Any]] = {  # parameters that are numbers, and which
     "proximity": SHARE,
     "spectral_radius": {"expected": "a number of at least 0, or None", "least": 0},
     "bias_scaling": {"expected": "a finite number"},
-    "inter_scaling": {"expected": "a finite number"},
     "noise": {"expected": "a number of at least 0", "least": 0},
 }
 
@@ -66,39 +65,6 @@ def leaky_columns(weights: Draw, leak, radius, scaling) -> dict[str, np.ndarray]
     }
 
 
-def scalings(kinds: Sequence[Any], inputs: int, bias: Sequence[float]) -> np.ndarray:
-    """Scalings ``(1 + inputs, candidates)`` of bias and inputs."""
-    scaling = np.empty((1 + inputs, len(kinds)))
-    scaling[0] = bias
-    for column, kind in enumerate(kinds):
-        given = np.asarray(kind.input_scaling, dtype=float)
-        if given.ndim == 1 and len(given) != inputs:
-            raise ValueError(
-                f"input_scaling has {len(given)} values, but the network has {inputs} inputs "
-                "(for a forecaster: the outputs, then the columns of X). Give one value, or "
-                f"{inputs}."
-            )
-        scaling[1:, column] = given
-    return scaling
-
-
-def leaky_step(activation: str | Callable, weights: Draw, columns, x, u, kept=None):
-    """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``, with what is ``kept`` for the first x.
-
-    Leak rate, radius and scalings act on columns, so a step of all candidates is one matrix product
-    and one fused elementwise pass.
-    """
-    W_in, scaling, driven = weights.W_in, columns["scaling"], columns["bias"]
-    if u.shape[0] <= FEW_INPUTS:
-        for i in range(u.shape[0]):
-            driven = driven + W_in[:, 1 + i : 2 + i] * (scaling[i] * u[i])
-    else:
-        driven = driven + W_in[:, 1:] @ (scaling * u)
-    f = ACTIVATIONS[activation] if isinstance(activation, str) else activation
-    kept = x if kept is None else kept
-    return kept + columns["leak"] * (f(driven + columns["gain"] * _product(weights.W, x)) - kept)
-
-
 def _product(W, x):
     """``W @ x``; for a sparse ``W`` over its stored entries only."""
     if not isinstance(W, Sparse):
@@ -113,14 +79,10 @@ def _product(W, x):
     return scan(add, jnp.zeros_like(x), (W.columns.T, W.values.T))[0]
 
 
-def trained_weights(weights: Draw, columns: Mapping[str, Any]) -> tuple[np.ndarray, Any]:
-    """``W_in`` and ``W`` of one candidate, all scalings applied; SciPy's form if sparse."""
-    inputs = np.asarray(weights.W_in)[:, 1:] * columns["scaling"][:, 0]
-    # In C order, as a loaded network is: a product may round otherwise in another order.
-    W_in = np.ascontiguousarray(np.hstack([columns["bias"], inputs]))
-    W, gain = weights.W, columns["gain"][0]
+def _scaled(W, gain: float) -> Any:
+    """``W`` times its gain; SciPy's form if sparse."""
     if not isinstance(W, Sparse):
-        return W_in, W * gain
+        return W * gain
     from scipy.sparse import csr_array
 
     units, connections = W.columns.shape
@@ -128,13 +90,7 @@ def trained_weights(weights: Draw, columns: Mapping[str, Any]) -> tuple[np.ndarr
     values = (W.values * gain).ravel()
     scaled = csr_array((values, W.columns.ravel(), starts), shape=(units, units))
     scaled.eliminate_zeros()
-    return W_in, scaled
-
-
-def restored_weights(W_in: np.ndarray, W: Any, leak: float) -> tuple[Draw, dict[str, np.ndarray]]:
-    """Weights and columns of `trained_weights` and a leak rate, ready to run."""
-    weights = prepare(W_in, W, rescale=False)
-    return weights, leaky_columns(weights, [leak], [1.0], np.ones((W_in.shape[1], 1)))
+    return scaled
 
 
 class Weighted:
@@ -156,22 +112,15 @@ class Weighted:
 
     def check(self) -> None:
         """Raise for a parameter outside its range, naming it, its value and the remedy."""
-        given = [
-            (name, value)
-            for name in NUMBERS
-            for value in self._given(name)
-            if value is not None or name != "spectral_radius"
-        ]
-        check_numbers(given, NUMBERS)
+        for name, rule in NUMBERS.items():
+            value = getattr(self, name, None)
+            if hasattr(self, name) and (value is not None or name != "spectral_radius"):
+                check_number(name, value, **rule)
         scaling = np.asarray(self.input_scaling)
         if scaling.dtype.kind not in "iuf" or scaling.ndim > 1 or not np.isfinite(scaling).all():
             refuse("input_scaling", self.input_scaling, "a finite number, or one for each input")
         self._check_activation()
         self._check_topology()
-
-    def _given(self, name: str) -> tuple:
-        """The values of a parameter; none if this kind does not have it."""
-        return (getattr(self, name),) if hasattr(self, name) else ()
 
     def _check_activation(self) -> None:
         activation = self.activation
@@ -223,25 +172,56 @@ class Weighted:
         rescale, how = self.spectral_radius is not None, (self.topology, self.jump)
         return drawn(int(self.units), inputs, float(self.connectivity), seed, rescale, *how)
 
-    def columns(self, weights: Any, kinds: Sequence[Any], inputs: int) -> dict[str, Any]:
+    def columns(self, weights: Draw, kinds: Sequence[Any], inputs: int) -> dict[str, Any]:
         """Leak rates, what multiplies ``W``, and the scaled input weights of candidates."""
-        leak = [float(getattr(kind, self._leak)) for kind in kinds]
+        leak = [getattr(kind, self._leak) for kind in kinds]
         radius = [float(kind.spectral_radius or 0.0) for kind in kinds]
-        scaling = scalings(kinds, inputs, [float(kind.bias_scaling) for kind in kinds])
+        scaling = np.empty((1 + inputs, len(kinds)))
+        for column, kind in enumerate(kinds):
+            given = np.asarray(kind.input_scaling, dtype=float)
+            if given.ndim == 1 and len(given) != inputs:
+                raise ValueError(
+                    f"input_scaling has {len(given)} values, but the network has {inputs} inputs "
+                    "(for a forecaster: the outputs, then the columns of X). Give one value, or "
+                    f"{inputs}."
+                )
+            scaling[0, column], scaling[1:, column] = kind.bias_scaling, given
         return leaky_columns(weights, leak, radius, scaling)
+
+    def _update(self, weights: Draw, columns, x, u, kept=None):
+        """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``, its first ``x`` what is ``kept``.
+
+        Leak rate, radius and scalings act on columns, so a step of all candidates is one matrix
+        product and one fused elementwise pass.
+        """
+        W_in, scaling, driven = weights.W_in, columns["scaling"], columns["bias"]
+        if u.shape[0] <= FEW_INPUTS:
+            for i in range(u.shape[0]):
+                driven = driven + W_in[:, 1 + i : 2 + i] * (scaling[i] * u[i])
+        else:
+            driven = driven + W_in[:, 1:] @ (scaling * u)
+        f = self.activation if callable(self.activation) else ACTIVATIONS[self.activation]
+        kept = x if kept is None else kept
+        new = f(driven + columns["gain"] * _product(weights.W, x))
+        return kept + columns["leak"] * (new - kept)
 
     def warmup(self, columns) -> int:
         """Steps after which little is left of the state at rest that a run began with."""
         return int(np.clip(30 / np.min(columns["leak"]), 200, 3000))
 
-    def trained(self, weights: Any, columns) -> dict[str, Any]:
-        """The weights of one candidate, all scalings applied; SciPy's form if sparse."""
-        W_in, W = trained_weights(weights, columns)
+    def trained(self, weights: Draw, columns) -> dict[str, Any]:
+        """The weights of one candidate, all scalings applied; ``W`` in SciPy's form if sparse."""
+        inputs = np.asarray(weights.W_in)[:, 1:] * columns["scaling"][:, 0]
+        # In C order, as a loaded network is: a product may round otherwise in another order.
+        W_in = np.ascontiguousarray(np.hstack([columns["bias"], inputs]))
+        W = _scaled(weights.W, columns["gain"][0])
         return {"W_in_": W_in, "W_": W, f"{self._leak}_": float(columns["leak"][0])}
 
-    def restored(self, stored: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The reservoir of one candidate, ready to run."""
-        return restored_weights(stored["W_in_"], stored["W_"], stored[f"{self._leak}_"])
+    def restored(self, stored: dict[str, Any]) -> tuple[Draw, dict[str, Any]]:
+        """Weights and columns of what was `trained`, ready to run."""
+        leak, scaling = stored[f"{self._leak}_"], np.ones((stored["W_in_"].shape[1], 1))
+        weights = prepare(stored["W_in_"], stored["W_"], rescale=False)
+        return weights, leaky_columns(weights, [leak], [1.0], scaling)
 
     def check_stored(self, stored: dict[str, Any], inputs: int) -> None:
         """Raise unless the leak rate is one."""
@@ -327,7 +307,7 @@ class Leaky(Weighted, Reservoir):
     """
 
     parameters = ("leak_rate", "spectral_radius", "input_scaling", "bias_scaling", "noise")
-    stored = {"W_in_": ("units", "1 + inputs"), "W_": ("units", "units"), "leak_rate_": ()}
+    stored = {"W_in_": ("size", "1 + inputs"), "W_": ("size", "size"), "leak_rate_": ()}
 
     units: int = 100
     _: KW_ONLY
@@ -361,29 +341,24 @@ class Leaky(Weighted, Reservoir):
 
     def constants(self, inputs: int) -> dict[str, Any]:
         """The activation, and whether there is noise: how much of it differs between columns."""
-        read = {name: getattr(self, name) for name in self.compiled_in}
-        return read | ({"noise": 1.0} if self.noise else {})
-
-    def axes(self, inputs: int) -> dict[str, int]:
-        return {"units": int(self.units)}
+        return super().constants(inputs) | ({"noise": 1.0} if self.noise else {})
 
     def check(self) -> None:
         """Raise for a parameter outside its range, and for weights that do not fit each other."""
         super().check()
-        given = {name: getattr(self, name) for name in ("W", "W_in")}
-        given = {name: value for name, value in given.items() if value is not None}
-        for name, value in given.items():
+        for name, value in (("W", self.W), ("W_in", self.W_in)):
+            if value is None:
+                continue
             if getattr(value, "ndim", 0) != 2 or not _finite(value):
                 raise ValueError(
                     f"{name} must be a two-dimensional array of finite numbers (NumPy or SciPy "
                     f"sparse), got {describe(value)}."
                 )
-        if self.W is not None and self.W.shape[0] != self.W.shape[1]:
-            raise ValueError(
-                f"W must be square, (units, units), got shape {self.W.shape}. Rows are the units "
-                "that receive, columns the units that send."
-            )
-        for name, value in given.items():
+            if name == "W" and value.shape[0] != value.shape[1]:
+                raise ValueError(
+                    f"W must be square, (units, units), got shape {value.shape}. Rows are the "
+                    "units that receive, columns the units that send."
+                )
             if value.shape[0] != self.units:
                 raise ValueError(
                     f"{name} has {value.shape[0]} rows but units={self.units}. "
@@ -447,9 +422,9 @@ class Leaky(Weighted, Reservoir):
 
     def step(self, weights: Draw, columns, x, u):
         if not self.noise:
-            return leaky_step(self.activation, weights, columns, x, u)
+            return self._update(weights, columns, x, u)
         x, count = x[:-1], x[-1:]
-        x = leaky_step(self.activation, weights, columns, x, u)
+        x = self._update(weights, columns, x, u)
         if "noise" in columns:
             noise = _noise(weights.key, count[0, : u.shape[1]], u, x.shape[0])
             x = x + columns["noise"] * noise

@@ -506,17 +506,11 @@ class LeaveOneOut(Scheme):
     """
 
     called = "leave-one-out"
+    k, valid, step = None, 1, 1
     _: KW_ONLY
     gap: Gap = 0
     _remedy = "a smaller gap or more rows"
     _train = KFold._train
-
-    def _valid(self, n: int) -> list[Interval]:
-        return list(pairwise(range(n + 1)))
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of rows of X, which is the number of splits."""
-        return _length_of(X)
 
 
 @dataclass(frozen=True, repr=False)
