@@ -73,7 +73,10 @@ def forecast_series(
             for note in model.notes_:
                 output.note(note)
             if origins:
-                _repeat(model, series, known, origins, output)
+                again = count(origins, "shorter beginning")
+                output.stage(f"  the same on {again}, scored on what followed")
+                more = {} if known.past is None else {"X": known.past}
+                evaluate(model, series.values, origins=origins, horizon=horizon, **more)
         ahead = model.forecast(X=known.ahead)
         content = {**facts(series, known, model), "forecast": records(forecast_table(ahead))}
         content["files"] = _write(out, model, series, known, ahead, output)
@@ -81,16 +84,12 @@ def forecast_series(
     return content
 
 
-def _repeat(model: AutoForecaster, series: Any, known: Any, origins: int, output: Output) -> None:
-    """Repeat the whole recipe on shorter beginnings, and keep what that found with the model."""
-    output.stage(f"  the same on {count(origins, 'shorter beginning')}, scored on what followed")
-    more = {} if known.past is None else {"X": known.past}
-    evaluate(model, series.values, origins=origins, horizon=model.horizon, **more)
-
-
 def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
-    """What a command tells of a series and of the model that was fitted to it, as plain values."""
-    evaluation = model.evaluation_
+    """What a command tells of a series and of the model that was fitted to it, as plain values.
+
+    There are no networks if there was nothing to learn from.
+    """
+    evaluation, recipe, search = model.evaluation_, model.recipe_, model.search_
     return {
         "source": series.source,
         "column": series.values.name,
@@ -106,7 +105,16 @@ def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
         "verdict": asdict(model.verdict_),
         "members": model.members_.reset_index().to_dict("records"),
         "simple": model.baselines_,
-        "networks": _networks(model),
+        "networks": None
+        if recipe is None or search is None
+        else {
+            "searched": recipe.words,
+            "units": recipe.units,
+            "splits": recipe.k,
+            "validated_steps": recipe.valid,
+            "final": recipe.final,
+            "parameters": search.best_params_,
+        },
         "origins": 0 if evaluation is None else int(evaluation.sizes["origin"]),
         "expected": None
         if evaluation is None
@@ -114,21 +122,6 @@ def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
             "error": float(evaluation[evaluation.attrs["metric"]].mean()),
             "coverage": float(evaluation.coverage.mean()),
         },
-    }
-
-
-def _networks(model: AutoForecaster) -> dict[str, Any] | None:
-    """What was searched, and what was found; None if there was nothing to learn from."""
-    recipe, search = model.recipe_, model.search_
-    if recipe is None or search is None:
-        return None
-    return {
-        "searched": recipe.words,
-        "units": recipe.units,
-        "splits": recipe.k,
-        "validated_steps": recipe.valid,
-        "final": recipe.final,
-        "parameters": search.best_params_,
     }
 
 

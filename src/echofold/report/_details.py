@@ -49,12 +49,11 @@ def details(search: Any) -> dict[str, Any]:
 
 def without_search(ahead: Any) -> dict[str, Any]:
     """The same of a forecast that no networks were searched for."""
-    facts, described = _facts(ahead.table, [])
     return {
         "metric": ahead.metric.name,
         "winner": None,
         "warnings": [],
-        "data": _columns_of(ahead.table, facts, described),
+        "data": _columns_of(ahead.table, []),
         "versions": _versions(),
     }
 
@@ -80,22 +79,17 @@ def _series(search: Any) -> dict[str, Any]:
             facts.append(("Given as", ", ".join(map(str, given.names[:COLUMNS])) + more))
     facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
     facts.append(("Split by schemes", f"{problem.rows} rows"))
-    return _columns_of(table, *_facts(table, facts))
+    return _columns_of(table, facts)
 
 
-def _facts(table: Any, facts: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], str]:
-    """What is missing of a table, and where it begins and ends; its size in words."""
+def _columns_of(table: Any, facts: list[tuple[str, str]]) -> dict[str, Any]:
+    """Facts, what is missing, where a table begins and ends, and the range of every column."""
     text = count(len(table.values), "row")
     if missing := int(np.isnan(table.values).sum()):
         facts = [*facts, ("Missing", f"{missing} of {table.values.size} values")]
     if table.index is not None:  # of dates, without their midnight
         ends = " to ".join(str(table.index[i]).removesuffix(" 00:00:00") for i in (0, -1))
         facts, text = [*facts, ("Index", ends)], f"{text}, {ends}"
-    return facts, text
-
-
-def _columns_of(table: Any, facts: list[tuple[str, str]], described: str) -> dict[str, Any]:
-    """Facts and the range of every column."""
     outputs = table.values.shape[1]
     names = table.schema.names or [f"output {i}" if outputs > 1 else "y" for i in range(outputs)]
     return {
@@ -106,7 +100,7 @@ def _columns_of(table: Any, facts: list[tuple[str, str]], described: str) -> dic
             for name, column in zip(names, table.values.T[:COLUMNS], strict=False)
         ],
         "left_out": max(0, outputs - COLUMNS),
-        "described": described,
+        "described": text,
     }
 
 
@@ -220,15 +214,15 @@ def _values(value: Any) -> str:
         return f"{value.dist.name}({', '.join([*map(in_words, value.args), *named])})"
     if isinstance(value, str) or not hasattr(value, "__len__"):
         return in_words(value)
-    shown = [in_words(v) if _short(v) else f"array {np.shape(v)}" for v in value]
+    shown = [
+        in_words(one)
+        if np.ndim(one) == 0 or (isinstance(one, tuple | list) and np.size(one) <= 6)
+        else f"array {np.shape(one)}"
+        for one in value
+    ]
     if len(shown) > 16:
         shown = [*shown[:8], "…", *shown[-4:]]
     return ", ".join(shown)
-
-
-def _short(value: Any) -> bool:
-    """Whether a value is fit to be written out: a number, a word, a few of them."""
-    return np.ndim(value) == 0 or (isinstance(value, tuple | list) and np.size(value) <= 6)
 
 
 def _metrics(dataset: Any) -> list[str]:

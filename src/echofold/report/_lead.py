@@ -280,14 +280,10 @@ def _csv_link(ahead: Ahead) -> str:
 def _parts(ahead: Ahead) -> dict[str, np.ndarray]:
     """Forecast and ends of intervals ``(horizon, outputs)``, named as in a forecast's frame."""
     assert ahead.forecast is not None
-    mean, lower, upper = ahead.forecast
-    parts = {"forecast": mean}
-    for level in lower:
-        percent = f"{100 * level:.10g}"
-        parts |= {f"lower_{percent}": lower[level], f"upper_{percent}": upper[level]}
-    return {
-        name: np.asarray(part, dtype=float).reshape(len(mean), -1) for name, part in parts.items()
-    }
+    frame = ahead.forecast.to_frame()
+    values = frame.to_numpy(float).reshape(len(frame), ahead.table.values.shape[1], -1)
+    names = frame.columns.get_level_values(-1)  # again and again, for every output
+    return {name: values[:, :, place] for place, name in enumerate(names[: values.shape[2]])}
 
 
 def _head(name: str) -> str:
