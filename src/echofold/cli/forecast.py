@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.dates import written
 from echofold._data.text import count, figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically
 from echofold._models.forecast import Forecast
@@ -21,6 +20,7 @@ from echofold._search.verdict import short_name
 from echofold.cli.output import Output, prepare_folder, shortened, sparkline, table
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
+from echofold.report._about import forecast_table
 
 MOST = 30  # steps that are printed; of more, the first and last of them
 
@@ -43,7 +43,7 @@ def forecaster_for(
         given["season"] = series.given
     known = {name: value for name, value in given.items() if value is not None}
     search = {name: value for name, value in asked.items() if value is not None}
-    known |= {"random_state": seed, "progress": output.progress}
+    known |= {"random_state": seed, "progress": False if output.quiet else "auto"}
     return AutoForecaster(horizon, search=search or None, **known)
 
 
@@ -125,16 +125,8 @@ def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
     }
 
 
-def forecast_table(forecast: Forecast) -> pd.DataFrame:
-    """Dates, forecast and intervals as columns, ready to be written."""
-    index, frame = forecast.mean.index, forecast.to_frame()
-    name = index.name or "row"
-    frame.insert(0, "date" if name in frame.columns else name, written(index))
-    return frame.reset_index(drop=True)
-
-
 def records(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
-    """The same for JSON; the widest interval has a name that does not depend on its level."""
+    """Forecasts for JSON; the widest interval has a name that does not depend on its level."""
     names = ["time", "forecast", *forecasts.columns[2:-2], "lower", "upper"]
     return forecasts.set_axis(names, axis=1).to_dict("records")
 

@@ -17,9 +17,10 @@ from echofold._search.evaluate import beginnings, check_zeros, errors_on, starts
 from echofold._search.selection import FINALS, mean_ridge
 from echofold._search.verdict import plain_errors, short_name
 from echofold._validation.score import spread_of
-from echofold.cli.forecast import facts, forecast_table, forecaster_for, records
+from echofold.cli.forecast import facts, forecaster_for, records
 from echofold.cli.output import Output, shortened, sparkline, table
 from echofold.metrics._metric import resolve
+from echofold.report._about import forecast_table
 
 LEVEL = 0.9
 OURS = "automatic forecast"

@@ -18,7 +18,7 @@ import numpy as np
 
 from echofold import plots
 from echofold._data.problem import FORECASTING, Task
-from echofold._data.tables import Table
+from echofold._data.tables import Table, write
 from echofold._search.verdict import short_name
 from echofold.plots import _style as style
 from echofold.plots._scores import scores_of
@@ -189,7 +189,8 @@ def _with_plain(ahead: Ahead, output: int, ax: Any) -> None:
     """The end of a series, its forecast with intervals, and thin lines of plain forecasts."""
     assert ahead.forecast is not None
     index, rows, horizon = ahead.table.index, len(ahead.table.values), len(ahead.forecast.mean)
-    plots.forecast(ahead.y, ahead.forecast, ax=ax, history=max(30, 3 * horizon), output=output)
+    y = write(ahead.table.values, ahead.table.schema, index)
+    plots.forecast(y, ahead.forecast, ax=ax, history=max(30, 3 * horizon), output=output)
     _, x = continued(index, rows, horizon)
     lines = {short_name(name, index): values[:, output] for name, values in ahead.nearest.items()}
     for (name, values), colour in zip(lines.items(), cycle(style.CYCLE[1:]), strict=False):

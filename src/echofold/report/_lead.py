@@ -15,12 +15,11 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix
 
-from echofold._data.dates import written
-from echofold._data.text import count, figure, guarded, inflected, legible
+from echofold._data.text import count, figure, guarded, inflected
 from echofold._search.auto import TOGETHER
 from echofold._search.verdict import short_name
 from echofold.plots._series import ValidationOutputs, column_name, given_series
-from echofold.report._about import About, Ahead
+from echofold.report._about import About, Ahead, forecast_table
 
 OUTPUTS = 3  # outputs drawn and tabulated at most
 NOTHING: dict[str, Any] = {  # what a page says only of some searches
@@ -62,15 +61,14 @@ def lead(
 
 def _of_forecast(about: About, ahead: Ahead) -> dict[str, Any]:
     """The forecast in words and figures."""
-    outputs, what = ahead.table.values.shape[1], "the series"
-    if ahead.table.schema.names is not None:
-        what = _first([column_name(ahead.table, output) for output in range(outputs)])
+    names = [column_name(ahead.table, i) for i in range(ahead.table.values.shape[1])]
+    named = ahead.table.schema.names is not None
     told: dict[str, Any] = {
-        "heading": f"Forecast of {what}",
+        "heading": f"Forecast of {_first(names) if named else 'the series'}",
         "verdict": ahead.verdict,
         "measured": ahead.measured,
         "compared": _beside_plain_ones(ahead),
-        "more_outputs": max(0, outputs - OUTPUTS),
+        "more_outputs": max(0, len(names) - OUTPUTS),
     }
     if ahead.forecast is None:
         told["no_forecast"] = (
@@ -79,7 +77,10 @@ def _of_forecast(about: About, ahead: Ahead) -> dict[str, Any]:
             "them."
         )
         return told
-    return told | {"figures": _tables(ahead), "link": _csv_link(ahead)}
+    frame = forecast_table(ahead.forecast, len(ahead.table.values), names)
+    text = base64.b64encode(frame.rename(columns=guarded).to_csv(index=False).encode()).decode()
+    link = f"data:text/csv;charset=utf-8;base64,{text}"
+    return told | {"figures": _tables(ahead, frame), "link": link}
 
 
 def _of_classes(search: Any, validation: ValidationOutputs) -> dict[str, Any]:
@@ -208,46 +209,39 @@ def _card(label: str, value: float | None, words: str, percent: bool = False) ->
     return {"label": label, "value": value, "text": text, "words": words}
 
 
-def _beside_plain_ones(ahead: Ahead) -> list[dict[str, Any]]:
-    """Errors on past data of the forecast, of its members and of plain ones, the lowest marked."""
+def _beside_plain_ones(ahead: Ahead) -> list[tuple[str, float | None, float, bool, bool]]:
+    """Names, weights and errors on past data of the forecast, its members and plain ones.
+
+    The last two tell which has the lowest error, and which is given.
+    """
     if not ahead.errors or ahead.own is None:
         return []
     together = ahead.own if ahead.together is None else ahead.together
     rows = [("networks" if ahead.together is None else TOGETHER, None, together)]
     rows += [(f"— {one['member']}", one["weight"], one["error"]) for one in ahead.members]
-    rows += [
-        (short_name(name, ahead.table.index), None, error) for name, error in ahead.errors.items()
-    ]
+    index = ahead.table.index
+    rows += [(short_name(name, index), None, error) for name, error in ahead.errors.items()]
     costs = [ahead.metric.cost(error) for _, _, error in rows]
-    lowest = min((cost for cost in costs if np.isfinite(cost)), default=None)
-    given = short_name(ahead.given, ahead.table.index)
-    return [
-        {
-            "name": name,
-            "weight": "" if weight is None else f"{weight:.0%}",
-            "value": error,
-            "error": figure(error),
-            "lowest": cost == lowest,
-            "given": name == given,
-        }
-        for (name, weight, error), cost in zip(rows, costs, strict=True)
-    ]
+    lowest = min(filter(np.isfinite, costs), default=None)
+    given = short_name(ahead.given, index)
+    return [(*row, cost == lowest, row[0] == given) for row, cost in zip(rows, costs, strict=True)]
 
 
-def _tables(ahead: Ahead) -> list[dict[str, Any]]:
+def _tables(ahead: Ahead, frame: pd.DataFrame) -> list[dict[str, Any]]:
     """A table for each of the first outputs: every step, its interval, the best plain forecasts."""
-    parts, (time, steps) = _parts(ahead), _steps(ahead)
-    for name, values in ahead.nearest.items():
-        parts[short_name(name, ahead.table.index)] = values
+    step, *columns = frame.columns
+    parts = np.split(frame[columns].to_numpy(), ahead.table.values.shape[1], axis=1)
+    plain = {short_name(name, ahead.table.index): said for name, said in ahead.nearest.items()}
+    head = [step, *map(_head, columns[: parts[0].shape[1]]), *plain]
     found = []
-    for output in range(min(OUTPUTS, ahead.table.values.shape[1])):
-        values = np.column_stack([part[:, output] for part in parts.values()])
+    for output, part in enumerate(parts[:OUTPUTS]):
+        values = np.column_stack([part, *(said[:, output] for said in plain.values())])
         cells = [
             list(zip(row, texts, strict=True))
             for row, texts in zip(values.tolist(), _alike(values), strict=True)
         ]
-        table = {"name": column_name(ahead.table, output), "head": [time, *map(_head, parts)]}
-        found.append(table | {"rows": list(zip(steps, cells, strict=True))})
+        rows = list(zip(frame[step], cells, strict=True))
+        found.append({"name": column_name(ahead.table, output), "head": head, "rows": rows})
     return found
 
 
@@ -264,41 +258,8 @@ def _alike(values: np.ndarray) -> list[list[str]]:
     ]
 
 
-def _csv_link(ahead: Ahead) -> str:
-    """The forecast and its intervals as a file that a link carries."""
-    outputs, (time, steps) = ahead.table.values.shape[1], _steps(ahead)
-    parts = _parts(ahead)
-    columns: dict[str, Any] = {}
-    for output in range(outputs):
-        prefix = f"{legible(column_name(ahead.table, output))} " if outputs > 1 else ""
-        columns |= {prefix + name: values[:, output] for name, values in parts.items()}
-    frame = pd.DataFrame({"date" if time in columns else time: steps, **columns})
-    text = frame.rename(columns=guarded).to_csv(index=False).encode()
-    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text).decode()}"
-
-
-def _parts(ahead: Ahead) -> dict[str, np.ndarray]:
-    """Forecast and ends of intervals ``(horizon, outputs)``, named as in a forecast's frame."""
-    assert ahead.forecast is not None
-    frame = ahead.forecast.to_frame()
-    values = frame.to_numpy(float).reshape(len(frame), ahead.table.values.shape[1], -1)
-    names = frame.columns.get_level_values(-1)  # again and again, for every output
-    return {name: values[:, :, place] for place, name in enumerate(names[: values.shape[2]])}
-
-
 def _head(name: str) -> str:
-    """The head of a column: ends of intervals in words."""
-    end, _, percent = name.partition("_")
+    """The head of a column: ends of intervals in words, without the name of an output."""
+    end, _, percent = name.rpartition(" ")[2].partition("_")
     words = {"lower": "low", "upper": "high"}
-    return f"{words[end]} {percent} %" if end in words else name
-
-
-def _steps(ahead: Ahead) -> tuple[str, list[str]]:
-    """What steps are called, and each as text."""
-    assert ahead.forecast is not None
-    mean, rows = ahead.forecast.mean, len(ahead.table.values)
-    index = pd.RangeIndex(rows, rows + len(mean))  # of rows without a name, which are counted on
-    if isinstance(mean, pd.Series | pd.DataFrame):
-        index = mean.index
-    name = "row" if index.name is None else legible(str(index.name))
-    return name, written(index)
+    return f"{words[end]} {percent} %" if end in words else end
