@@ -498,7 +498,7 @@ def test_any_name_can_be_drawn(name, shown, form):
 def test_a_name_with_an_underscore_stays_in_the_legend():
     ax = plt.figure().subplots()
     ax.plot([1, 2], label=_style.as_label("_hidden"))
-    _style.legend_above(ax)
+    _style.finished(ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [" _hidden"]
 
 

@@ -120,8 +120,7 @@ def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any =
     style.suit(ax, "x", x[shown])
     style.suit(ax, "y", y[shown])
     style.note_lost(ax, shown)
-    ax.set(xlabel="validation error", ylabel="test error")
-    return style.legend_above(ax)
+    return style.finished(ax, xlabel="validation error", ylabel="test error")
 
 
 def _place(chosen: Any, errors: np.ndarray) -> int:
@@ -197,8 +196,7 @@ def ridge_path(
         )  # fmt: skip
     style.note_lost(ax, np.isfinite(mean))
     style.suit(ax, "y", np.concatenate([mean, low, high]))
-    ax.set(xlabel="ridge", ylabel=f"validation {scores.metric}")
-    return style.legend_above(ax)
+    return style.finished(ax, xlabel="ridge", ylabel=f"validation {scores.metric}")
 
 
 def _ridge_axis(ax: Any, ridge: np.ndarray) -> np.ndarray:
@@ -295,8 +293,7 @@ def surface(
             style.logarithmic(bar.ax, "y")
         else:
             style.plain_numbers(bar.ax.yaxis)
-    ax.set(xlabel=x, ylabel=y)
-    return style.legend_above(ax)
+    return style.finished(ax, xlabel=x, ylabel=y)
 
 
 def _points(scores: Scores, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

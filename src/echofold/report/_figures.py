@@ -197,7 +197,7 @@ def _with_plain(ahead: Ahead, output: int, ax: Any) -> None:
         ax.plot(
             x, values, "--", color=colour, linewidth=0.9, label=style.as_label(name), zorder=1.5
         )
-    style.legend_above(ax)
+    style.finished(ax)
 
 
 # --- validation -----------------------------------------------------------------------------------
@@ -241,9 +241,7 @@ def _predicted(truth: np.ndarray, said: np.ndarray, name: str, ax: Any) -> None:
     style.axes(ax).scatter(truth, said, s=6, color=style.BLUE, linewidths=0, **looks)
     ends = [float(np.min(truth)), float(np.max(truth))] if len(truth) else [0.0, 1.0]
     ax.plot(ends, ends, color=style.INK, linewidth=0.8)
-    ax.set(xlabel=f"true {style.as_label(name)}", ylabel="predicted")
-    style.plain_numbers(ax.xaxis)
-    style.plain_numbers(ax.yaxis)
+    style.finished(ax, "xy", xlabel=f"true {style.as_label(name)}", ylabel="predicted")
 
 
 def _confusion(search: Any, counts: np.ndarray) -> Picture:
@@ -334,8 +332,7 @@ def _repetitions(evaluation: Any, ax: Any) -> None:
     ax.vlines(starts, validation, honest, color=style.INK, linewidth=0.8, zorder=0)
     ax.set_ylim(bottom=0)
     style.whole_numbers(ax)
-    ax.set(xlabel="rows searched on", ylabel=metric)
-    style.legend_above(ax)
+    style.finished(ax, xlabel="rows searched on", ylabel=metric)
 
 
 # --- data and splits ------------------------------------------------------------------------------
@@ -352,8 +349,7 @@ def _examples(search: Any) -> Picture:
             course = style.thinned(np.arange(len(first)), first)
             style.axes(ax).plot(*course, color=colour, label=style.as_label(name))
         style.whole_numbers(ax)
-        ax.set_xlabel("step")
-        style.legend_above(ax)
+        style.finished(ax, xlabel="step")
 
     title = f"One sequence of each of {len(classes)} classes"
     return Picture("data", "data", title, "The first input.", plot)
@@ -370,19 +366,18 @@ def _column(table: Table, output: int, ax: Any) -> None:
     x = positions(table.index, len(table.values))
     style.with_gaps(style.axes(ax), x, table.values[:, output], color=style.INK, linewidth=0.8)
     label_time(ax, table.index)
-    ax.set_ylabel(style.as_label(column_name(table, output)))
-    style.plain_numbers(ax.yaxis)
+    style.finished(ax, "y", ylabel=style.as_label(column_name(table, output)))
 
 
 def _splits(search: Any) -> Iterator[Picture]:
     """The splits of every scheme."""
     rows = search.estimator._task.rows
     washout = ", washout not counted" if rows == "rows" else ""
+
+    def plot(splits: Any, ax: Any) -> None:
+        plots.splits(splits, splits.n, ax=ax).set_xlabel(rows[:-1])
+
     for name, splits in list(search._schemes.items())[:SCHEMES]:
         title = splits.name if not isinstance(search.cv, dict) else f"{name}: {splits.name}"
         caption = f"{len(splits)} splits of {splits.n} {rows}{washout}."
-        yield Picture("splits", "splits", title, caption, partial(_split_rows, splits, rows[:-1]))
-
-
-def _split_rows(splits: Any, unit: str, ax: Any) -> None:
-    plots.splits(splits, splits.n, ax=ax).set_xlabel(unit)
+        yield Picture("splits", "splits", title, caption, partial(plot, splits))
