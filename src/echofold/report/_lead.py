@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import math
 import re
+from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
@@ -22,6 +23,7 @@ from echofold.plots._series import ValidationOutputs, column_name, given_series
 from echofold.report._about import About, Ahead, forecast_table
 
 OUTPUTS = 3  # outputs drawn and tabulated at most
+INSIDE = "Values inside {:g} % intervals"
 NOTHING: dict[str, Any] = {  # what a page says only of some searches
     "measured": None, "no_forecast": None, "figures": [], "link": None, "more_outputs": 0,
     "compared": [], "recalls": [],
@@ -99,7 +101,7 @@ def _of_classes(search: Any, validation: ValidationOutputs) -> dict[str, Any]:
             (str(name), count, hit, f"{100 * share:.0f} %", share)
             for name, count, hit, share in zip(classes, sums, hits, shares, strict=True)
         ],
-        "cards": [_card("Accuracy in validation", right / total, words, percent=True)],
+        "cards": [("Accuracy in validation", right / total, words, True)],
     }
 
 
@@ -116,7 +118,7 @@ def _of_values(search: Any, validation: ValidationOutputs) -> dict[str, Any]:
         "heading": f"Prediction of {_first([name for name, _ in r2])}",
         "verdict": verdict_on_values(r2),
         "cards": [
-            _card(f"R² of {name}", value, "1 is perfect, 0 no better than the mean.")
+            (f"R² of {name}", value, "1 is perfect, 0 no better than the mean.", False)
             for name, value in r2[:OUTPUTS]
         ],
     }
@@ -154,59 +156,52 @@ def _percent(share: float) -> str:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
+Card = tuple[str, float | None, str, bool]  # label, value, words, whether that is a share
+
+
+def _cards(search: Any, ahead: Ahead | None) -> Iterator[Card]:
     """Errors that were measured: on what follows, in validation; how often intervals held."""
-    cards = _cards_of_evaluation(search)
-    if not cards and ahead is None:
+    yield from _cards_of_evaluation(search)
+    if search.evaluation_ is None and ahead is None:
         words = "echofold.evaluate(search, …) repeats the whole search on beginnings of the data "
-        words += "and scores it on what follows."
-        cards.append(_card("On unseen data", None, words))
+        yield "On unseen data", None, f"{words}and scores it on what follows.", False
     metric = search._reader.metrics[0]
     if not search.estimator._task.labels or metric.needs == "labels":
         best = "highest" if metric.higher else "lowest"
         words = f"Flattered: the {best} of many, by which the winner was chosen."
-        cards.append(_card(f"Validation {metric.name}", float(search.best_score_), words))
-    return cards
+        yield f"Validation {metric.name}", float(search.best_score_), words, False
 
 
-def _cards_of_recipe(model: Any, ahead: Any) -> list[dict[str, Any]]:
+def _cards_of_recipe(model: Any, ahead: Any) -> Iterator[Card]:
     """The same of an `AutoForecaster`: on past stretches, and on what followed beginnings."""
-    verdict, cards = model.verdict_, []
+    verdict = model.verdict_
     if verdict.error is not None:
         stretches = inflected(verdict.stretches, "one past stretch", "{} past stretches")
         words = f"Mean of {stretches}, {count(verdict.steps, 'step')} each."
-        cards.append(_card(f"{verdict.metric} on past data", verdict.error, words))
-        words = "The lowest of plain forecasts on the same values: "
-        words += f"{short_name(verdict.best, ahead.table.index)}."
-        cards.append(_card("The best plain forecast", verdict.best_error, words))
+        yield f"{verdict.metric} on past data", verdict.error, words, False
+        best = short_name(verdict.best, ahead.table.index)
+        words = f"The lowest of plain forecasts on the same values: {best}."
+        yield "The best plain forecast", verdict.best_error, words, False
     if verdict.coverage is not None:
-        label = f"Values inside {100 * verdict.level:g} % intervals"
         words = "Of the same past stretches, by intervals that were made without them."
-        cards.append(_card(label, verdict.coverage, words, percent=True))
-    return cards + _cards_of_evaluation(model)
+        yield INSIDE.format(100 * verdict.level), verdict.coverage, words, True
+    yield from _cards_of_evaluation(model)
 
 
-def _cards_of_evaluation(model: Any) -> list[dict[str, Any]]:
+def _cards_of_evaluation(model: Any) -> Iterator[Card]:
     """What `evaluate` measured, if it did."""
-    evaluation, cards = model.evaluation_, []
-    if evaluation is not None:
-        name, horizon = evaluation.attrs["metric"], evaluation.attrs["horizon"]
-        errors = evaluation[name].values
-        ends = f"{figure(float(errors.min()))} to {figure(float(errors.max()))}"
-        words = f"On the {horizon} {model._task.rows} after "
-        words += f"each of {len(errors)} beginnings: {ends}." if len(errors) > 1 else "a beginning."
-        cards.append(_card(f"{name} on unseen data", float(errors.mean()), words))
-        if "coverage" in evaluation:
-            label = f"Values inside {100 * evaluation.attrs['level']:g} % intervals"
-            words = f"On the same unseen data, {horizon * len(errors):,} steps."
-            held = float(evaluation.coverage.values.mean())
-            cards.append(_card(label, held, words, percent=True))
-    return cards
-
-
-def _card(label: str, value: float | None, words: str, percent: bool = False) -> dict[str, Any]:
-    text = "not measured" if value is None else f"{100 * value:.1f} %" if percent else None
-    return {"label": label, "value": value, "text": text, "words": words}
+    if (evaluation := model.evaluation_) is None:
+        return
+    name, horizon = evaluation.attrs["metric"], evaluation.attrs["horizon"]
+    errors = evaluation[name].values
+    ends = f"{figure(float(errors.min()))} to {figure(float(errors.max()))}"
+    words = f"On the {horizon} {model._task.rows} after "
+    words += f"each of {len(errors)} beginnings: {ends}." if len(errors) > 1 else "a beginning."
+    yield f"{name} on unseen data", float(errors.mean()), words, False
+    if "coverage" in evaluation:
+        words = f"On the same unseen data, {horizon * len(errors):,} steps."
+        held = float(evaluation.coverage.values.mean())
+        yield INSIDE.format(100 * evaluation.attrs["level"]), held, words, True
 
 
 def _beside_plain_ones(ahead: Ahead) -> list[tuple[str, float | None, float, bool, bool]]:
