@@ -32,7 +32,6 @@ class Say:
 
     def __init__(self, quiet: bool):
         self.quiet, self.last = quiet, time.perf_counter()
-        self.progress: Any = False if quiet else "auto"  # what a search should show
 
     def __call__(self, text: str, timed: bool = False) -> None:
         """Print a line."""

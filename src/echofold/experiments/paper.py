@@ -71,7 +71,8 @@ class Searched(tables.Experiment):
                 search, given, error = self.task(name)
                 search.set_params(
                     cv={one: search.cv[one] for one in missing}, n_draws=draws, select="draw",
-                    final="average", random_state=1, checkpoint=path, progress=rows.say.progress,
+                    final="average", random_state=1, checkpoint=path,
+                    progress=False if rows.say.quiet else "auto",
                 )  # fmt: skip
                 with tables.expecting_collinear_states():
                     search.fit(*given)
