@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -75,14 +76,14 @@ class Ahead:
     """A forecast to tell of, beside plain ones.
 
     ``table`` is the series in numbers. ``forecast`` is None if it needs inputs that are not known.
-    ``plain`` has ``(horizon, outputs)`` by name, ``errors`` their mean errors where ``own`` was
-    measured; ``given`` names what the forecast is. ``past`` are forecasts of past stretches;
+    Plain forecasts repeat after ``seasons``; ``errors`` are their mean errors where ``own`` was
+    measured. ``given`` names what the forecast is. ``past`` are forecasts of past stretches;
     ``members`` of an `AutoForecaster` have a name, a weight and an error each.
     """
 
     table: Table
     forecast: Forecast | None
-    plain: dict[str, np.ndarray]
+    seasons: Sequence[int]
     errors: dict[str, float]
     own: float | None
     metric: Any
@@ -93,12 +94,15 @@ class Ahead:
     members: list[dict[str, Any]] = field(default_factory=list)
     together: float | None = None
 
-    @property
+    @cached_property
     def nearest(self) -> dict[str, np.ndarray]:
-        """The plain forecasts with the lowest errors, for pictures; the first if none is known."""
-        costs = {name: self.metric.cost(self.errors.get(name, 0.0)) for name in self.plain}
+        """Plain forecasts ``(horizon, outputs)`` with the lowest errors; the first if all unknown."""
+        assert self.forecast is not None
+        end, horizon = np.array([len(self.table.values)]), len(self.forecast.mean)
+        columns = [plain_forecasts(one, self.seasons, end, horizon) for one in self.table.values.T]
+        costs = {name: self.metric.cost(self.errors.get(name, 0.0)) for name in columns[0]}
         best = [name for name in sorted(costs, key=lambda name: costs[name]) if name != self.given]
-        return {name: self.plain[name] for name in best[:DRAWN]}
+        return {name: np.column_stack([one[name][0] for one in columns]) for name in best[:DRAWN]}
 
 
 def forecast_table(forecast: Forecast, rows: int = 0, names: Sequence[str] = ("",)) -> pd.DataFrame:
@@ -130,7 +134,6 @@ def _of_recipe(model: Any, about: About) -> Ahead:
     forecast = about.forecast
     if forecast is None and (model.X_schema_ is None or about.X is not None):
         forecast = model.forecast(about.horizon, about.X)
-    plain = {} if forecast is None else _plain(table, model.seasons_, len(forecast.mean))
     measured = None
     if verdict.stretches:
         measured = (
@@ -138,7 +141,7 @@ def _of_recipe(model: Any, about: About) -> Ahead:
             f"of {count(verdict.steps, 'step')}, each forecast from the values before it."
         )
     return Ahead(
-        table, forecast, plain, model.baselines_, verdict.error, resolve(verdict.metric),
+        table, forecast, model.seasons_, model.baselines_, verdict.error, resolve(verdict.metric),
         verdict.words, measured, model.given,
         ValidationOutputs(past.rows, past.truth[:, :, None], model.outputs_[:, :, None]),
         model.members_.reset_index().to_dict("records"), verdict.together,
@@ -150,7 +153,6 @@ def _of_search(search: Any, about: About) -> Ahead:
     table = given_series(search)
     forecast = about.forecast or _forecast(search, about)
     seasons = tuple(about.seasons) if about.seasons is not None else _seasons(search, table)
-    plain = {} if forecast is None else _plain(table, seasons, len(forecast.mean))
     errors, own = _measured(search, table, seasons)
     metric, evaluation, measured = search._reader.metrics[0], search.evaluation_, None
     if own is not None:
@@ -170,7 +172,7 @@ def _of_search(search: Any, about: About) -> Ahead:
     past = validation_outputs(search)
     if is_ensemble(search.best_estimator_):
         past = replace(past, outputs=past.truth - search.best_estimator_.residuals_)
-    return Ahead(table, forecast, plain, errors, own, metric, verdict, measured, "networks", past)
+    return Ahead(table, forecast, seasons, errors, own, metric, verdict, measured, "networks", past)
 
 
 def _search_verdict(
@@ -186,13 +188,6 @@ def _search_verdict(
     best = min(errors, key=lambda name: metric.cost(errors[name]))
     words = f"{compared(own, errors[best], metric)} {phrase(best, table.index)}"
     return f"{words[0].upper()}{words[1:]}, the best plain forecast{held} on past data."
-
-
-def _plain(table: Table, seasons: Sequence[int], horizon: int) -> dict[str, np.ndarray]:
-    """Plain forecasts ``(horizon, outputs)`` of what follows."""
-    end = np.array([len(table.values)])
-    columns = [plain_forecasts(one, seasons, end, horizon) for one in table.values.T]
-    return {name: np.column_stack([one[name][0] for one in columns]) for name in columns[0]}
 
 
 def _forecast(search: Any, about: About) -> Forecast | None:

@@ -36,6 +36,7 @@ from echofold.report._details import given_sequences
 from echofold.report._lead import OUTPUTS, pairs, recognised
 
 HALF, WIDE, NARROW = (4.8, 3.3), (10.4, 3.4), (4.7, 3.1)
+SECTIONS = ("forecast", "past", "validation", "data", "search", "splits")
 SCHEMES = 6  # schemes drawn at most
 EXCERPT = 600  # rows of a regression that are looked at closely
 TEXT = "#262626"
@@ -82,9 +83,9 @@ def pictures_of(
     search: Any, ahead: Ahead | None, validation: ValidationOutputs | None
 ) -> dict[str, list[dict[str, Any]]]:
     """All pictures, by section: of a forecast, and of a search if there is one."""
-    sections: dict[str, list[dict[str, Any]]] = {"forecast": [], "past": [], "validation": []}
+    sections: dict[str, list[dict[str, Any]]] = {name: [] for name in SECTIONS}
     for number, picture in enumerate(_pictures(search, ahead, validation), 1):
-        sections.setdefault(picture.section, []).append(picture.drawn(number))
+        sections[picture.section].append(picture.drawn(number))
     return sections
 
 
