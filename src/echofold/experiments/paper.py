@@ -216,29 +216,22 @@ class Generative(Searched):
     def describe(self, table: pd.DataFrame, draws: int) -> str:
         """The table as in the paper, how much of it was reproduced, and why the rest was not."""
         names = [name for name in self.SERIES if name in set(table.dataset)]
-        cells = {(row.scheme, row.final, row.dataset): row for row in table.itertuples()}
-        lines, before = [], ""
-        for scheme, final in dict.fromkeys((scheme, final) for scheme, final, _ in cells):
-            first = scheme != before
-            line = [scheme if first else "", final]
+        lines = []
+        for place, cells in table.groupby(["scheme", "final"], sort=False):
+            line, rows = [*place], {row.dataset: row for row in cells.itertuples()}
             for name in names:
-                row = cells.get((scheme, final, name))
-                if row is None:
-                    line += ["", ""]
-                    continue
-                valid = tables.with_published(row.validation, row.validation_published, WITHIN)
-                line += [
-                    valid if first else "",
+                row = rows.get(name)
+                line += ["", ""] if row is None else [
+                    tables.with_published(row.validation, row.validation_published, WITHIN),
                     tables.with_published(row.test, row.test_published, WITHIN),
-                ]
+                ]  # fmt: skip
             lines.append(line)
-            before = scheme
         header = [f"{name}, {which}" for name, which in product(names, ("valid", "test"))]
         return tables.page(
             "Generative experiment",
             f"Mean NRMSE over {draws} draws, ours (published); * where they differ by more than "
             f'{WITHIN}. For SV, "average" is the model as it was validated.',
-            tables.markdown(["validation", "final", *header], lines),
+            tables.markdown(["validation", "final", *header], lines, once=range(0, 9, 2)),
             self._reproduced(table, draws),
             f"The published row FV _V is the one called {self.AS_PUBLISHED!r} here: its windows "
             "were lengthened backwards by the gap, and no gap lies before the validation interval.",
@@ -345,21 +338,17 @@ class Output(Searched):
 
     def describe(self, table: pd.DataFrame, draws: int) -> str:
         """The table as in the paper, and why it differs."""
-        lines, before = [], ""
+        lines = []
         for row in table.itertuples():
             valid = tables.with_published(row.validation, row.validation_published)
             chosen = f"{row.chosen}, {row.chosen_times} of {draws} ({row.chosen_published})"
-            line = [row.scheme, row.final, valid, tables.plus_minus(row, "test"), chosen]
-            if row.scheme == before:
-                line[0] = line[2] = line[4] = ""
-            lines.append(line)
-            before = row.scheme
+            lines.append([row.scheme, row.final, valid, tables.plus_minus(row, "test"), chosen])
         header = ["scheme", "final", "validation", "test", "leak, radius, ridge most often chosen"]
         return tables.page(
             "Time series output experiment",
             f"Mean NRMSE (± standard deviation) over {draws} draws, ours (published). For SV, "
             '"average" is the model as it was validated, and "best" is the same.',
-            tables.markdown(header, lines),
+            tables.markdown(header, lines, once=(0, 2, 4)),
             "States of this task are so nearly collinear that the normal equations behind the "
             "published numbers return noise for a small ridge; solved soundly, the same grid on "
             "the same data holds better models, with small radii and no ridge, and finds them.",

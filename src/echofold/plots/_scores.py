@@ -56,7 +56,7 @@ def scores_of(source: Any, scheme: str | None) -> Scores:
         results = {None: source}
     dataset = results[scheme_in(results, scheme)]
     name = getattr(dataset, "attrs", {}).get("metric")
-    if name is None or name not in dataset:
+    if name is None or name not in dataset or "ridge" not in dataset.dims:
         raise TypeError(
             f"got {type(source).__name__}, expected a fitted ESNSearchCV, its results_, or what "
             "cross_validate returns."

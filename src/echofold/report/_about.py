@@ -96,7 +96,7 @@ class Ahead:
 
     @cached_property
     def nearest(self) -> dict[str, np.ndarray]:
-        """Plain forecasts ``(horizon, outputs)`` with the lowest errors; the first if all unknown."""
+        """Plain forecasts ``(horizon, outputs)`` with the lowest errors; the first if none has."""
         assert self.forecast is not None
         end, horizon = np.array([len(self.table.values)]), len(self.forecast.mean)
         columns = [plain_forecasts(one, self.seasons, end, horizon) for one in self.table.values.T]
