@@ -628,6 +628,8 @@ def test_what_is_no_backtest_is_refused(forecaster):
             plot(series())
         with pytest.raises(TypeError, match="expected the Dataset that backtest"):
             plot(found[["forecast"]])
+    with pytest.raises(TypeError, match="got Dataset, expected a fitted ESNSearchCV"):
+        plots.ridge_path(found)  # which has scores, but no ridges
     with pytest.raises(ValueError, match="metric='rmse' was not scored .* 'horizon', 'mae'"):
         plots.horizons(found, metric="rmse")
     for step in (0, -1.0, np.nan, "1"):

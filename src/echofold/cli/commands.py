@@ -52,9 +52,9 @@ def size(value: str) -> int | float:
     raise click.BadParameter(f"{value!r} is neither a number of rows nor a fraction of them.")
 
 
-def names(value: str) -> list[str]:
+def names(value: str) -> tuple[str, ...]:
     """Names separated by commas."""
-    found = [part.strip() for part in value.split(",") if part.strip()]
+    found = tuple(part.strip() for part in value.split(",") if part.strip())
     if not found:
         raise click.UsageError(f"{value!r} names nothing; separate names by commas.")
     return found
