@@ -120,7 +120,7 @@ def test_finished_parts_are_not_computed_again(tmp_path, monkeypatch):
     def refused(*_, **__):
         raise AssertionError("searched again")
 
-    monkeypatch.setattr(generative, "search", refused)
+    monkeypatch.setattr(generative, "task", refused)
     again = [file.read_text() for file in run_labor(tmp_path, draws=2, schemes=["SV", "CV"])]
     assert again == first
     with pytest.raises(AssertionError, match="searched again"):
@@ -131,13 +131,13 @@ def test_more_draws_and_schemes_join_those_there(tmp_path, monkeypatch):
     small(monkeypatch)
     run_labor(tmp_path, draws=1, schemes=["SV"])
     asked = []
-    search = generative.search
+    errors = generative.final_errors
 
-    def watched(name, schemes, draws, **options):
-        asked.append((schemes, draws))
-        return search(name, schemes, draws, **options)
+    def watched(found, schemes, draws, error):
+        asked.append((schemes, found.n_draws))
+        return errors(found, schemes, draws, error)
 
-    monkeypatch.setattr(generative, "search", watched)
+    monkeypatch.setattr(generative, "final_errors", watched)
     files = run_labor(tmp_path, draws=1, schemes=["SV", "FV"])
     assert asked == [(["FV"], 1)]
     assert set(pd.read_csv(files[1]).scheme) == {"SV", "FV"}

@@ -498,7 +498,7 @@ def test_any_name_can_be_drawn(name, shown, form):
 def test_a_name_with_an_underscore_stays_in_the_legend():
     ax = plt.figure().subplots()
     ax.plot([1, 2], label=_style.as_label("_hidden"))
-    _style.legend_above(ax)
+    _style.finished(ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [" _hidden"]
 
 
@@ -628,6 +628,8 @@ def test_what_is_no_backtest_is_refused(forecaster):
             plot(series())
         with pytest.raises(TypeError, match="expected the Dataset that backtest"):
             plot(found[["forecast"]])
+    with pytest.raises(TypeError, match="got Dataset, expected a fitted ESNSearchCV"):
+        plots.ridge_path(found)  # which has scores, but no ridges
     with pytest.raises(ValueError, match="metric='rmse' was not scored .* 'horizon', 'mae'"):
         plots.horizons(found, metric="rmse")
     for step in (0, -1.0, np.nan, "1"):

@@ -52,6 +52,14 @@ def size(value: str) -> int | float:
     raise click.BadParameter(f"{value!r} is neither a number of rows nor a fraction of them.")
 
 
+def names(value: str) -> tuple[str, ...]:
+    """Names separated by commas."""
+    found = tuple(part.strip() for part in value.split(",") if part.strip())
+    if not found:
+        raise click.UsageError(f"{value!r} names nothing; separate names by commas.")
+    return found
+
+
 POSITIVE = click.IntRange(min=1)
 FOLDER = click.Path(path_type=Path)
 LEVELS = several(
@@ -376,16 +384,6 @@ def draw_splits(scheme: Any, n: int, out: Path) -> Path:
     return write_atomically(out, drawn.getvalue())
 
 
-def names(ctx: Any, param: Any, text: str | None) -> tuple[str, ...] | None:
-    """Names separated by commas."""
-    if text is None:
-        return None
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    if not found:
-        raise click.UsageError(f"{text!r} names nothing; separate names by commas.")
-    return found
-
-
 @click.command(
     epilog=example(
         "echofold reproduce generative --datasets gasoline --draws 1",
@@ -401,8 +399,8 @@ def names(ctx: Any, param: Any, text: str | None) -> tuple[str, ...] | None:
     default="echofold-paper",
 )
 @option("--draws INTEGER RANGE", "Random initialisations (as in the paper).", POSITIVE)
-@option("--datasets", "Some data sets only, as labor,gasoline.", callback=names)
-@option("--schemes", "Some schemes only, separated by commas.", callback=names)
+@option("--datasets TEXT", "Some data sets only, as labor,gasoline.", names)
+@option("--schemes TEXT", "Some schemes only, separated by commas.", names)
 @common("Taken by every command; the paper's experiments have their own seeds.")
 def reproduce(
     name: str, out: Path, draws: int | None, datasets: Any, schemes: Any,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.dates import written
 from echofold._data.text import count, figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically
 from echofold._models.forecast import Forecast
@@ -21,6 +20,7 @@ from echofold._search.verdict import short_name
 from echofold.cli.output import Output, prepare_folder, shortened, sparkline, table
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
+from echofold.report._about import forecast_table
 
 MOST = 30  # steps that are printed; of more, the first and last of them
 
@@ -43,7 +43,7 @@ def forecaster_for(
         given["season"] = series.given
     known = {name: value for name, value in given.items() if value is not None}
     search = {name: value for name, value in asked.items() if value is not None}
-    known |= {"random_state": seed, "progress": output.progress}
+    known |= {"random_state": seed, "progress": False if output.quiet else "auto"}
     return AutoForecaster(horizon, search=search or None, **known)
 
 
@@ -73,7 +73,10 @@ def forecast_series(
             for note in model.notes_:
                 output.note(note)
             if origins:
-                _repeat(model, series, known, origins, output)
+                again = count(origins, "shorter beginning")
+                output.stage(f"  the same on {again}, scored on what followed")
+                more = {} if known.past is None else {"X": known.past}
+                evaluate(model, series.values, origins=origins, horizon=horizon, **more)
         ahead = model.forecast(X=known.ahead)
         content = {**facts(series, known, model), "forecast": records(forecast_table(ahead))}
         content["files"] = _write(out, model, series, known, ahead, output)
@@ -81,16 +84,12 @@ def forecast_series(
     return content
 
 
-def _repeat(model: AutoForecaster, series: Any, known: Any, origins: int, output: Output) -> None:
-    """Repeat the whole recipe on shorter beginnings, and keep what that found with the model."""
-    output.stage(f"  the same on {count(origins, 'shorter beginning')}, scored on what followed")
-    more = {} if known.past is None else {"X": known.past}
-    evaluate(model, series.values, origins=origins, horizon=model.horizon, **more)
-
-
 def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
-    """What a command tells of a series and of the model that was fitted to it, as plain values."""
-    evaluation = model.evaluation_
+    """What a command tells of a series and of the model that was fitted to it, as plain values.
+
+    There are no networks if there was nothing to learn from.
+    """
+    evaluation, recipe, search = model.evaluation_, model.recipe_, model.search_
     return {
         "source": series.source,
         "column": series.values.name,
@@ -106,7 +105,16 @@ def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
         "verdict": asdict(model.verdict_),
         "members": model.members_.reset_index().to_dict("records"),
         "simple": model.baselines_,
-        "networks": _networks(model),
+        "networks": None
+        if recipe is None or search is None
+        else {
+            "searched": recipe.words,
+            "units": recipe.units,
+            "splits": recipe.k,
+            "validated_steps": recipe.valid,
+            "final": recipe.final,
+            "parameters": search.best_params_,
+        },
         "origins": 0 if evaluation is None else int(evaluation.sizes["origin"]),
         "expected": None
         if evaluation is None
@@ -117,31 +125,8 @@ def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
     }
 
 
-def _networks(model: AutoForecaster) -> dict[str, Any] | None:
-    """What was searched, and what was found; None if there was nothing to learn from."""
-    recipe, search = model.recipe_, model.search_
-    if recipe is None or search is None:
-        return None
-    return {
-        "searched": recipe.words,
-        "units": recipe.units,
-        "splits": recipe.k,
-        "validated_steps": recipe.valid,
-        "final": recipe.final,
-        "parameters": search.best_params_,
-    }
-
-
-def forecast_table(forecast: Forecast) -> pd.DataFrame:
-    """Dates, forecast and intervals as columns, ready to be written."""
-    index, frame = forecast.mean.index, forecast.to_frame()
-    name = index.name or "row"
-    frame.insert(0, "date" if name in frame.columns else name, written(index))
-    return frame.reset_index(drop=True)
-
-
 def records(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
-    """The same for JSON; the widest interval has a name that does not depend on its level."""
+    """Forecasts for JSON; the widest interval has a name that does not depend on its level."""
     names = ["time", "forecast", *forecasts.columns[2:-2], "lower", "upper"]
     return forecasts.set_axis(names, axis=1).to_dict("records")
 

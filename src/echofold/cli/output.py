@@ -28,11 +28,6 @@ class Output:
         self.quiet, self.as_json = quiet, as_json
         self.notes: list[str] = []
 
-    @property
-    def progress(self) -> Any:
-        """The setting for a search's bar."""
-        return False if self.quiet else "auto"
-
     def note(self, text: str) -> None:
         """Something the user should know about; said once."""
         if text in self.notes:

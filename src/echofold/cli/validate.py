@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,40 +17,14 @@ from echofold._search.evaluate import beginnings, check_zeros, errors_on, starts
 from echofold._search.selection import FINALS, mean_ridge
 from echofold._search.verdict import plain_errors, short_name
 from echofold._validation.score import spread_of
-from echofold.cli.forecast import facts, forecast_table, forecaster_for, records
+from echofold.cli.forecast import facts, forecaster_for, records
 from echofold.cli.output import Output, shortened, sparkline, table
 from echofold.metrics._metric import resolve
+from echofold.report._about import forecast_table
 
 LEVEL = 0.9
 OURS = "automatic forecast"
 MOST = 14  # held-out values that are printed; of more, the first and last of them
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Errors over beginnings (``origin``).
-
-    ``error`` and ``coverage`` ``(origins,)`` are those of the recipe; ``networks (origins, schemes,
-    finals)`` of its networks alone, ``validation (origins, schemes)`` what their search said;
-    ``plain`` has ``(origins,)`` for each plain forecast. ``last`` is the model of the last
-    beginning, and ``forecast`` what it said.
-    """
-
-    schemes: tuple[str, ...]
-    finals: tuple[str, ...]
-    error: np.ndarray
-    coverage: np.ndarray
-    validation: np.ndarray
-    networks: np.ndarray
-    plain: dict[str, np.ndarray]
-    last: AutoForecaster
-    forecast: Forecast
-
-    @property
-    def means(self) -> dict[str, float]:
-        """Mean errors: of the recipe first, then of plain forecasts."""
-        plain = {name: float(errors.mean()) for name, errors in self.plain.items()}
-        return {OURS: float(self.error.mean()), **plain}
 
 
 def validate_series(
@@ -77,29 +51,29 @@ def validate_series(
         model = forecaster_for(series, test, output, level=(LEVEL,), **options)
         output.stage("\n".join(filter(None, (series.headline, known.words))))
         with output.resumable(model.checkpoint):
-            found = compare(series, known.past, model, finals, origins, output)
+            found, last = compare(series, known.past, model, finals, origins, output)
+        ahead = last.forecast(X=None if known.past is None else known.past.iloc[-test:])
         content = {
-            **facts(series, known, found.last),
-            "values": length,
-            **comparison_content(found),
-            "forecast": records(forecast_table(found.forecast)),
+            **facts(series, known, last),
+            **found,
+            "forecast": records(forecast_table(ahead)),
         }
     output.result(f"\n{comparison_table(found, series.values.index)}\n")
-    stretches = f"{len(found.error)} stretches of" if len(found.error) > 1 else "the last"
+    stretches = f"{found['origins']} stretches of" if found["origins"] > 1 else "the last"
     output.explain(
         f"Errors are {content['metric'].upper()} on {stretches} {test} values, which nothing here "
         "has seen; * is the lowest."
     )
     if plain := plain_verdict(found):
         output.explain(plain)
-    if found.schemes:
-        output.result(f"\n{networks_table(found)}\n")
+    if found["schemes"]:
+        output.result(f"\n{networks_table(found['schemes'])}\n")
         output.explain(
             "Networks alone, chosen by each scheme and made into each final model. Having been "
             "picked with the held-out values in sight, expect a little more than the lowest."
         )
     output.explain(f"\nThe last {count(test, 'value')} as they were forecast:")
-    output.result(held_out(found.forecast, series.values.iloc[-test:], LEVEL))
+    output.result(held_out(ahead, series.values.iloc[-test:], LEVEL))
     return content
 
 
@@ -110,11 +84,11 @@ def compare(
     finals: Sequence[str],
     origins: int,
     output: Output,
-) -> Comparison:
+) -> tuple[dict[str, Any], AutoForecaster]:
     """Fit the recipe to each of so many beginnings and score it on the horizon that follows.
 
-    Where that has no value there is nothing to score: such beginnings are left out. The last value
-    is never missing.
+    What was found, as plain values, and the model of the last beginning. Where the horizon has no
+    value there is nothing to score: such beginnings are left out. The last value is never missing.
     """
     values, horizon = series.values, model.horizon
     metric = resolve((model.search or {}).get("metric", "rmse"))
@@ -130,7 +104,8 @@ def compare(
         return AutoForecaster(**{**model.get_params(deep=False), "checkpoint": kept})
 
     more = {} if X is None else {"X": X}
-    plain, own, networks, validation = [], [], [], []
+    plain, own = [], []
+    networks: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for held, start in zip(beginnings(fresh, [values], starts, horizon, more), starts, strict=True):
         fitted = held.search
         own.append(errors_on(held, fitted, [metric], spread, LEVEL))
@@ -138,93 +113,67 @@ def compare(
         plain.append(plain_errors(*said, metric, spread))
         if (search := fitted.search_) is None:
             continue
-        schemes = tuple(search.results_)
-        validation.append([search._winners.score(search._winner(scheme)) for scheme in schemes])
-        each = [[search.finalize(final, scheme) for final in finals] for scheme in schemes]
-        networks.append(
-            [
-                [errors_on(held, one, [metric], spread, LEVEL)[0][metric.name] for one in row]
-                for row in each
-            ]
-        )
+        for scheme, final in product(search.results_, finals):
+            each, _ = errors_on(held, search.finalize(final, scheme), [metric], spread, LEVEL)
+            score = search._winners.score(search._winner(scheme))
+            networks.setdefault((scheme, final), []).append((score, each[metric.name]))
     for note in fitted.notes_:
         output.note(note)
-    errors = [one[metric.name] for one, _ in own]
-    exact = EXACT * float(np.nanmax(np.abs(values.to_numpy())))
-    if metric.needs != "squared" and metric.needs != "absolute":
-        exact = 0.0
+    errors = np.array([one[metric.name] for one, _ in own])
+    if metric.needs in ("squared", "absolute"):
+        errors[errors < EXACT * float(np.nanmax(np.abs(values.to_numpy())))] = 0.0
     shared = [name for name in plain[0] if all(name in one for one in plain)]
-    return Comparison(
-        schemes if networks else (),
-        tuple(finals) if networks else (),
-        np.array([0.0 if one < exact else one for one in errors]),
-        np.array([judged["coverage"] for _, judged in own]),
-        np.array(validation),
-        np.array(networks),
-        {name: np.array([one[name][0] for one in plain]) for name in shared},
-        fitted,
-        fitted.forecast(X=None if X is None else X.iloc[-horizon:]),
-    )
+    found: dict[str, Any] = {
+        "origins": len(own),
+        "test": float(errors.mean()),
+        "coverage": float(np.mean([judged["coverage"] for _, judged in own])),
+        "plain": {name: float(np.mean([one[name][0] for one in plain])) for name in shared},
+    }
+    found["plain_wins"] = plain_verdict(found) is not None
+    found["schemes"] = []
+    for (scheme, final), scores in networks.items():
+        validation, test = (float(np.mean(part)) for part in zip(*scores, strict=True))
+        one = {"scheme": scheme, "final": final, "validation": validation, "test": test}
+        found["schemes"].append(one | {"parameters": _winner(fitted, scheme)})
+    return found, fitted
 
 
-def comparison_table(found: Comparison, index: Any) -> str:
+def comparison_table(found: dict[str, Any], index: Any) -> str:
     """Errors of the recipe and of plain forecasts, the lowest marked."""
-    lowest = min(found.means.values())
+    means = {OURS: found["test"], **found["plain"]}
     rows = [
-        [short_name(name, index), figure(error) + (" *" if error == lowest else "  ")]
-        for name, error in found.means.items()
+        [short_name(name, index), marked(error, min(means.values()))]
+        for name, error in means.items()
     ]
     return table(["forecast", "error  "], rows)
 
 
-def networks_table(found: Comparison) -> str:
+def networks_table(networks: Sequence[dict[str, Any]]) -> str:
     """A row for each scheme: what validation said, then the error of each final model."""
-    errors = found.networks.mean(axis=0)
-    lowest = np.nanmin(errors) if not np.isnan(errors).all() else np.nan
-    rows = [
-        [
-            name,
-            figure(float(found.validation[:, s].mean())),
-            *(figure(one) + (" *" if one == lowest else "  ") for one in errors[s]),
-        ]
-        for s, name in enumerate(found.schemes)
-    ]
-    return table(["scheme", "validation", *(f"{final}  " for final in found.finals)], rows)
+    lowest = min((one["test"] for one in networks if not np.isnan(one["test"])), default=np.nan)
+    rows: dict[str, list[str]] = {}
+    for one in networks:
+        row = rows.setdefault(one["scheme"], [one["scheme"], figure(one["validation"])])
+        row.append(marked(one["test"], lowest))
+    finals = dict.fromkeys(f"{one['final']}  " for one in networks)
+    return table(["scheme", "validation", *finals], list(rows.values()))
 
 
-def plain_verdict(found: Comparison) -> str | None:
+def marked(error: float, lowest: float) -> str:
+    """An error as it is shown, with a star if it is the lowest."""
+    return figure(error) + (" *" if error == lowest else "  ")
+
+
+def plain_verdict(found: dict[str, Any]) -> str | None:
     """A sentence if a plain forecast has the lowest error of all."""
-    best = min(found.means, key=lambda name: found.means[name])
-    own = found.means[OURS]
-    if not found.means[best] < own:
+    means = {OURS: found["test"], **found["plain"]}
+    best = min(means, key=lambda name: means[name])
+    if not means[best] < found["test"]:
         return None
     return (
         f"A plain forecast wins: {best} was closer to the held-out values "
-        f"({figure(found.means[best])}) than the automatic one ({figure(own)})."
+        f"({figure(means[best])}) than the automatic one ({figure(found['test'])})."
     )
-
-
-def comparison_content(found: Comparison) -> dict[str, Any]:
-    """The same as plain values."""
-    means = found.means
-    return {
-        "origins": len(found.error),
-        "test": means.pop(OURS),
-        "coverage": float(found.coverage.mean()),
-        "plain": means,
-        "plain_wins": plain_verdict(found) is not None,
-        "schemes": [
-            {
-                "scheme": scheme,
-                "final": final,
-                "validation": float(found.validation[:, s].mean()),
-                "test": float(found.networks[:, s, f].mean()),
-                "parameters": _winner(found.last, scheme),
-            }
-            for s, scheme in enumerate(found.schemes)
-            for f, final in enumerate(found.finals)
-        ],
-    }
 
 
 def _winner(model: AutoForecaster, scheme: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The tables and figures of the paper, computed again with the public names of echofold.
 
-`paper` has its three tables and the numbers printed there, `figures` its figures and the speed
-experiment. `racca` is a table of another paper, on the validation of chaotic systems.
+`paper` has its tables and the speed experiment, `figures` its figures. `racca` is a table of
+another paper, on the validation of chaotic systems.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from echofold._data.arguments import is_integer
 
 NAMES = ("generative", "output", "classification", "speed", "figures")
 OF_OTHERS = ("racca",)
-PLACES = {**dict.fromkeys(NAMES[:3], "paper"), "speed": "figures"}  # modules of other names
+PLACES = dict.fromkeys(NAMES[:4], "paper")  # modules of other names
+CHOICES = {"datasets": "SERIES", "schemes": "SCHEMES"}  # what experiments call what they have
 
 __all__ = ["NAMES", "OF_OTHERS", "run"]
 
@@ -77,14 +78,16 @@ def run(
         raise ValueError(f"draws={draws!r} has no meaning for figures; leave it out.")
     chosen = NAMES if name == "all" else (name,)
     found = {one: _experiment(one) for one in chosen}
-    for option, values in (("datasets", datasets), ("schemes", schemes)):
+    choices = (("datasets", datasets), ("schemes", schemes))
+    asked = {option: values for option, values in choices if values is not None}
+    for option, values in asked.items():
         _check_names(option, values, [v for one in found.values() for v in _choice(one, option)])
     files = []
     for one, experiment in found.items():
         options: dict[str, Any] = {"draws": int(draws)} if draws and one != "figures" else {}
-        for option, values in (("datasets", datasets), ("schemes", schemes)):
-            if values is not None and _choice(experiment, option):
-                options[option] = [v for v in _choice(experiment, option) if v in values]
+        for option, values in asked.items():
+            if known := _choice(experiment, option):
+                options[option] = [v for v in known if v in values]
         if [] not in options.values():  # something of this experiment was asked for
             files += experiment.run(Path(out), quiet=quiet, **options)
     return files
@@ -98,13 +101,11 @@ def _experiment(name: str) -> Any:
 
 def _choice(experiment: Any, option: str) -> Sequence[str]:
     """Data sets or schemes that an experiment has."""
-    return tuple(getattr(experiment, {"datasets": "SERIES", "schemes": "SCHEMES"}[option], ()))
+    return tuple(getattr(experiment, CHOICES[option], ()))
 
 
 def _check_names(option: str, values: Any, known: list[str]) -> None:
     """Raise for names of data sets or schemes that no experiment has."""
-    if values is None:
-        return
     if isinstance(values, str) or not len(values):
         raise ValueError(f"{option}={values!r}: expected a list of names, or None for all.")
     unknown = [value for value in values if value not in known]

@@ -32,7 +32,6 @@ class Say:
 
     def __init__(self, quiet: bool):
         self.quiet, self.last = quiet, time.perf_counter()
-        self.progress: Any = False if quiet else "auto"  # what a search should show
 
     def __call__(self, text: str, timed: bool = False) -> None:
         """Print a line."""
@@ -178,8 +177,12 @@ def page(title: str, *parts: str) -> str:
     return "\n\n".join([f"# {title}", *parts, ""])[:-1]
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 2) -> str:
+def markdown(
+    header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 2, once: Sequence[int] = ()
+) -> str:
     """A Markdown table; the first ``left`` columns hold text, the others numbers.
+
+    Columns ``once`` belong to the first, and are empty where that is as in the row above.
 
     Examples
     --------
@@ -188,7 +191,11 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 2
     |:--|--:|
     | SV | 0.957 (0.957) |
     """
-    lines = [header, [":--" if i < left else "--:" for i in range(len(header))], *rows]
+    lines, first = [header, [":--" if i < left else "--:" for i in range(len(header))]], None
+    for row in rows:
+        again = once if row[0] == first else ()
+        lines.append(["" if i in again else cell for i, cell in enumerate(row)])
+        first = row[0]
     marked = [f"| {' | '.join(line)} |" for line in lines]
     marked[1] = marked[1].replace(" ", "")
     return "\n".join(marked)

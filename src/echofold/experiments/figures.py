@@ -1,13 +1,8 @@
-"""The figures of the paper, drawn from the schemes, the data sets and the experiments.
-
-The last shows the speed experiment: seconds of one k-fold cross-validation against the number of
-folds.
-"""
+"""The figures of the paper, drawn from the schemes, the data sets and the experiments."""
 
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -15,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot, rc_context
+from matplotlib.lines import Line2D
 
 from echofold import (
     Accumulative,
@@ -29,7 +26,7 @@ from echofold import (
 )
 from echofold._machine.files import write_atomically
 from echofold.experiments import _tables as tables
-from echofold.experiments.paper import generative
+from echofold.experiments.paper import generative, speed
 from echofold.metrics import nrmse
 from echofold.plots._style import BLUE, GREEN, ORANGE, VERMILION
 
@@ -44,8 +41,6 @@ STYLE: dict[Any, Any] = {
 
 def run(out: Path, quiet: bool = False) -> list[Path]:
     """Draw every figure as PNG and SVG."""
-    from matplotlib import pyplot, rc_context
-
     say, files = tables.Say(quiet), []
     makers: dict[str, Callable[[], Any]] = {
         "figure1_data_splits": data_splits,
@@ -70,13 +65,6 @@ def run(out: Path, quiet: bool = False) -> list[Path]:
     return files
 
 
-def _subplots(*shape: int, **options: Any) -> Any:
-    """A new figure and its axes."""
-    from matplotlib import pyplot
-
-    return pyplot.subplots(*shape, **options)
-
-
 def _bars(ax: Any, row: float, parts: list[tuple[float, float]], colour: str, label=None) -> None:
     """Intervals as bars in one row, with thin white edges between them."""
     ax.broken_barh(
@@ -87,7 +75,7 @@ def _bars(ax: Any, row: float, parts: list[tuple[float, float]], colour: str, la
 
 def data_splits() -> Any:
     """Figure 1: how data are divided, from all of them to leave-one-out."""
-    figure, ax = _subplots(figsize=(6.4, 3.0))
+    figure, ax = pyplot.subplots(figsize=(6.4, 3.0))
     n, washout, test = 60, 6, 10
     end = washout + n
 
@@ -129,7 +117,7 @@ def schemes() -> Any:
         f"{k}-fold walk-forward validation (FV)": WalkForward(k, **half),
         f"{k}-step walk-forward validation (FV)": WalkForward(k, valid=24, **half),
     }
-    figure, axes = _subplots(3, 2, figsize=(6.8, 4.6), sharex=True, sharey=True)
+    figure, axes = pyplot.subplots(3, 2, figsize=(6.8, 4.6), sharex=True, sharey=True)
     for ax, (title, scheme) in zip(axes.flat, drawn.items(), strict=True):
         plots.splits(scheme, n, ax=ax)
         handles, labels = ax.get_legend_handles_labels()
@@ -147,9 +135,7 @@ def schemes() -> Any:
 
 def series() -> Any:
     """Figure 3: the four series with their test intervals."""
-    from matplotlib.lines import Line2D
-
-    figure, axes = _subplots(4, 1, figsize=(6.4, 6.4))
+    figure, axes = pyplot.subplots(4, 1, figsize=(6.4, 6.4))
     for ax, (name, lengths) in zip(axes, generative.SERIES.items(), strict=True):
         data = getattr(datasets, f"load_{name}")()
         start, values = lengths.washout + lengths.pairs + 1, data.data
@@ -207,7 +193,7 @@ def _candidate_rows(model: ESNForecaster, found: Any, y, test) -> list[dict[str,
 
 def validation_test(frame: pd.DataFrame) -> Any:
     """Figure 4: test against validation error of every candidate, for SV and FV."""
-    figure, axes = _subplots(
+    figure, axes = pyplot.subplots(
         len(DRAWS), 2, figsize=(6.8, 3.4 * len(DRAWS)), sharex=True, sharey=True, squeeze=False
     )
     titles = {"SV": "SV, retrained", "FV": "k-step FV, averaged"}
@@ -242,7 +228,8 @@ def ecg() -> Any:
     rate = data.sampling_rate
     at = slice(premature - int(3.2 * rate), premature + int(3.2 * rate))
     seconds = np.arange(at.start, at.stop) / rate
-    figure, (upper, lower) = _subplots(2, 1, figsize=(6.4, 3.2), sharex=True, height_ratios=(3, 1))
+    figure, axes = pyplot.subplots(2, 1, figsize=(6.4, 3.2), sharex=True, height_ratios=(3, 1))
+    upper, lower = axes
     upper.plot(seconds, data.signal[at, 0], color=BLUE, linewidth=0.9)
     lower.plot(seconds, datasets.beat_target(data, fade=10)[at], color=VERMILION, linewidth=0.9)
     peak = data.signal[premature, 0]
@@ -253,7 +240,7 @@ def ecg() -> Any:
     )  # fmt: skip
     upper.set_ylabel("input, mV")
     lower.set(xlabel="seconds from the beginning of the record", ylabel="target")
-    for ax in (upper, lower):
+    for ax in axes:
         ax.margins(x=0)
     figure.align_ylabels()
     return figure
@@ -264,7 +251,7 @@ def speed_curves(out: Path, quiet: bool) -> Any:
     if not (out / "speed.csv").exists():
         speed.run(out, quiet=quiet)
     frame = pd.read_csv(out / "speed.csv", comment="#", **tables.EXACT)
-    figure, axes = _subplots(1, 2, figsize=(6.8, 3.2))
+    figure, axes = pyplot.subplots(1, 2, figsize=(6.8, 3.2))
     looks = {
         "naive": ("naive", GREY, "s"), "small_k": ("small k", ORANGE, "o"),
         "large_k": ("large k", BLUE, "^"), "auto": ("automatic choice", VERMILION, "."),
@@ -283,64 +270,3 @@ def speed_curves(out: Path, quiet: bool) -> Any:
     axes[0].set_ylabel("seconds")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return figure
-
-
-class Speed:
-    """Seconds of one k-fold cross-validation, for numbers of folds and every algorithm.
-
-    Random data, validated in generative mode, with small and large reservoirs. "Naive" refits
-    every split from its own rows, with the states computed once. Where an algorithm takes much
-    longer than the others it is not measured; its cost goes on in a line.
-    """
-
-    PAIRS = 1260
-    UNITS = (50, 500)
-    FOLDS = (2, 3, 5, 10, 20, 42, 90, 210, 420, 1260)
-    UP_TO = {("naive", 50): 420, ("naive", 500): 20, ("small_k", 500): 42}  # folds
-    ALGORITHMS = ("naive", "small_k", "large_k", "auto")
-
-    def seconds(self, units: int, k: int, algorithm: str, draws: int) -> list[float]:
-        """Times of one cross-validation with different data, after one to compile."""
-        taken = []
-        for seed in range(draws + 1):
-            y = np.random.RandomState(seed).rand(self.PAIRS + 1)
-            model = ESNForecaster(units, washout=0, scale=None, random_state=seed)
-            began = time.perf_counter()
-            cross_validate(model, y, cv=KFold(k), ridge=1e-4, algorithm=algorithm)
-            taken.append(time.perf_counter() - began)
-        return taken[1:]
-
-    def run(self, out: Path, draws: int = 5, quiet: bool = False) -> list[Path]:
-        """Measure what is missing, and write the table."""
-        say, keys = tables.Say(quiet), ("units", "k", "algorithm")
-        rows = tables.Rows(out / "speed.csv", {"pairs": self.PAIRS}, keys, say)
-        for units, k in product(self.UNITS, self.FOLDS):
-            missing = [
-                algorithm for algorithm in self.ALGORITHMS
-                if k <= self.UP_TO.get((algorithm, units), self.PAIRS)
-                and not len(rows.where(units=units, k=k, algorithm=algorithm))
-            ]  # fmt: skip
-            for algorithm in missing:
-                taken = self.seconds(units, k, algorithm, draws)
-                row = {"seconds": float(np.median(taken)), "fastest": min(taken)}
-                rows.add([{"units": units, "k": k, "algorithm": algorithm} | row])
-            if missing:
-                say(f"speed, {units} units, {k} folds: finished", timed=True)
-        return [rows.path, tables.write(out / "speed.md", self.describe(rows.frame))]
-
-    def describe(self, frame: pd.DataFrame) -> str:
-        """Milliseconds for every reservoir, number of folds and algorithm."""
-        table = frame.pivot(index=["units", "k"], columns="algorithm", values="seconds")
-        lines = [
-            [*map(str, place), *("" if np.isnan(s) else f"{1e3 * s:.1f}" for s in times)]
-            for place, times in table[list(self.ALGORITHMS)].iterrows()
-        ]
-        return tables.page(
-            "Speed experiment",
-            "Milliseconds of one k-fold cross-validation in generative mode, "
-            f"{self.PAIRS} pairs, median over draws.",
-            tables.markdown(["units", "folds", *self.ALGORITHMS], lines, left=0),
-        )
-
-
-speed = Speed()

@@ -1,4 +1,4 @@
-"""The three tables of the paper, by the search that it describes, beside the printed numbers.
+"""The tables of the paper, by the search that it describes, beside the numbers printed there.
 
 M. Lukoševičius and A. Uselis, "Efficient Implementations of Echo State Network Cross-Validation",
 Cognitive Computation (2021), doi 10.1007/s12559-021-09849-2. All errors are NRMSE. The names of
@@ -8,10 +8,11 @@ final models are ours ("average" of the single split of SV is the paper's "As is
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from echofold import (
     KFold,
     SingleSplit,
     WalkForward,
+    cross_validate,
 )
 from echofold import datasets as data
 from echofold.experiments import _tables as tables
@@ -46,9 +48,39 @@ def _in_unit(values: Any, every: np.ndarray) -> np.ndarray:
 
 
 class Searched(tables.Experiment):
-    """A table of final models, which the winners of one search with all draws become."""
+    """A table of final models, which the winners of one search with all draws become.
 
+    ``task(name)`` is the search, with all schemes, what it is fitted on, and what measures the test
+    error of a model; ``name`` is that of a series, if there are several.
+    """
+
+    SERIES: dict[str, Any] = {}
     FINALS: tuple[str, ...]
+
+    def compute(self: Any, rows: tables.Rows, draws: int, schemes: list[str], datasets=()) -> None:
+        """Search by the schemes that are missing, one series after the other."""
+        for name in datasets or self.SERIES or [""]:
+            label, part = ", ".join(filter(None, (self.name, name))), {"dataset": name}
+            part = part if name else {}
+            missing = rows.missing(schemes, range(1, draws + 1), **part)
+            if not missing:
+                rows.say(f"{label}: finished before")
+                continue
+            kept = label.replace(", ", "-")
+            with tables.checkpoint(rows.path.parent, kept, missing, draws) as path:
+                search, given, error = self.task(name)
+                search.set_params(
+                    cv={one: search.cv[one] for one in missing}, n_draws=draws, select="draw",
+                    final="average", random_state=1, checkpoint=path,
+                    progress=False if rows.say.quiet else "auto",
+                )  # fmt: skip
+                with tables.expecting_collinear_states():
+                    search.fit(*given)
+                rows.say(f"{label}: searched", timed=True)
+                # All at once: which schemes are missing also names the checkpoint.
+                errors = self.final_errors(search, missing, draws, error)
+                rows.add(part | row for row in errors)
+            rows.say(f"{label}: finished", timed=True)
 
     def final_errors(
         self, found: ESNSearchCV, schemes: list[str], draws: int, error: Callable[[Any], float]
@@ -108,11 +140,6 @@ class Lengths:
         y, end = _in_unit(values, values), self.washout + self.pairs + 1
         return y[:end], y[end : end + self.valid]
 
-    def error(self, name: str, model: Any) -> float:
-        """That of a forecast of the values to test on."""
-        _, test = self.parts(name)
-        return nrmse(test, model.forecast(len(test)))
-
 
 class Generative(Searched):
     """The generative experiment: four series, ten schemes and gaps, three final models.
@@ -171,31 +198,14 @@ class Generative(Searched):
             self.AS_PUBLISHED: longer,
         }
 
-    def search(self, name: str, schemes: list[str], draws: int, **options: Any) -> ESNSearchCV:
-        """Search one series by several schemes at once, every draw by itself."""
+    def task(self, name: str) -> tuple[ESNSearchCV, tuple, Callable[[Any], float]]:
+        """Forecasts of a series, tested on the values after it."""
         s = self.SERIES[name]
-        by_name = self.schemes_of(s)
+        y, test = s.parts(name)
         model = ESNForecaster(50, washout=s.washout, scale=None, penalize_bias=True)
-        return ESNSearchCV(
-            model, self.SPACE, cv={one: by_name[one] for one in schemes}, n_draws=draws,
-            select="draw", final="average", random_state=1, prune=s.valid >= PRUNE_FROM, **options,
-        ).fit(s.parts(name)[0])  # fmt: skip
-
-    def compute(self, rows: tables.Rows, draws: int, schemes: list[str], datasets=None) -> None:
-        """Search the series of which schemes are missing."""
-        for name in datasets or self.SERIES:
-            missing = rows.missing(schemes, range(1, draws + 1), dataset=name)
-            if not missing:
-                rows.say(f"generative, {name}: finished before")
-                continue
-            with tables.checkpoint(rows.path.parent, f"generative-{name}", missing, draws) as path:
-                with tables.expecting_collinear_states():
-                    options = {"checkpoint": path, "progress": rows.say.progress}
-                    found = self.search(name, missing, draws, **options)
-                error = partial(self.SERIES[name].error, name)
-                errors = self.final_errors(found, missing, draws, error)
-                rows.add({"dataset": name} | row for row in errors)
-            rows.say(f"generative, {name}: finished", timed=True)
+        pruned = s.valid >= PRUNE_FROM
+        search = ESNSearchCV(model, self.SPACE, cv=self.schemes_of(s), prune=pruned)
+        return search, (y,), lambda model: nrmse(test, model.forecast(len(test)))
 
     def line(self, cell: pd.DataFrame, scheme: str, final: str, dataset: str) -> dict[str, Any]:
         """Means over draws beside the published ones; "FV _V" has none, see above."""
@@ -206,29 +216,22 @@ class Generative(Searched):
     def describe(self, table: pd.DataFrame, draws: int) -> str:
         """The table as in the paper, how much of it was reproduced, and why the rest was not."""
         names = [name for name in self.SERIES if name in set(table.dataset)]
-        cells = {(row.scheme, row.final, row.dataset): row for row in table.itertuples()}
-        lines, before = [], ""
-        for scheme, final in dict.fromkeys((scheme, final) for scheme, final, _ in cells):
-            first = scheme != before
-            line = [scheme if first else "", final]
+        lines = []
+        for place, cells in table.groupby(["scheme", "final"], sort=False):
+            line, rows = [*place], {row.dataset: row for row in cells.itertuples()}
             for name in names:
-                row = cells.get((scheme, final, name))
-                if row is None:
-                    line += ["", ""]
-                    continue
-                valid = tables.with_published(row.validation, row.validation_published, WITHIN)
-                line += [
-                    valid if first else "",
+                row = rows.get(name)
+                line += ["", ""] if row is None else [
+                    tables.with_published(row.validation, row.validation_published, WITHIN),
                     tables.with_published(row.test, row.test_published, WITHIN),
-                ]
+                ]  # fmt: skip
             lines.append(line)
-            before = scheme
         header = [f"{name}, {which}" for name, which in product(names, ("valid", "test"))]
         return tables.page(
             "Generative experiment",
             f"Mean NRMSE over {draws} draws, ours (published); * where they differ by more than "
             f'{WITHIN}. For SV, "average" is the model as it was validated.',
-            tables.markdown(["validation", "final", *header], lines),
+            tables.markdown(["validation", "final", *header], lines, once=range(0, 9, 2)),
             self._reproduced(table, draws),
             f"The published row FV _V is the one called {self.AS_PUBLISHED!r} here: its windows "
             "were lengthened backwards by the gap, and no gap lies before the validation interval.",
@@ -307,38 +310,19 @@ class Output(Searched):
             ]
         return found
 
-    def search(self, schemes: list[str], draws: int, X, y, **options: Any) -> ESNSearchCV:
-        """Search by several schemes at once, every draw by itself."""
-        model = ESNRegressor(50, washout=self.WASHOUT, scale=None, output_range=(0, 1))
-        by_name, end = self.schemes_of(), self.WASHOUT + self.ROWS
-        return ESNSearchCV(
-            model, self.SPACE, cv={one: by_name[one] for one in schemes}, n_draws=draws,
-            select="draw", final="average", random_state=1,
-            algorithm="small_k",  # one set of moments serves all schemes
-            **options,
-        ).fit(X[:end], y[:end])  # fmt: skip
-
-    def compute(self, rows: tables.Rows, draws: int, schemes: list[str]) -> None:
-        """Search by the schemes that are missing."""
-        missing = rows.missing(schemes, range(1, draws + 1))
-        if not missing:
-            rows.say("output: finished before")
-            return
-
-        def error(model: ESNRegressor) -> float:
-            return nrmse(y[test], model.predict(X[test], start="last"))
-
+    def task(self, _: str) -> tuple[ESNSearchCV, tuple, Callable[[Any], float]]:
+        """Marks of the first rows of the record, tested on those after them."""
         ecg, end = data.load_ecg(), self.WASHOUT + self.ROWS
-        test = slice(end, end + self.TEST)
         X, y = _in_unit(ecg.signal[:, :1], ecg.signal[:, 0]), data.beat_target(ecg, fade=10)
-        with tables.checkpoint(rows.path.parent, "output", missing, draws) as path:
-            with tables.expecting_collinear_states():
-                options = {"checkpoint": path, "progress": rows.say.progress}
-                found = self.search(missing, draws, X, y, **options)
-            rows.say("output: searched", timed=True)
-            # All at once: which schemes are missing also names the checkpoint.
-            rows.add(self.final_errors(found, missing, draws, error))
-        rows.say("output: finished", timed=True)
+        test = slice(end, end + self.TEST)
+        model = ESNRegressor(50, washout=self.WASHOUT, scale=None, output_range=(0, 1))
+        # By this algorithm one set of moments serves all schemes.
+        search = ESNSearchCV(model, self.SPACE, cv=self.schemes_of(), algorithm="small_k")
+        return (
+            search,
+            (X[:end], y[:end]),
+            lambda model: nrmse(y[test], model.predict(X[test], start="last")),
+        )
 
     def line(self, cell: pd.DataFrame, scheme: str, final: str) -> dict[str, Any]:
         """Means and deviations over draws beside the published ones."""
@@ -354,21 +338,17 @@ class Output(Searched):
 
     def describe(self, table: pd.DataFrame, draws: int) -> str:
         """The table as in the paper, and why it differs."""
-        lines, before = [], ""
+        lines = []
         for row in table.itertuples():
             valid = tables.with_published(row.validation, row.validation_published)
             chosen = f"{row.chosen}, {row.chosen_times} of {draws} ({row.chosen_published})"
-            line = [row.scheme, row.final, valid, tables.plus_minus(row, "test"), chosen]
-            if row.scheme == before:
-                line[0] = line[2] = line[4] = ""
-            lines.append(line)
-            before = row.scheme
+            lines.append([row.scheme, row.final, valid, tables.plus_minus(row, "test"), chosen])
         header = ["scheme", "final", "validation", "test", "leak, radius, ridge most often chosen"]
         return tables.page(
             "Time series output experiment",
             f"Mean NRMSE (± standard deviation) over {draws} draws, ours (published). For SV, "
             '"average" is the model as it was validated, and "best" is the same.',
-            tables.markdown(header, lines),
+            tables.markdown(header, lines, once=(0, 2, 4)),
             "States of this task are so nearly collinear that the normal equations behind the "
             "published numbers return noise for a small ridge; solved soundly, the same grid on "
             "the same data holds better models, with small radii and no ridge, and finds them.",
@@ -476,4 +456,66 @@ class Classification(tables.Experiment):
         )
 
 
+# --- seconds --------------------------------------------------------------------------------------
+
+
+class Speed:
+    """Seconds of one k-fold cross-validation, for numbers of folds and every algorithm.
+
+    Random data, validated in generative mode, with small and large reservoirs. "Naive" refits
+    every split from its own rows, with the states computed once. Where an algorithm takes much
+    longer than the others it is not measured; its cost goes on in a line.
+    """
+
+    PAIRS = 1260
+    UNITS = (50, 500)
+    FOLDS = (2, 3, 5, 10, 20, 42, 90, 210, 420, 1260)
+    UP_TO = {("naive", 50): 420, ("naive", 500): 20, ("small_k", 500): 42}  # folds
+    ALGORITHMS = ("naive", "small_k", "large_k", "auto")
+
+    def seconds(self, units: int, k: int, algorithm: str, draws: int) -> list[float]:
+        """Times of one cross-validation with different data, after one to compile."""
+        taken = []
+        for seed in range(draws + 1):
+            y = np.random.RandomState(seed).rand(self.PAIRS + 1)
+            model = ESNForecaster(units, washout=0, scale=None, random_state=seed)
+            began = time.perf_counter()
+            cross_validate(model, y, cv=KFold(k), ridge=1e-4, algorithm=algorithm)
+            taken.append(time.perf_counter() - began)
+        return taken[1:]
+
+    def run(self, out: Path, draws: int = 5, quiet: bool = False) -> list[Path]:
+        """Measure what is missing, and write the table."""
+        say, keys = tables.Say(quiet), ("units", "k", "algorithm")
+        rows = tables.Rows(out / "speed.csv", {"pairs": self.PAIRS}, keys, say)
+        for units, k in product(self.UNITS, self.FOLDS):
+            missing = [
+                algorithm for algorithm in self.ALGORITHMS
+                if k <= self.UP_TO.get((algorithm, units), self.PAIRS)
+                and not len(rows.where(units=units, k=k, algorithm=algorithm))
+            ]  # fmt: skip
+            for algorithm in missing:
+                taken = self.seconds(units, k, algorithm, draws)
+                row = {"seconds": float(np.median(taken)), "fastest": min(taken)}
+                rows.add([{"units": units, "k": k, "algorithm": algorithm} | row])
+            if missing:
+                say(f"speed, {units} units, {k} folds: finished", timed=True)
+        return [rows.path, tables.write(out / "speed.md", self.describe(rows.frame))]
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Milliseconds for every reservoir, number of folds and algorithm."""
+        table = frame.pivot(index=["units", "k"], columns="algorithm", values="seconds")
+        lines = [
+            [*map(str, place), *("" if np.isnan(s) else f"{1e3 * s:.1f}" for s in times)]
+            for place, times in table[list(self.ALGORITHMS)].iterrows()
+        ]
+        return tables.page(
+            "Speed experiment",
+            "Milliseconds of one k-fold cross-validation in generative mode, "
+            f"{self.PAIRS} pairs, median over draws.",
+            tables.markdown(["units", "folds", *self.ALGORITHMS], lines, left=0),
+        )
+
+
 generative, output, classification = Generative(), Output(), Classification()
+speed = Speed()

@@ -56,7 +56,7 @@ def climate(result: Any, *, ax: Any = None, output: int | None = None) -> Any:
         name = name_of(result.names, row if outputs > 1 else None)
         _spectra(left, result, row)
         _histograms(right, result, row, name)
-    style.legend_above(panels[0, 0])
+    style.finished(panels[0, 0])
     for left in panels[:-1, 0]:
         left.set_xlabel("")
     if ax is None and output is None and outputs > len(shown):
@@ -146,9 +146,7 @@ def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
         course = style.thinned(result.times, result.history[:, place])
         ax.plot(*course, color=color, linewidth=1.3, label=name)
     _limit(ax, result.history[len(result.history) // BEGINNING :, :shown])
-    ax.set(xlim=(0, result.times[-1]), xlabel="time", ylabel="exponent")
-    style.plain_numbers(ax.yaxis)
-    return style.legend_above(ax)
+    return style.finished(ax, "y", xlim=(0, result.times[-1]), xlabel="time", ylabel="exponent")
 
 
 def _named(exponents: np.ndarray, place: int) -> str:

@@ -61,11 +61,10 @@ def error_by_step(search_or_estimator: Any, *, ax: Any = None) -> Any:
         style.band(ax, steps, low, high, "middle half of |error|")
     if not np.isfinite(error).all():
         style.note(ax, "steps at which a run diverged are left out")
-    ax.set(xlim=(0, horizon + 1), xlabel="steps ahead", ylabel="validation error")
     ax.set_ylim(bottom=0)
-    style.plain_numbers(ax.yaxis)
     style.whole_numbers(ax)
-    return style.legend_above(ax)
+    labels = {"xlabel": "steps ahead", "ylabel": "validation error"}
+    return style.finished(ax, "y", xlim=(0, horizon + 1), **labels)
 
 
 def error_growth(
@@ -111,8 +110,8 @@ def error_growth(
     if np.isinf(quantiles).any():
         style.note(ax, "where runs diverge, nothing is drawn")
     style.suit(ax, "y", shown)
-    ax.set(xlim=(0, steps[-1]), xlabel=unit, ylabel="error / spread of the series")
-    return style.legend_above(ax)
+    labels = {"xlabel": unit, "ylabel": "error / spread of the series"}
+    return style.finished(ax, xlim=(0, steps[-1]), **labels)
 
 
 def horizons(
@@ -161,10 +160,8 @@ def horizons(
                 middle, color=style.VERMILION, linewidth=1.5, label=f"median {short(middle)}"
             )
     style.note_lost(ax, np.isfinite(values))
-    ax.set(xlabel=name if unit is None else unit, ylabel="forecasts")
-    style.plain_numbers(ax.xaxis)
     ax.yaxis.get_major_locator().set_params(integer=True)
-    return style.legend_above(ax)
+    return style.finished(ax, "x", xlabel=name if unit is None else unit, ylabel="forecasts")
 
 
 def _quantiles(values: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:

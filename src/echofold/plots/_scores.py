@@ -56,7 +56,7 @@ def scores_of(source: Any, scheme: str | None) -> Scores:
         results = {None: source}
     dataset = results[scheme_in(results, scheme)]
     name = getattr(dataset, "attrs", {}).get("metric")
-    if name is None or name not in dataset:
+    if name is None or name not in dataset or "ridge" not in dataset.dims:
         raise TypeError(
             f"got {type(source).__name__}, expected a fitted ESNSearchCV, its results_, or what "
             "cross_validate returns."
@@ -120,8 +120,7 @@ def validation_test(validation: Any, test: Any, *, chosen: Any = None, ax: Any =
     style.suit(ax, "x", x[shown])
     style.suit(ax, "y", y[shown])
     style.note_lost(ax, shown)
-    ax.set(xlabel="validation error", ylabel="test error")
-    return style.legend_above(ax)
+    return style.finished(ax, xlabel="validation error", ylabel="test error")
 
 
 def _place(chosen: Any, errors: np.ndarray) -> int:
@@ -197,8 +196,7 @@ def ridge_path(
         )  # fmt: skip
     style.note_lost(ax, np.isfinite(mean))
     style.suit(ax, "y", np.concatenate([mean, low, high]))
-    ax.set(xlabel="ridge", ylabel=f"validation {scores.metric}")
-    return style.legend_above(ax)
+    return style.finished(ax, xlabel="ridge", ylabel=f"validation {scores.metric}")
 
 
 def _ridge_axis(ax: Any, ridge: np.ndarray) -> np.ndarray:
@@ -265,7 +263,10 @@ def surface(
     best = int(cost.argmin())
     grid = 2 * len(np.unique(at_y * len(values_x) + at_x)) >= lowest.size
     if grid:
-        drawn = _cells(ax, scores.sign * lowest, colours)
+        ax.set_facecolor(style.PALE)
+        sides = [np.arange(len(values) + 1) - 0.5 for values in (values_x, values_y)]
+        cells = np.ma.masked_invalid(scores.sign * lowest)
+        drawn = ax.pcolormesh(*sides, cells, rasterized=cells.size > style.MANY, **colours)
         _ticks(ax.xaxis, values_x)
         _ticks(ax.yaxis, values_y)
         place = (at_x[best], at_y[best])
@@ -277,7 +278,13 @@ def surface(
     if not np.isfinite(lowest).all() and (grid or len(reached) < len(error)):
         ax.plot([], [], "s", color=style.PALE, label="not finite, dropped or not tried")
     if len(reached):
-        _mark_best(ax, place, f"{scores.best_word}: {short(float(error[best]))}")
+        from matplotlib.patheffects import withStroke
+
+        seen = [withStroke(linewidth=4, foreground="white")]  # on any colour
+        ax.plot(
+            *place, "o", markersize=12, markeredgewidth=1.5, color="none", markeredgecolor="black",
+            path_effects=seen, label=f"{scores.best_word}: {short(float(error[best]))}",
+        )  # fmt: skip
         capped = reached.max() > colours["norm"].vmax
         bar = ax.figure.colorbar(drawn, ax=ax, extend="max" if capped else "neither")
         bar.set_label(f"{scores.metric}, mean over splits")
@@ -286,8 +293,7 @@ def surface(
             style.logarithmic(bar.ax, "y")
         else:
             style.plain_numbers(bar.ax.yaxis)
-    ax.set(xlabel=x, ylabel=y)
-    return style.legend_above(ax)
+    return style.finished(ax, xlabel=x, ylabel=y)
 
 
 def _points(scores: Scores, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -301,15 +307,12 @@ def _points(scores: Scores, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.
             )
     if x == y:
         raise ValueError(f"x and y are both {x!r}; give two different hyper-parameters.")
+    cost = scores.cost(False)
     if "ridge" not in (x, y):
-        cost = scores.cost(scores.ridge_per_split).min(axis=1)
-        return scores.found[x].values, scores.found[y].values, cost
-    cost, ridge = scores.cost(False), scores.found.ridge.values
+        cost = scores.cost(scores.ridge_per_split).min(axis=1, keepdims=True)
     across, up = (
-        np.tile(ridge, len(cost))
-        if name == "ridge"
-        else np.repeat(scores.found[name].values, len(ridge))
-        for name in (x, y)
+        np.broadcast_to(values if name == "ridge" else values[:, None], cost.shape).ravel()
+        for name, values in ((name, scores.found[name].values) for name in (x, y))
     )
     return across, up, cost.ravel()
 
@@ -324,24 +327,6 @@ def _norm(reached: np.ndarray) -> Any:
         # A few that nearly diverge would take all colours from those worth comparing.
         top = max(3 * low, float(np.quantile(reached, 0.8)))
     return (LogNorm if 0 < 10 * low < top else Normalize)(low, top)
-
-
-def _mark_best(ax: Any, place: tuple, label: str) -> None:
-    """A circle that can be seen on any colour."""
-    from matplotlib.patheffects import withStroke
-
-    ax.plot(
-        *place, "o", markersize=12, markeredgewidth=1.5, color="none", markeredgecolor="black",
-        path_effects=[withStroke(linewidth=4, foreground="white")], label=label,
-    )  # fmt: skip
-
-
-def _cells(ax: Any, lowest: np.ndarray, colours: dict[str, Any]) -> Any:
-    """A cell for every pair of values."""
-    up, across = (np.arange(size + 1) - 0.5 for size in lowest.shape)
-    ax.set_facecolor(style.PALE)
-    hidden = np.ma.masked_invalid(lowest)
-    return ax.pcolormesh(across, up, hidden, rasterized=lowest.size > style.MANY, **colours)
 
 
 def _cloud(

@@ -145,9 +145,7 @@ def outputs_over_series(
         style.note(ax, f"{lost} of {len(begins)} diverge")
     _limits(ax, y[start:stop], values)
     label_time(ax, table.index)
-    ax.set_ylabel(style.as_label(column_name(table, output)))
-    style.plain_numbers(ax.yaxis)
-    return style.legend_above(ax)
+    return style.finished(ax, "y", ylabel=style.as_label(column_name(table, output)))
 
 
 def forecast(
@@ -208,8 +206,7 @@ def forecast(
     if not np.isfinite(values).all():
         style.note(ax, "the forecast diverges")
     label_time(ax, index)
-    style.plain_numbers(ax.yaxis)
-    return style.legend_above(ax)
+    return style.finished(ax, "y")
 
 
 def column_name(table: Table, output: int) -> str:

@@ -53,10 +53,10 @@ def splits(scheme: Any, n: int, *, ax: Any = None) -> Any:
     # Half as high where training rows lie below.
     _bars(ax, valid, height if found.held_out else height / 2, "validation", style.VERMILION, line)
     some = "" if len(shown) == count else f" ({len(shown)} of {count})"
-    ax.set(xlim=(0, n), ylim=(count + 0.5, 0.5), xlabel="row", ylabel=f"split{some}")
     ax.yaxis.get_major_locator().set_params(integer=True, nbins=6, min_n_ticks=1)
     style.whole_numbers(ax)
-    return style.legend_above(ax)
+    limits: dict[str, Any] = {"xlim": (0, n), "ylim": (count + 0.5, 0.5)}
+    return style.finished(ax, **limits, xlabel="row", ylabel=f"split{some}")
 
 
 def _bars(

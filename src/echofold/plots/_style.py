@@ -58,8 +58,14 @@ def whole_numbers(ax: Any) -> None:
     )
 
 
-def legend_above(ax: Any) -> Any:
-    """The axes with a legend over them, where it hides nothing, in as many columns as fit."""
+def finished(ax: Any, plain: str = "", **settings: Any) -> Any:
+    """The axes with labels and a legend over them, where it hides nothing and columns fit.
+
+    The axes named in ``plain``, as in "xy", are labelled with plain numbers.
+    """
+    ax.set(**settings)
+    for which in plain:
+        plain_numbers(getattr(ax, f"{which}axis"))
     _, labels = ax.get_legend_handles_labels()
     if labels:
         columns = min(len(labels), fitting(ax, 3 + max(map(len, labels))))

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from echofold._data.text import in_words, legible
+from echofold._data.text import figure, in_words, legible
 from echofold._machine.files import write_atomically
 from echofold.report._about import About
 
@@ -96,7 +96,7 @@ def render(model: Any, about: About) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["number"] = in_words
+    environment.filters |= {"number": in_words, "figure": figure}
     template, script = environment.from_string(_part("template.html.j2")), _part("sort.js")
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = template.render(**content, style=_part("style.css"), script=script, allowed=allowed)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from echofold._data.dates import written
 from echofold._data.season import detected_season
-from echofold._data.tables import Table, write
-from echofold._data.text import count, in_words, inflected
+from echofold._data.tables import Table
+from echofold._data.text import count, in_words, inflected, legible
 from echofold._models.ensemble import is_ensemble
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._search.final_models import ValidationOutputs
@@ -72,17 +75,15 @@ class About:
 class Ahead:
     """A forecast to tell of, beside plain ones.
 
-    ``y`` is the series as it was given, ``table`` the same in numbers. ``forecast`` is None if it
-    needs inputs that are not known. ``plain`` has ``(horizon, outputs)`` by name, ``errors`` their
-    mean errors where ``own`` was measured; ``given`` names what the forecast is. ``past`` are
-    forecasts of past stretches; ``members`` of an `AutoForecaster` have a name, a weight and an
-    error each.
+    ``table`` is the series in numbers. ``forecast`` is None if it needs inputs that are not known.
+    Plain forecasts repeat after ``seasons``; ``errors`` are their mean errors where ``own`` was
+    measured. ``given`` names what the forecast is. ``past`` are forecasts of past stretches;
+    ``members`` of an `AutoForecaster` have a name, a weight and an error each.
     """
 
-    y: Any
     table: Table
     forecast: Forecast | None
-    plain: dict[str, np.ndarray]
+    seasons: Sequence[int]
     errors: dict[str, float]
     own: float | None
     metric: Any
@@ -93,12 +94,33 @@ class Ahead:
     members: list[dict[str, Any]] = field(default_factory=list)
     together: float | None = None
 
-    @property
+    @cached_property
     def nearest(self) -> dict[str, np.ndarray]:
-        """The plain forecasts with the lowest errors, for pictures; the first if none is known."""
-        costs = {name: self.metric.cost(self.errors.get(name, 0.0)) for name in self.plain}
+        """Plain forecasts ``(horizon, outputs)`` with the lowest errors; the first if none has."""
+        assert self.forecast is not None
+        end, horizon = np.array([len(self.table.values)]), len(self.forecast.mean)
+        columns = [plain_forecasts(one, self.seasons, end, horizon) for one in self.table.values.T]
+        costs = {name: self.metric.cost(self.errors.get(name, 0.0)) for name in columns[0]}
         best = [name for name in sorted(costs, key=lambda name: costs[name]) if name != self.given]
-        return {name: self.plain[name] for name in best[:DRAWN]}
+        return {name: np.column_stack([one[name][0] for one in columns]) for name in best[:DRAWN]}
+
+
+def forecast_table(forecast: Forecast, rows: int = 0, names: Sequence[str] = ("",)) -> pd.DataFrame:
+    """Steps, forecasts and ends of intervals as columns, for every one of the ``names``.
+
+    Steps without a name of their own are counted on from ``rows``.
+    """
+    frame, mean = forecast.to_frame().astype(float), forecast.mean
+    index = pd.RangeIndex(rows, rows + len(mean))
+    if isinstance(mean, pd.Series | pd.DataFrame):
+        index = mean.index
+    parts = frame.columns.get_level_values(-1)[: len(frame.columns) // len(names)]
+    frame.columns = [
+        f"{legible(name)} {part}" if len(names) > 1 else part for name in names for part in parts
+    ]
+    step = legible(str(index.name or "row"))
+    frame.insert(0, "date" if step in frame.columns else step, written(index))
+    return frame.reset_index(drop=True)
 
 
 def look_ahead(model: Any, about: About) -> Ahead:
@@ -112,16 +134,14 @@ def _of_recipe(model: Any, about: About) -> Ahead:
     forecast = about.forecast
     if forecast is None and (model.X_schema_ is None or about.X is not None):
         forecast = model.forecast(about.horizon, about.X)
-    plain = {} if forecast is None else _plain(table, model.seasons_, len(forecast.mean))
     measured = None
     if verdict.stretches:
         measured = (
             f"On past data means: {inflected(verdict.stretches, 'one stretch', '{} stretches')} "
             f"of {count(verdict.steps, 'step')}, each forecast from the values before it."
         )
-    y = write(table.values, table.schema, table.index)
     return Ahead(
-        y, table, forecast, plain, model.baselines_, verdict.error, resolve(verdict.metric),
+        table, forecast, model.seasons_, model.baselines_, verdict.error, resolve(verdict.metric),
         verdict.words, measured, model.given,
         ValidationOutputs(past.rows, past.truth[:, :, None], model.outputs_[:, :, None]),
         model.members_.reset_index().to_dict("records"), verdict.together,
@@ -130,13 +150,11 @@ def _of_recipe(model: Any, about: About) -> Ahead:
 
 def _of_search(search: Any, about: About) -> Ahead:
     """The forecast of a search; errors are those that `evaluate` measured."""
-    table, reader = given_series(search), search._reader
+    table = given_series(search)
     forecast = about.forecast or _forecast(search, about)
     seasons = tuple(about.seasons) if about.seasons is not None else _seasons(search, table)
-    plain = {} if forecast is None else _plain(table, seasons, len(forecast.mean))
     errors, own = _measured(search, table, seasons)
-    y = reader.data[0] if reader.data else reader.fit_params["y"]
-    metric, evaluation, measured = reader.metrics[0], search.evaluation_, None
+    metric, evaluation, measured = search._reader.metrics[0], search.evaluation_, None
     if own is not None:
         beginnings = count(evaluation.sizes["origin"], "shorter beginning")
         measured = (
@@ -154,9 +172,7 @@ def _of_search(search: Any, about: About) -> Ahead:
     past = validation_outputs(search)
     if is_ensemble(search.best_estimator_):
         past = replace(past, outputs=past.truth - search.best_estimator_.residuals_)
-    return Ahead(
-        y, table, forecast, plain, errors, own, metric, verdict, measured, "networks", past
-    )
+    return Ahead(table, forecast, seasons, errors, own, metric, verdict, measured, "networks", past)
 
 
 def _search_verdict(
@@ -172,13 +188,6 @@ def _search_verdict(
     best = min(errors, key=lambda name: metric.cost(errors[name]))
     words = f"{compared(own, errors[best], metric)} {phrase(best, table.index)}"
     return f"{words[0].upper()}{words[1:]}, the best plain forecast{held} on past data."
-
-
-def _plain(table: Table, seasons: Sequence[int], horizon: int) -> dict[str, np.ndarray]:
-    """Plain forecasts ``(horizon, outputs)`` of what follows."""
-    end = np.array([len(table.values)])
-    columns = [plain_forecasts(one, seasons, end, horizon) for one in table.values.T]
-    return {name: np.column_stack([one[name][0] for one in columns]) for name in columns[0]}
 
 
 def _forecast(search: Any, about: About) -> Forecast | None:

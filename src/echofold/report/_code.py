@@ -19,8 +19,8 @@ ELSEWHERE = ("estimator", "space", "random_state", "executor", "progress", "chec
 class Written:
     """Expressions for values, and the imports and remarks that they need."""
 
-    def __init__(self) -> None:
-        self.imports: dict[str, set[str]] = {"echofold": {"ESNSearchCV"}}
+    def __init__(self, *names: str) -> None:
+        self.imports: dict[str, set[str]] = {"echofold": {*names}}
         self.whole: set[str] = set()
         self.remarks: list[str] = []
 
@@ -56,11 +56,15 @@ class Written:
         expression = _bracketed(f"{name}(", given, ")", indent)
         return self._imported(type(value).__module__, name, expression)
 
-    def imported(self, module: str) -> list[str]:
-        """The lines that import what expressions use of a module."""
-        names = sorted(self.imports[module])
-        lines = [f"from {module} import {', '.join(names)}"] if names else []
-        return [f"import {module}", *lines] if module in self.whole else lines
+    def script(self, data: str, *lines: str) -> str:
+        """What expressions import, a word on the data, the remarks, and lines with expressions."""
+        head = []
+        for module in sorted(self.imports):
+            if module in self.whole:
+                head.append(f"import {module}")
+            if names := sorted(self.imports[module]):
+                head.append(f"from {module} import {', '.join(names)}")
+        return "\n".join([*head, "", f"# {data}", *self.remarks, *lines])
 
     def _listed(self, values: Any, name: str, indent: int) -> str:
         left, right = ("(", ",)" if len(values) == 1 else ")") if type(values) is tuple else "[]"
@@ -93,7 +97,7 @@ class Written:
 
 def code_of(search: Any, data: str) -> str:
     """Python that repeats the search; ``data`` describes what it was fitted on."""
-    written, reader = Written(), search._reader
+    written, reader = Written("ESNSearchCV"), search._reader
     lines = [written.call(search.estimator, 4), written.value(search.space_, "space", 4)]
     for name, value in given_params(search).items():
         if name not in ELSEWHERE:
@@ -104,34 +108,24 @@ def code_of(search: Any, data: str) -> str:
     named = [*reader.fit_params, *(["groups"] if reader.groups is not None else [])]
     names = [*search.estimator._task.data[: len(reader.data)], *named]
     arguments = [f"{name}={name}" if name in named else name for name in names]
-    return "\n".join(
-        [
-            *(line for module in sorted(written.imports) for line in written.imported(module)),
-            "", f"# {', '.join(names)}: {' '.join(data.split())}",
-            *written.remarks, "search = ESNSearchCV(", *(f"    {line}," for line in lines),
-            f").fit({', '.join(arguments)})",
-            f"print(search.best_params_)  # {' '.join(str(search.best_params_).split())}",
-            f"print(search.best_score_)  # {search.best_score_!r}",
-        ]
+    return written.script(
+        f"{', '.join(names)}: {' '.join(data.split())}",
+        "search = ESNSearchCV(", *(f"    {line}," for line in lines),
+        f").fit({', '.join(arguments)})",
+        f"print(search.best_params_)  # {' '.join(str(search.best_params_).split())}",
+        f"print(search.best_score_)  # {search.best_score_!r}",
     )  # fmt: skip
 
 
 def code_of_recipe(model: Any, ahead: Any) -> str:
     """Python that repeats an automatic forecast."""
     written = Written()
-    written.imports = {"echofold": set()}
-    call = written.call(model, 0)
-    known = ", X" if model.X_schema_ is not None else ""
-    return "\n".join(
-        [
-            *written.imported("echofold"),
-            "",
-            f"# y{known}: {len(ahead.table.values)} values",
-            *written.remarks,
-            f"model = {call}.fit(y{known})",
-            f"forecast = model.forecast({'X=...' if known else ''})",
-            f"print(model.verdict_)  # {model.verdict_}",
-        ]
+    call, known = written.call(model, 0), ", X" if model.X_schema_ is not None else ""
+    return written.script(
+        f"y{known}: {len(ahead.table.values)} values",
+        f"model = {call}.fit(y{known})",
+        f"forecast = model.forecast({'X=...' if known else ''})",
+        f"print(model.verdict_)  # {model.verdict_}",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
+from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
@@ -41,7 +42,7 @@ def details(search: Any) -> dict[str, Any]:
         "data": data,
         "best": _best(search, first),
         "condition": _condition(search, first),
-        "warnings": [*_trouble(search), *_flattery(search, first), *_edges(search, first)],
+        "warnings": [*_warnings(search, first), *_edges(search, first)],
         "versions": _versions(),
         "code": code_of(search, data["described"]),
     }
@@ -49,12 +50,11 @@ def details(search: Any) -> dict[str, Any]:
 
 def without_search(ahead: Any) -> dict[str, Any]:
     """The same of a forecast that no networks were searched for."""
-    facts, described = _facts(ahead.table, [])
     return {
         "metric": ahead.metric.name,
         "winner": None,
         "warnings": [],
-        "data": _columns_of(ahead.table, facts, described),
+        "data": _columns_of(ahead.table, []),
         "versions": _versions(),
     }
 
@@ -80,22 +80,17 @@ def _series(search: Any) -> dict[str, Any]:
             facts.append(("Given as", ", ".join(map(str, given.names[:COLUMNS])) + more))
     facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
     facts.append(("Split by schemes", f"{problem.rows} rows"))
-    return _columns_of(table, *_facts(table, facts))
+    return _columns_of(table, facts)
 
 
-def _facts(table: Any, facts: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], str]:
-    """What is missing of a table, and where it begins and ends; its size in words."""
+def _columns_of(table: Any, facts: list[tuple[str, str]]) -> dict[str, Any]:
+    """Facts, what is missing, where a table begins and ends, and the range of every column."""
     text = count(len(table.values), "row")
     if missing := int(np.isnan(table.values).sum()):
         facts = [*facts, ("Missing", f"{missing} of {table.values.size} values")]
     if table.index is not None:  # of dates, without their midnight
         ends = " to ".join(str(table.index[i]).removesuffix(" 00:00:00") for i in (0, -1))
         facts, text = [*facts, ("Index", ends)], f"{text}, {ends}"
-    return facts, text
-
-
-def _columns_of(table: Any, facts: list[tuple[str, str]], described: str) -> dict[str, Any]:
-    """Facts and the range of every column."""
     outputs = table.values.shape[1]
     names = table.schema.names or [f"output {i}" if outputs > 1 else "y" for i in range(outputs)]
     return {
@@ -106,7 +101,7 @@ def _columns_of(table: Any, facts: list[tuple[str, str]], described: str) -> dic
             for name, column in zip(names, table.values.T[:COLUMNS], strict=False)
         ],
         "left_out": max(0, outputs - COLUMNS),
-        "described": described,
+        "described": text,
     }
 
 
@@ -186,6 +181,11 @@ def _scheme(search: Any, name: str) -> dict[str, Any]:
 def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
     """What was searched, by what."""
     nouns = {"candidate": "candidate", "ridge": "ridge value", "draw": "random draw"}
+    selected = "the mean over splits"
+    if search.n_draws > 1:
+        selected += " and draws" if search.select == "mean" else " in the best draw"
+    if search.ridge_per == "split":
+        selected += ", with a ridge for each split"
     return [
         ("Estimator", repr(search.estimator)),
         ("Searched", " × ".join(count(first.sizes[name], noun) for name, noun in nouns.items())),
@@ -193,7 +193,7 @@ def _asked(search: Any, first: Any) -> list[tuple[str, str]]:
         ("Strategy", first.attrs["strategy"]),
         ("Schemes", "; ".join(dataset.attrs["scheme"] for dataset in search._results.values())),
         ("Metric", ", ".join(_metrics(first))),
-        ("Selected by", _selection(search)),
+        ("Selected by", selected),
         ("Final model", FINALS[search.final].words),
         ("Seed", str(search.seed_)),
     ]
@@ -220,26 +220,19 @@ def _values(value: Any) -> str:
         return f"{value.dist.name}({', '.join([*map(in_words, value.args), *named])})"
     if isinstance(value, str) or not hasattr(value, "__len__"):
         return in_words(value)
-    shown = [in_words(v) if _short(v) else f"array {np.shape(v)}" for v in value]
+    shown = [
+        in_words(one)
+        if np.ndim(one) == 0 or (isinstance(one, tuple | list) and np.size(one) <= 6)
+        else f"array {np.shape(one)}"
+        for one in value
+    ]
     if len(shown) > 16:
         shown = [*shown[:8], "…", *shown[-4:]]
     return ", ".join(shown)
 
 
-def _short(value: Any) -> bool:
-    """Whether a value is fit to be written out: a number, a word, a few of them."""
-    return np.ndim(value) == 0 or (isinstance(value, tuple | list) and np.size(value) <= 6)
-
-
 def _metrics(dataset: Any) -> list[str]:
     return [str(k) for k, v in dataset.items() if {"split", "ridge"} <= set(v.dims)]
-
-
-def _selection(search: Any) -> str:
-    text = "the mean over splits"
-    if search.n_draws > 1:
-        text += " and draws" if search.select == "mean" else " in the best draw"
-    return text + (", with a ridge for each split" if search.ridge_per == "split" else "")
 
 
 def _best(search: Any, first: Any) -> dict[str, Any]:
@@ -277,39 +270,31 @@ def _condition(search: Any, first: Any) -> dict[str, Any]:
     }
 
 
-def _trouble(search: Any) -> list[str]:
-    """What went wrong or was cut short, by scheme."""
-    notes: list[str] = []
+def _warnings(search: Any, first: Any) -> Iterator[str]:
+    """What went wrong or was cut short, by scheme, and what is to be said of a poor winner."""
     for name, dataset in search._results.items():
-        trouble = describe_trouble(dataset, dataset.ridge.values)
+        prefix = f"{name}: " if isinstance(search.cv, dict) and len(search._results) > 1 else ""
+        for note in describe_trouble(dataset, dataset.ridge.values):
+            yield prefix + note
         if "pruned" in dataset and dataset.pruned.values.any():
             share = f"{int(dataset.pruned.values.sum())} of {dataset.pruned.size}"
             kind = "upper" if dataset.attrs.get("better") == "higher" else "lower"
-            trouble.append(
-                f"{share} mean scores are {kind} bounds: those candidates were dropped as soon as "
-                "they could not win any more. The winner's score is complete."
+            yield (
+                f"{prefix}{share} mean scores are {kind} bounds: those candidates were dropped as "
+                "soon as they could not win any more. The winner's score is complete."
             )
-        prefix = f"{name}: " if isinstance(search.cv, dict) and len(search._results) > 1 else ""
-        notes += [prefix + note for note in trouble]
-    return notes
-
-
-def _flattery(search: Any, first: Any) -> list[str]:
-    """What is to be said of a winner that is none."""
     score, name = search.best_score_, first.attrs["metric"]
     if not np.isfinite(score):
-        return ["No candidate has a finite score: the winner is the first of them."]
-    if name not in RELATIVE or score < 1:
-        return []
-    return [
-        f"An {name.upper()} of {in_words(score)} is no better than guessing the mean of each "
-        "validation interval, as far as the mean over splits tells."
-    ]
+        yield "No candidate has a finite score: the winner is the first of them."
+    elif name in RELATIVE and score >= 1:
+        yield (
+            f"An {name.upper()} of {in_words(score)} is no better than guessing the mean of each "
+            "validation interval, as far as the mean over splits tells."
+        )
 
 
-def _edges(search: Any, first: Any) -> list[str]:
+def _edges(search: Any, first: Any) -> Iterator[str]:
     """Hyper-parameters of the winner at an end of what was searched."""
-    notes = []
     spaces = [search.space_] if isinstance(search.space_, dict) else search.space_
     drawn = {name for space in spaces for name, value in space.items() if hasattr(value, "rvs")}
     for name in [*first.attrs["hyper_parameters"], "ridge"]:
@@ -320,8 +305,7 @@ def _edges(search: Any, first: Any) -> list[str]:
             continue  # a ridge for each output, say
         if best in (values[0], values[-1]) and NATURAL_ENDS.get(name) != best:
             end = "smallest" if best == values[0] else "largest"
-            notes.append(
+            yield (
                 f"The winner has the {end} {name} of those searched, {in_words(best)}; a wider "
                 "range may hold a better one."
             )
-    return notes

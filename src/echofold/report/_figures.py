@@ -11,14 +11,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, count, cycle
+from itertools import combinations, cycle
 from typing import Any
 
 import numpy as np
 
 from echofold import plots
 from echofold._data.problem import FORECASTING, Task
-from echofold._data.tables import Table
+from echofold._data.tables import Table, write
 from echofold._search.verdict import short_name
 from echofold.plots import _style as style
 from echofold.plots._scores import scores_of
@@ -36,6 +36,7 @@ from echofold.report._details import given_sequences
 from echofold.report._lead import OUTPUTS, pairs, recognised
 
 HALF, WIDE, NARROW = (4.8, 3.3), (10.4, 3.4), (4.7, 3.1)
+SECTIONS = ("forecast", "past", "validation", "data", "search", "splits")
 SCHEMES = 6  # schemes drawn at most
 EXCERPT = 600  # rows of a regression that are looked at closely
 TEXT = "#262626"
@@ -59,6 +60,7 @@ SETTINGS: dict[str, Any] = {
 class Picture:
     """What ``plot(ax=…)`` draws, with a caption; a wide one is drawn for narrow screens as well."""
 
+    section: str
     kind: str
     title: str
     caption: str
@@ -81,42 +83,43 @@ def pictures_of(
     search: Any, ahead: Ahead | None, validation: ValidationOutputs | None
 ) -> dict[str, list[dict[str, Any]]]:
     """All pictures, by section: of a forecast, and of a search if there is one."""
-    sections: dict[str, list[Picture]] = {"forecast": [], "past": [], "validation": []}
+    sections: dict[str, list[dict[str, Any]]] = {name: [] for name in SECTIONS}
+    for number, picture in enumerate(_pictures(search, ahead, validation), 1):
+        sections[picture.section].append(picture.drawn(number))
+    return sections
+
+
+def _pictures(
+    search: Any, ahead: Ahead | None, validation: ValidationOutputs | None
+) -> Iterator[Picture]:
+    """All of them, in the order in which they are numbered."""
     if ahead is not None:
-        sections["forecast"] = list(_forecasts(ahead))
+        yield from _forecasts(ahead)
         if len(ahead.past.rows):
-            sections["past"] = list(_over_series(FORECASTING, ahead.table, ahead.past))
-        sections["data"] = list(_columns_drawn(ahead.table))
-    if search is not None and validation is not None:
-        sections |= _of_search(search, ahead, validation)
-    number = count(1)
-    return {
-        section: [picture.drawn(next(number)) for picture in pictures]
-        for section, pictures in sections.items()
-    }
-
-
-def _of_search(
-    search: Any, ahead: Ahead | None, validation: ValidationOutputs
-) -> dict[str, list[Picture]]:
-    """Pictures of a search."""
-    sections: dict[str, list[Picture]] = {}
+            yield from _over_series("past", FORECASTING, ahead.table, ahead.past)
+        if validation is not None and validation.rows.shape[1] > 1:
+            plot = partial(plots.error_by_step, search)
+            words = (
+                "How the validation forecasts of the winner lose track, in the units of the data."
+            )
+            yield Picture("validation", "steps", "Error by steps ahead", words, plot)
+        yield from _columns_drawn(ahead.table)
+    if search is None or validation is None:
+        return
     task = search.estimator._task
     if task.labels:
-        sections["past"] = [_confusion(search, recognised(search, validation))]
+        yield _confusion(search, recognised(search, validation))
     elif ahead is None:
-        sections["past"] = list(_against(search, validation))
-        sections["validation"] = list(_over_series(task, given_series(search), validation))
-    elif validation.rows.shape[1] > 1:
-        plot = partial(plots.error_by_step, search)
-        words = "How the validation forecasts of the winner lose track, in the units of the data."
-        sections["validation"] = [Picture("steps", "Error by steps ahead", words, plot)]
+        yield from _against(search, validation)
+        yield from _over_series("validation", task, given_series(search), validation)
     # A recipe has two values of most hyper-parameters, which make no surface.
-    wide = ahead is None or not ahead.members
-    sections["search"] = [*_candidates(search, wide), *_agreement(search)]
-    sections["data"] = list(_data(search))
-    sections["splits"] = list(_splits(search))
-    return sections
+    yield from _candidates(search, surfaces=ahead is None or not ahead.members)
+    yield from _agreement(search)
+    if task.labels:
+        yield _examples(search)
+    elif ahead is None:
+        yield from _columns_drawn(given_series(search))
+    yield from _splits(search)
 
 
 def svg(plot: Callable[..., Any], size: tuple[float, float], name: str, label: str) -> str:
@@ -148,14 +151,14 @@ def _inline(text: str, name: str, label: str) -> str:
     rest = re.sub(r'href="#|url\(#', lambda match: f"{match[0]}{name}-", rest)
     for colour, variable in COLOURS.items():
         rest = re.sub(rf"(?<=: ){colour}\b", f"var(--{variable})", rest, flags=re.IGNORECASE)
-    # Two decimals of a point are finer than any screen.
-    rest = re.sub(r"(?<= d=\")[^\"]*", _rounded, rest)
+
+    def rounded(path: re.Match) -> str:  # to what is finer than any screen
+        numbers = re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", path[0])
+        return numbers.replace(" \n", "\n")
+
+    rest = re.sub(r"(?<= d=\")[^\"]*", rounded, rest)
     quoted = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     return f'<svg {box[0]} role="img" aria-label="{quoted}">{rest.strip()}'
-
-
-def _rounded(path: re.Match) -> str:
-    return re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", path[0]).replace(" \n", "\n")
 
 
 def _columns(table: Table) -> Iterator[tuple[int, str]]:
@@ -180,46 +183,48 @@ def _forecasts(ahead: Ahead) -> Iterator[Picture]:
     steps = len(ahead.forecast.mean)
     for output, name in _columns(ahead.table):
         title, plot = f"Forecast of {name} for {steps} steps", partial(_with_plain, ahead, output)
-        yield Picture("forecast", title, caption, plot, wide=True)
+        yield Picture("forecast", "forecast", title, caption, plot, wide=True)
 
 
 def _with_plain(ahead: Ahead, output: int, ax: Any) -> None:
     """The end of a series, its forecast with intervals, and thin lines of plain forecasts."""
     assert ahead.forecast is not None
     index, rows, horizon = ahead.table.index, len(ahead.table.values), len(ahead.forecast.mean)
-    plots.forecast(ahead.y, ahead.forecast, ax=ax, history=max(30, 3 * horizon), output=output)
+    y = write(ahead.table.values, ahead.table.schema, index)
+    plots.forecast(y, ahead.forecast, ax=ax, history=max(30, 3 * horizon), output=output)
     _, x = continued(index, rows, horizon)
     lines = {short_name(name, index): values[:, output] for name, values in ahead.nearest.items()}
     for (name, values), colour in zip(lines.items(), cycle(style.CYCLE[1:]), strict=False):
         ax.plot(
             x, values, "--", color=colour, linewidth=0.9, label=style.as_label(name), zorder=1.5
         )
-    style.legend_above(ax)
+    style.finished(ax)
 
 
 # --- validation -----------------------------------------------------------------------------------
 
 
-def _over_series(task: Task, table: Table, validation: ValidationOutputs) -> Iterator[Picture]:
+def _over_series(
+    section: str, task: Task, table: Table, validation: ValidationOutputs
+) -> Iterator[Picture]:
     """The series with what was said of its validation rows, and an excerpt of a regression."""
     caption = f"Every {task.outputs[:-1]} is by a readout that was not trained on its rows."
     if task.fed_back:
-        caption = "Every forecast is from the values before it."
+        caption = (
+            "Every forecast is from the values before it. A dot marks where a forecast starts."
+        )
     rows, first = len(table.values), int(validation.rows[validation.rows >= 0].min())
     whole = (max(0, first - (rows - first) // 4), rows)  # from shortly before the first
-    closer = (rows // 2, rows // 2 + EXCERPT)
     for output, name in _columns(table):
         over = partial(outputs_over_series, task, table, validation, output)
+        title = f"Validation {task.outputs} of {name}"
         if task.fed_back:
             title = f"Past forecasts of {name} against what came"
-            hint = f"{caption} A dot marks where a forecast starts."
-            yield Picture("series", title, hint, partial(over, whole), wide=True)
-            continue
-        title = f"Validation {task.outputs} of {name}"
-        yield Picture("series", title, caption, partial(over, whole), wide=True)
-        if rows >= 3 * EXCERPT:
+        yield Picture(section, "series", title, caption, partial(over, whole), wide=True)
+        if rows >= 3 * EXCERPT and not task.fed_back:
+            title, closer = f"{title}, closer", (rows // 2, rows // 2 + EXCERPT)
             words = f"Rows {closer[0]} to {closer[1] - 1} of the same."
-            yield Picture("series", f"{title}, closer", words, partial(over, closer), wide=True)
+            yield Picture(section, "series", title, words, partial(over, closer), wide=True)
 
 
 def _against(search: Any, validation: ValidationOutputs) -> Iterator[Picture]:
@@ -227,7 +232,7 @@ def _against(search: Any, validation: ValidationOutputs) -> Iterator[Picture]:
     caption = "One point for each validation row; on the line a prediction is right."
     for output, name in _columns(given_series(search)):
         plot = partial(_predicted, *pairs(validation, output), name)
-        yield Picture("against", f"Predicted and true {name}", caption, plot)
+        yield Picture("past", "against", f"Predicted and true {name}", caption, plot)
 
 
 def _predicted(truth: np.ndarray, said: np.ndarray, name: str, ax: Any) -> None:
@@ -237,36 +242,33 @@ def _predicted(truth: np.ndarray, said: np.ndarray, name: str, ax: Any) -> None:
     style.axes(ax).scatter(truth, said, s=6, color=style.BLUE, linewidths=0, **looks)
     ends = [float(np.min(truth)), float(np.max(truth))] if len(truth) else [0.0, 1.0]
     ax.plot(ends, ends, color=style.INK, linewidth=0.8)
-    ax.set(xlabel=f"true {style.as_label(name)}", ylabel="predicted")
-    style.plain_numbers(ax.xaxis)
-    style.plain_numbers(ax.yaxis)
+    style.finished(ax, "xy", xlabel=f"true {style.as_label(name)}", ylabel="predicted")
 
 
 def _confusion(search: Any, counts: np.ndarray) -> Picture:
-    """How often sequences of each class were taken for each other one in validation."""
+    """How often sequences of each class (rows) were taken for each other one (columns)."""
+    classes = search.best_estimator_.classes_
+
+    def plot(ax: Any) -> None:
+        shown = np.where(counts > 0, counts, np.nan)
+        ax.pcolormesh(shown, cmap="viridis_r", vmin=0, vmax=counts.max())
+        ax.set_aspect("equal")
+        ax.invert_yaxis()
+        at = np.arange(len(classes))[:: -(-len(classes) // 12)]
+        names = [style.as_label(str(classes[i])[:8]) for i in at]
+        ax.set_xticks(at + 0.5, names)
+        ax.set_yticks(at + 0.5, names)
+        ax.set(xlabel="class said", ylabel="true class")
+        for row, column in np.argwhere(counts) if len(classes) <= 12 else ():
+            number = counts[row, column]
+            colour = "white" if number > counts.max() / 2 else "black"
+            ax.text(column + 0.5, row + 0.5, f"{number}", ha="center", va="center", color=colour)
+
     caption = (
         f"{counts.sum() - np.trace(counts)} of {counts.sum()} validation sequences were given a "
         "wrong class, by readouts that were not trained on them."
     )
-    plot = partial(_taken_for, counts, search.best_estimator_.classes_)
-    return Picture("classes", "Classes said in validation", caption, plot)
-
-
-def _taken_for(counts: np.ndarray, classes: np.ndarray, ax: Any) -> None:
-    """How often sequences of each class (rows) were taken for another (columns)."""
-    shown = np.where(counts > 0, counts, np.nan)
-    ax.pcolormesh(shown, cmap="viridis_r", vmin=0, vmax=counts.max())
-    ax.set_aspect("equal")
-    ax.invert_yaxis()
-    at = np.arange(len(classes))[:: -(-len(classes) // 12)]
-    names = [style.as_label(str(classes[i])[:8]) for i in at]
-    ax.set_xticks(at + 0.5, names)
-    ax.set_yticks(at + 0.5, names)
-    ax.set(xlabel="class said", ylabel="true class")
-    for row, column in np.argwhere(counts) if len(classes) <= 12 else ():
-        number = counts[row, column]
-        colour = "white" if number > counts.max() / 2 else "black"
-        ax.text(column + 0.5, row + 0.5, f"{number}", ha="center", va="center", color=colour)
+    return Picture("past", "classes", "Classes said in validation", caption, plot)
 
 
 # --- candidates -----------------------------------------------------------------------------------
@@ -279,7 +281,7 @@ def _candidates(search: Any, surfaces: bool) -> Iterator[Picture]:
     if ridge:
         caption = "The mean over splits decides; where the band is wide, splits disagree."
         plot = partial(plots.ridge_path, search, candidate=search.best_index_)
-        yield Picture("ridge", "Ridge path of the winner", caption, plot)
+        yield Picture("search", "ridge", "Ridge path of the winner", caption, plot)
     if not surfaces:
         return
     names = [
@@ -292,7 +294,7 @@ def _candidates(search: Any, surfaces: bool) -> Iterator[Picture]:
     caption = "The lowest over all other hyper-parameters; the circle is the lowest of all."
     for x, y in combinations(names, 2):
         plot = partial(plots.surface, search, x, y)
-        yield Picture("surface", f"Error over {x} and {y}", caption, plot)
+        yield Picture("search", "surface", f"Error over {x} and {y}", caption, plot)
 
 
 def _agreement(search: Any) -> Iterator[Picture]:
@@ -304,11 +306,12 @@ def _agreement(search: Any) -> Iterator[Picture]:
     )
     for other in others[: SCHEMES - 1]:
         plot = partial(_by_two, search, name, other)
-        yield Picture("agreement", f"Candidates by {name} and by {other}", caption, plot)
+        yield Picture("search", "agreement", f"Candidates by {name} and by {other}", caption, plot)
     if search.evaluation_ is not None:
         title = "Validation error and error on what followed"
         caption = "One point for each repetition of the whole search on a beginning of the data."
-        yield Picture("honest", title, caption, partial(_repetitions, search.evaluation_))
+        plot = partial(_repetitions, search.evaluation_)
+        yield Picture("search", "honest", title, caption, plot)
 
 
 def _by_two(search: Any, name: str, other: str, ax: Any) -> None:
@@ -330,39 +333,33 @@ def _repetitions(evaluation: Any, ax: Any) -> None:
     ax.vlines(starts, validation, honest, color=style.INK, linewidth=0.8, zorder=0)
     ax.set_ylim(bottom=0)
     style.whole_numbers(ax)
-    ax.set(xlabel="rows searched on", ylabel=metric)
-    style.legend_above(ax)
+    style.finished(ax, xlabel="rows searched on", ylabel=metric)
 
 
 # --- data and splits ------------------------------------------------------------------------------
 
 
-def _data(search: Any) -> Iterator[Picture]:
-    """The series itself, or an example of each class."""
-    if search.estimator._task.labels:
-        classes = search.best_estimator_.classes_[: len(style.CYCLE)]
-        title = f"One sequence of each of {len(classes)} classes"
-        plot = partial(_examples, *given_sequences(search), classes)
-        yield Picture("data", title, "The first input.", plot)
-        return
-    yield from _columns_drawn(given_series(search))
+def _examples(search: Any) -> Picture:
+    """The first sequence of each class."""
+    sequences, labels = given_sequences(search)
+    classes = search.best_estimator_.classes_[: len(style.CYCLE)]
+
+    def plot(ax: Any) -> None:
+        for name, colour in zip(classes, style.CYCLE, strict=False):
+            first = sequences[int(np.argmax(labels == name))][:, 0]
+            course = style.thinned(np.arange(len(first)), first)
+            style.axes(ax).plot(*course, color=colour, label=style.as_label(name))
+        style.whole_numbers(ax)
+        style.finished(ax, xlabel="step")
+
+    title = f"One sequence of each of {len(classes)} classes"
+    return Picture("data", "data", title, "The first input.", plot)
 
 
 def _columns_drawn(table: Table) -> Iterator[Picture]:
     """Columns of a series."""
     for output, name in _columns(table):
-        yield Picture("data", name, "As given.", partial(_column, table, output))
-
-
-def _examples(sequences: list[np.ndarray], labels: np.ndarray, classes: Any, ax: Any) -> None:
-    """The first sequence of each class."""
-    for name, colour in zip(classes, style.CYCLE, strict=False):
-        first = sequences[int(np.argmax(labels == name))][:, 0]
-        course = style.thinned(np.arange(len(first)), first)
-        style.axes(ax).plot(*course, color=colour, label=style.as_label(name))
-    style.whole_numbers(ax)
-    ax.set_xlabel("step")
-    style.legend_above(ax)
+        yield Picture("data", "data", name, "As given.", partial(_column, table, output))
 
 
 def _column(table: Table, output: int, ax: Any) -> None:
@@ -370,19 +367,18 @@ def _column(table: Table, output: int, ax: Any) -> None:
     x = positions(table.index, len(table.values))
     style.with_gaps(style.axes(ax), x, table.values[:, output], color=style.INK, linewidth=0.8)
     label_time(ax, table.index)
-    ax.set_ylabel(style.as_label(column_name(table, output)))
-    style.plain_numbers(ax.yaxis)
+    style.finished(ax, "y", ylabel=style.as_label(column_name(table, output)))
 
 
 def _splits(search: Any) -> Iterator[Picture]:
     """The splits of every scheme."""
     rows = search.estimator._task.rows
     washout = ", washout not counted" if rows == "rows" else ""
+
+    def plot(splits: Any, ax: Any) -> None:
+        plots.splits(splits, splits.n, ax=ax).set_xlabel(rows[:-1])
+
     for name, splits in list(search._schemes.items())[:SCHEMES]:
         title = splits.name if not isinstance(search.cv, dict) else f"{name}: {splits.name}"
         caption = f"{len(splits)} splits of {splits.n} {rows}{washout}."
-        yield Picture("splits", title, caption, partial(_split_rows, splits, rows[:-1]))
-
-
-def _split_rows(splits: Any, unit: str, ax: Any) -> None:
-    plots.splits(splits, splits.n, ax=ax).set_xlabel(unit)
+        yield Picture("splits", "splits", title, caption, partial(plot, splits))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import math
 import re
+from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
@@ -15,14 +16,14 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix
 
-from echofold._data.dates import written
-from echofold._data.text import count, figure, guarded, inflected, legible
+from echofold._data.text import count, figure, guarded, inflected
 from echofold._search.auto import TOGETHER
 from echofold._search.verdict import short_name
 from echofold.plots._series import ValidationOutputs, column_name, given_series
-from echofold.report._about import About, Ahead
+from echofold.report._about import About, Ahead, forecast_table
 
 OUTPUTS = 3  # outputs drawn and tabulated at most
+INSIDE = "Values inside {:g} % intervals"
 NOTHING: dict[str, Any] = {  # what a page says only of some searches
     "measured": None, "no_forecast": None, "figures": [], "link": None, "more_outputs": 0,
     "compared": [], "recalls": [],
@@ -62,15 +63,14 @@ def lead(
 
 def _of_forecast(about: About, ahead: Ahead) -> dict[str, Any]:
     """The forecast in words and figures."""
-    outputs, what = ahead.table.values.shape[1], "the series"
-    if ahead.table.schema.names is not None:
-        what = _first([column_name(ahead.table, output) for output in range(outputs)])
+    names = [column_name(ahead.table, i) for i in range(ahead.table.values.shape[1])]
+    named = ahead.table.schema.names is not None
     told: dict[str, Any] = {
-        "heading": f"Forecast of {what}",
+        "heading": f"Forecast of {_first(names) if named else 'the series'}",
         "verdict": ahead.verdict,
         "measured": ahead.measured,
         "compared": _beside_plain_ones(ahead),
-        "more_outputs": max(0, outputs - OUTPUTS),
+        "more_outputs": max(0, len(names) - OUTPUTS),
     }
     if ahead.forecast is None:
         told["no_forecast"] = (
@@ -79,7 +79,10 @@ def _of_forecast(about: About, ahead: Ahead) -> dict[str, Any]:
             "them."
         )
         return told
-    return told | {"figures": _tables(ahead), "link": _csv_link(ahead)}
+    frame = forecast_table(ahead.forecast, len(ahead.table.values), names)
+    text = base64.b64encode(frame.rename(columns=guarded).to_csv(index=False).encode()).decode()
+    link = f"data:text/csv;charset=utf-8;base64,{text}"
+    return told | {"figures": _tables(ahead, frame), "link": link}
 
 
 def _of_classes(search: Any, validation: ValidationOutputs) -> dict[str, Any]:
@@ -98,7 +101,7 @@ def _of_classes(search: Any, validation: ValidationOutputs) -> dict[str, Any]:
             (str(name), count, hit, f"{100 * share:.0f} %", share)
             for name, count, hit, share in zip(classes, sums, hits, shares, strict=True)
         ],
-        "cards": [_card("Accuracy in validation", right / total, words, percent=True)],
+        "cards": [("Accuracy in validation", right / total, words, True)],
     }
 
 
@@ -115,7 +118,7 @@ def _of_values(search: Any, validation: ValidationOutputs) -> dict[str, Any]:
         "heading": f"Prediction of {_first([name for name, _ in r2])}",
         "verdict": verdict_on_values(r2),
         "cards": [
-            _card(f"R² of {name}", value, "1 is perfect, 0 no better than the mean.")
+            (f"R² of {name}", value, "1 is perfect, 0 no better than the mean.", False)
             for name, value in r2[:OUTPUTS]
         ],
     }
@@ -153,101 +156,87 @@ def _percent(share: float) -> str:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def _cards(search: Any, ahead: Ahead | None) -> list[dict[str, Any]]:
+Card = tuple[str, float | None, str, bool]  # label, value, words, whether that is a share
+
+
+def _cards(search: Any, ahead: Ahead | None) -> Iterator[Card]:
     """Errors that were measured: on what follows, in validation; how often intervals held."""
-    cards = _cards_of_evaluation(search)
-    if not cards and ahead is None:
+    yield from _cards_of_evaluation(search)
+    if search.evaluation_ is None and ahead is None:
         words = "echofold.evaluate(search, …) repeats the whole search on beginnings of the data "
-        words += "and scores it on what follows."
-        cards.append(_card("On unseen data", None, words))
+        yield "On unseen data", None, f"{words}and scores it on what follows.", False
     metric = search._reader.metrics[0]
     if not search.estimator._task.labels or metric.needs == "labels":
         best = "highest" if metric.higher else "lowest"
         words = f"Flattered: the {best} of many, by which the winner was chosen."
-        cards.append(_card(f"Validation {metric.name}", float(search.best_score_), words))
-    return cards
+        yield f"Validation {metric.name}", float(search.best_score_), words, False
 
 
-def _cards_of_recipe(model: Any, ahead: Any) -> list[dict[str, Any]]:
+def _cards_of_recipe(model: Any, ahead: Any) -> Iterator[Card]:
     """The same of an `AutoForecaster`: on past stretches, and on what followed beginnings."""
-    verdict, cards = model.verdict_, []
+    verdict = model.verdict_
     if verdict.error is not None:
         stretches = inflected(verdict.stretches, "one past stretch", "{} past stretches")
         words = f"Mean of {stretches}, {count(verdict.steps, 'step')} each."
-        cards.append(_card(f"{verdict.metric} on past data", verdict.error, words))
-        words = "The lowest of plain forecasts on the same values: "
-        words += f"{short_name(verdict.best, ahead.table.index)}."
-        cards.append(_card("The best plain forecast", verdict.best_error, words))
+        yield f"{verdict.metric} on past data", verdict.error, words, False
+        best = short_name(verdict.best, ahead.table.index)
+        words = f"The lowest of plain forecasts on the same values: {best}."
+        yield "The best plain forecast", verdict.best_error, words, False
     if verdict.coverage is not None:
-        label = f"Values inside {100 * verdict.level:g} % intervals"
         words = "Of the same past stretches, by intervals that were made without them."
-        cards.append(_card(label, verdict.coverage, words, percent=True))
-    return cards + _cards_of_evaluation(model)
+        yield INSIDE.format(100 * verdict.level), verdict.coverage, words, True
+    yield from _cards_of_evaluation(model)
 
 
-def _cards_of_evaluation(model: Any) -> list[dict[str, Any]]:
+def _cards_of_evaluation(model: Any) -> Iterator[Card]:
     """What `evaluate` measured, if it did."""
-    evaluation, cards = model.evaluation_, []
-    if evaluation is not None:
-        name, horizon = evaluation.attrs["metric"], evaluation.attrs["horizon"]
-        errors = evaluation[name].values
-        ends = f"{figure(float(errors.min()))} to {figure(float(errors.max()))}"
-        words = f"On the {horizon} {model._task.rows} after "
-        words += f"each of {len(errors)} beginnings: {ends}." if len(errors) > 1 else "a beginning."
-        cards.append(_card(f"{name} on unseen data", float(errors.mean()), words))
-        if "coverage" in evaluation:
-            label = f"Values inside {100 * evaluation.attrs['level']:g} % intervals"
-            words = f"On the same unseen data, {horizon * len(errors):,} steps."
-            held = float(evaluation.coverage.values.mean())
-            cards.append(_card(label, held, words, percent=True))
-    return cards
+    if (evaluation := model.evaluation_) is None:
+        return
+    name, horizon = evaluation.attrs["metric"], evaluation.attrs["horizon"]
+    errors = evaluation[name].values
+    ends = f"{figure(float(errors.min()))} to {figure(float(errors.max()))}"
+    words = f"On the {horizon} {model._task.rows} after "
+    words += f"each of {len(errors)} beginnings: {ends}." if len(errors) > 1 else "a beginning."
+    yield f"{name} on unseen data", float(errors.mean()), words, False
+    if "coverage" in evaluation:
+        words = f"On the same unseen data, {horizon * len(errors):,} steps."
+        held = float(evaluation.coverage.values.mean())
+        yield INSIDE.format(100 * evaluation.attrs["level"]), held, words, True
 
 
-def _card(label: str, value: float | None, words: str, percent: bool = False) -> dict[str, Any]:
-    text = "not measured" if value is None else f"{100 * value:.1f} %" if percent else None
-    return {"label": label, "value": value, "text": text, "words": words}
+def _beside_plain_ones(ahead: Ahead) -> list[tuple[str, float | None, float, bool, bool]]:
+    """Names, weights and errors on past data of the forecast, its members and plain ones.
 
-
-def _beside_plain_ones(ahead: Ahead) -> list[dict[str, Any]]:
-    """Errors on past data of the forecast, of its members and of plain ones, the lowest marked."""
+    The last two tell which has the lowest error, and which is given.
+    """
     if not ahead.errors or ahead.own is None:
         return []
     together = ahead.own if ahead.together is None else ahead.together
     rows = [("networks" if ahead.together is None else TOGETHER, None, together)]
     rows += [(f"— {one['member']}", one["weight"], one["error"]) for one in ahead.members]
-    rows += [
-        (short_name(name, ahead.table.index), None, error) for name, error in ahead.errors.items()
-    ]
+    index = ahead.table.index
+    rows += [(short_name(name, index), None, error) for name, error in ahead.errors.items()]
     costs = [ahead.metric.cost(error) for _, _, error in rows]
-    lowest = min((cost for cost in costs if np.isfinite(cost)), default=None)
-    given = short_name(ahead.given, ahead.table.index)
-    return [
-        {
-            "name": name,
-            "weight": "" if weight is None else f"{weight:.0%}",
-            "value": error,
-            "error": figure(error),
-            "lowest": cost == lowest,
-            "given": name == given,
-        }
-        for (name, weight, error), cost in zip(rows, costs, strict=True)
-    ]
+    lowest = min(filter(np.isfinite, costs), default=None)
+    given = short_name(ahead.given, index)
+    return [(*row, cost == lowest, row[0] == given) for row, cost in zip(rows, costs, strict=True)]
 
 
-def _tables(ahead: Ahead) -> list[dict[str, Any]]:
+def _tables(ahead: Ahead, frame: pd.DataFrame) -> list[dict[str, Any]]:
     """A table for each of the first outputs: every step, its interval, the best plain forecasts."""
-    parts, (time, steps) = _parts(ahead), _steps(ahead)
-    for name, values in ahead.nearest.items():
-        parts[short_name(name, ahead.table.index)] = values
+    step, *columns = frame.columns
+    parts = np.split(frame[columns].to_numpy(), ahead.table.values.shape[1], axis=1)
+    plain = {short_name(name, ahead.table.index): said for name, said in ahead.nearest.items()}
+    head = [step, *map(_head, columns[: parts[0].shape[1]]), *plain]
     found = []
-    for output in range(min(OUTPUTS, ahead.table.values.shape[1])):
-        values = np.column_stack([part[:, output] for part in parts.values()])
+    for output, part in enumerate(parts[:OUTPUTS]):
+        values = np.column_stack([part, *(said[:, output] for said in plain.values())])
         cells = [
             list(zip(row, texts, strict=True))
             for row, texts in zip(values.tolist(), _alike(values), strict=True)
         ]
-        table = {"name": column_name(ahead.table, output), "head": [time, *map(_head, parts)]}
-        found.append(table | {"rows": list(zip(steps, cells, strict=True))})
+        rows = list(zip(frame[step], cells, strict=True))
+        found.append({"name": column_name(ahead.table, output), "head": head, "rows": rows})
     return found
 
 
@@ -264,45 +253,8 @@ def _alike(values: np.ndarray) -> list[list[str]]:
     ]
 
 
-def _csv_link(ahead: Ahead) -> str:
-    """The forecast and its intervals as a file that a link carries."""
-    outputs, (time, steps) = ahead.table.values.shape[1], _steps(ahead)
-    parts = _parts(ahead)
-    columns: dict[str, Any] = {}
-    for output in range(outputs):
-        prefix = f"{legible(column_name(ahead.table, output))} " if outputs > 1 else ""
-        columns |= {prefix + name: values[:, output] for name, values in parts.items()}
-    frame = pd.DataFrame({"date" if time in columns else time: steps, **columns})
-    text = frame.rename(columns=guarded).to_csv(index=False).encode()
-    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text).decode()}"
-
-
-def _parts(ahead: Ahead) -> dict[str, np.ndarray]:
-    """Forecast and ends of intervals ``(horizon, outputs)``, named as in a forecast's frame."""
-    assert ahead.forecast is not None
-    mean, lower, upper = ahead.forecast
-    parts = {"forecast": mean}
-    for level in lower:
-        percent = f"{100 * level:.10g}"
-        parts |= {f"lower_{percent}": lower[level], f"upper_{percent}": upper[level]}
-    return {
-        name: np.asarray(part, dtype=float).reshape(len(mean), -1) for name, part in parts.items()
-    }
-
-
 def _head(name: str) -> str:
-    """The head of a column: ends of intervals in words."""
-    end, _, percent = name.partition("_")
+    """The head of a column: ends of intervals in words, without the name of an output."""
+    end, _, percent = name.rpartition(" ")[2].partition("_")
     words = {"lower": "low", "upper": "high"}
-    return f"{words[end]} {percent} %" if end in words else name
-
-
-def _steps(ahead: Ahead) -> tuple[str, list[str]]:
-    """What steps are called, and each as text."""
-    assert ahead.forecast is not None
-    mean, rows = ahead.forecast.mean, len(ahead.table.values)
-    index = pd.RangeIndex(rows, rows + len(mean))  # of rows without a name, which are counted on
-    if isinstance(mean, pd.Series | pd.DataFrame):
-        index = mean.index
-    name = "row" if index.name is None else legible(str(index.name))
-    return name, written(index)
+    return f"{words[end]} {percent} %" if end in words else end
