@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, wraps
 from numbers import Integral, Real
 from typing import Any, NoReturn, TypeVar
@@ -221,6 +221,12 @@ def check_number(
     number = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(float(value))
     if not (number and least <= value <= most and above < value < below):
         refuse(name, value, expected)
+
+
+def check_numbers(values: Mapping[str, Any], rules: Mapping[str, Mapping]) -> None:
+    """`check_number` of values by name, each by the rule of its name."""
+    for name, value in values.items():
+        check_number(name, value, **rules[name])
 
 
 def check_count(name: str, value: Any, why: str = "") -> None:

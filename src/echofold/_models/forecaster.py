@@ -362,7 +362,7 @@ class ESNForecaster(ESN):
             require_two(form.whole(present), "rows")
         self.y_scaler_ = Scaler.learned(_represented(values, form)[1], self.scale, "y")
         self.range_ = span
-        self._forget("output_range_")
+        self._forget("output_range_", "plan_")
         if limits is not None:
             self.output_range_ = limits
         self.X_schema_ = self.X_scaler_ = given = None
@@ -376,7 +376,6 @@ class ESNForecaster(ESN):
         weights = None if weights is None else weights[:rows]
         problem = self._pairs(values, known[:rows], form, self.washout, present, weights)
         self.last_ = np.array(problem.targets[-1])
-        self._forget("plan_")
         if (steps := self._steps_to_learn(problem, X is not None)) > 1:
             self.plan_, problem = steps, in_steps(problem, steps)
         self._represent(form, problem.levels)

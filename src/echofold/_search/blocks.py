@@ -97,7 +97,7 @@ def _validate_on(device: str, block: Block) -> tuple[list[States], list[Batch]]:
     inputs = problem.segments.n_inputs
     draws = in_threads(lambda seed: drawn(block.kinds, inputs, seed), block.seeds)
     work = problem, block.schemes, block.kinds[0], len(block.kinds) * len(draws), settings
-    device = choose_device(device, *work_of(*work))
+    device = choose_device(device, *(work_of(*work) if device == "auto" else ()))
     sources = [states_of(problem, reservoirs, device) for reservoirs in draws]
     if settings.verify:
         settings = with_checkable_metrics(settings)

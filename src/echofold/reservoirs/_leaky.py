@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from echofold._data.arguments import check_integer, check_number, describe, refuse
+from echofold._data.arguments import check_integer, check_numbers, describe, refuse
 from echofold._engine.kind import VIEWS, Reservoir, View, of_shape, tried
 from echofold._engine.weights import (
     OF_CONNECTIVITY,
@@ -112,10 +112,10 @@ class Weighted:
 
     def check(self) -> None:
         """Raise for a parameter outside its range, naming it, its value and the remedy."""
-        for name, rule in NUMBERS.items():
-            value = getattr(self, name, None)
-            if hasattr(self, name) and (value is not None or name != "spectral_radius"):
-                check_number(name, value, **rule)
+        values = {name: getattr(self, name) for name in NUMBERS if hasattr(self, name)}
+        if values.get("spectral_radius", 0) is None:
+            del values["spectral_radius"]
+        check_numbers(values, NUMBERS)
         scaling = np.asarray(self.input_scaling)
         if scaling.dtype.kind not in "iuf" or scaling.ndim > 1 or not np.isfinite(scaling).all():
             refuse("input_scaling", self.input_scaling, "a finite number, or one for each input")
