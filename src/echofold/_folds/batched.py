@@ -145,21 +145,15 @@ SHORTEST = 32  # rows of a part, of which moments are made
 
 
 @program
-def taken(arrays, candidates):
-    """Some candidates."""
-    return jax.tree.map(lambda array: array[candidates], arrays)
+def taken(arrays, places, *, axis: int = 0):
+    """Some candidates, or of some other axis."""
+    return jax.tree.map(lambda array: jnp.take(array, places, axis=axis), arrays)
 
 
 @program
 def replaced(array, index, values):
     """With other values for some entries, by a tuple of arrays of where they are."""
     return array.at[index].set(values)
-
-
-@program
-def spread(W, which, *, axis: int):
-    """For every split the readouts of its training set."""
-    return jnp.take(W, which, axis=axis)
 
 
 @dataclass(frozen=True)
@@ -184,7 +178,7 @@ class Parts:
 
 def cut_parts(pieces: Pieces) -> Parts:
     """Parts of about the length of a typical piece."""
-    label = np.asarray(pieces.label)
+    label = pieces.labels(0, int(pieces.starts[-1]))
     typical = len(label) // max(pieces.count, 1)
     length = max(SHORTEST, 1 << max(typical.bit_length() - 1, 0))
     order = np.argsort(label, kind="stable")
@@ -219,7 +213,7 @@ def part_moments(X, at: Coordinates, Y, weights, rows):
 def readouts(moments, members, at: Coordinates, shift, ridge, *, penalised: bool) -> Readouts:
     """Readouts of the training sets that are sums of parts."""
     M = jnp.einsum("sj,cjab->csab", members, moments)
-    return solve_path(M, at, shift, ridge, penalised)
+    return solve_path(M, at, shift, ridge, penalised)._replace(v=None)
 
 
 @program
@@ -260,17 +254,13 @@ def least_norm(moments, members, at: Coordinates, sigma, shift, *, tail: int):
 
 
 @program
-def residuals(X, Y, rows, W):
-    """Target minus output on ``rows (splits, longest)``, as ``(candidates, splits, …)``."""
-    outputs = W[..., :1, :] + X[:, rows][:, :, None] @ W[..., 1:, :]
-    return Y[rows][:, :, None] - jnp.moveaxis(outputs, 2, 3)
+def residuals(X, Y, candidates, rows, W):
+    """Target minus output ``(…, longest, ridge, outputs)`` on ``rows (…, longest)``.
 
-
-@program
-def residuals_of(X, Y, candidates, rows, W):
-    """The same for one split of each of some candidates: ``rows`` and ``W`` have these first."""
-    outputs = W[..., :1, :] + X[candidates[:, None], rows][:, None] @ W[..., 1:, :]
-    return Y[rows][:, :, None] - jnp.swapaxes(outputs, 1, 2)
+    They are those of ``candidates (…, 1)``, who have readouts ``W (…, ridge, 1 + m, outputs)``.
+    """
+    outputs = W[..., :1, :] + X[candidates, rows][..., None, :, :] @ W[..., 1:, :]
+    return Y[rows][..., None, :] - jnp.swapaxes(outputs, -3, -2)
 
 
 class Left(NamedTuple):

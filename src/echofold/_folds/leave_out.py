@@ -303,13 +303,13 @@ class LeaveOut(Algorithm):
         left_out = self._found(splits, readouts=True)
         return Solved(left_out.W, left_out.direct)
 
-    def residuals(self, splits: RowSplits) -> Solved:
-        """Residuals of every split, without its readouts; with them where none are held out."""
+    def residuals(self, splits: RowSplits, readouts: bool = False) -> Solved:
+        """Residuals of every split, from its readouts only where validation rows are trained on."""
         if not splits.held_out:
-            return super().residuals(splits)
-        left_out = self._found(splits, readouts=False)
+            return super().residuals(splits, readouts)
+        left_out = self._found(splits, readouts)
         at = only_valid(left_out.rows, splits)
-        return Solved(None, left_out.direct, at, left_out.residuals)
+        return Solved(left_out.W, left_out.direct, at, left_out.residuals)
 
     def _found(self, splits: RowSplits, readouts: bool) -> LeftOut:
         rows = self.rows

@@ -23,8 +23,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir, looks_of
 from echofold._engine.states import GivenStates, States, room_of_rows
@@ -48,7 +46,7 @@ class Plan:
     """A mode of the table above, the algorithm of every scheme, and what rows are cut into.
 
     ``pieces`` are those of the schemes that are solved from moments; where there are none, it is
-    one piece of all rows on a device, and empty on the host.
+    one piece of all rows.
     """
 
     mode: str
@@ -62,18 +60,19 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     problem = source.problem
     sizes = sizes_of(problem, schemes, source.columns, settings)
     if isinstance(source, States) and suits_device(source, settings):
-        mode, nothing = "device", Pieces(np.zeros(problem.rows, dtype=int), 1)
+        mode = "device"
         choices = {n: choose_on_device(size, settings.algorithm) for n, size in sizes.items()}
     else:
-        mode, nothing = _mode(source, schemes, settings), Pieces(np.zeros(0, dtype=int), 0)
+        mode = _mode(source, schemes, settings)
         choices = choose_together(sizes, settings.algorithm)
     if mode in STREAMED:
         reason = f"small_k is the algorithm that needs no states (memory: {mode})"
         choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
-    few = {name: schemes[name] for name, one in choices.items() if one.variant == "small_k"}
-    whole = mode in ("fold", "frugal") or not few  # split by split, or not by pieces at all
+    few = [schemes[name] for name, one in choices.items() if one.variant == "small_k"]
+    if mode in ("fold", "frugal"):  # split by split
+        few = []
     looped = [schemes[name] for name, size in sizes.items() if size.closed]
-    return Plan(mode, choices, nothing if whole else cut(problem.rows, few), looped)
+    return Plan(mode, choices, cut(problem.rows, few), looped)
 
 
 def sizes_of(problem: Problem, schemes, columns: int, settings: Settings) -> dict[str, Size]:

@@ -31,7 +31,7 @@ from echofold._folds.moments import (
     solve,
     whitening,
 )
-from echofold._folds.splits import Pieces, RowSplits, add_up
+from echofold._folds.splits import Pieces, RowSplits, add_up, cut
 from echofold._folds.tolerances import LEFT_OF_TOTAL
 from echofold._folds.whitened import squared_errors
 from echofold._validation.record import Validated
@@ -56,8 +56,8 @@ def from_pieces(
     shift = problem.targets.mean(axis=0)
     summed = _accumulate(source, pieces, shift)
     explicit = []
-    for scheme, one in validated.items():
-        sets = list(pieces.train[scheme].values())
+    for one in validated.values():
+        sets = [pieces.runs[train] for train in one.splits.distinct.train]
         solved = [
             solve(add_up(M, sets), white, shift, settings.ridge, settings.penalised)
             for M, white in zip(summed.training, summed.whites, strict=True)
@@ -76,7 +76,8 @@ def from_pieces(
         if len(again) or not _quadratic(problem, settings):
             explicit.append(one)
             continue
-        valid = [add_up(M, pieces.valid[scheme]) for M in summed.plain]
+        sets = [pieces.runs[valid] for valid in one.splits.valid]
+        valid = [add_up(M, sets) for M in summed.plain]
         each = [one.splits.spread(s.v) for s in solved]
         errors = np.stack([squared_errors(M, v) for M, v in zip(valid, each, strict=True)]) @ (
             problem.unit**2
@@ -167,9 +168,7 @@ def learn_whitening(
 
     And the condition number of the rows of each candidate.
     """
-    # One label seen through many rows: an array of them would grow with the data.
-    everything = Pieces(np.broadcast_to(0, source.problem.rows), 1)
-    summed = _accumulate(source, everything, shift)
+    summed = _accumulate(source, cut(source.problem.rows, ()), shift)
     return summed.whites, summed.training[:, 0], summed.condition
 
 

@@ -132,7 +132,7 @@ def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> 
         )  # fmt: skip
         found = {}
         for name, one in batch.items():
-            algorithm = VARIANTS[one.choice.variant].on(rows, name)
+            algorithm = VARIANTS[one.choice.variant].on(rows)
             found[name] = _scored(algorithm.solved, one, problem, settings)
         for name, one in batch.items():  # the condition is that of what was factored in the end
             scores, W = found[name]
@@ -190,7 +190,7 @@ def _in_groups(
             for name, splits in schemes.items():
                 closed, choice = splits in plan.looped, plan.choices[name]
                 one = Validated(splits, choice, closed, condition=rows.condition)
-                solved = partial(rows.solved, name, one.choice)
+                solved = partial(rows.solved, one.choice.variant)
                 one.scores, one.W = _scored(solved, one, problem, settings)
                 if closed:
                     one.starts = _picked(begun, np.searchsorted(begins, splits.runs.first))
