@@ -26,6 +26,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from jax import lax
 from scipy.linalg.lapack import dpotrs
 
 from echofold._folds.tolerances import GROWTH, POOR, PROBES, probe
@@ -319,15 +320,11 @@ def factored(systems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def cholesky(H):
     """Lower factors on a device; NaN where a matrix is not positive definite."""
-    from jax import lax
-
     return lax.linalg.cholesky(H, symmetrize_input=False)
 
 
 def solve_lower(L, B, transposed: bool = False):
     """``L⁻¹ B`` or ``L⁻ᵀ B`` on a device."""
-    from jax import lax
-
     return lax.linalg.triangular_solve(L, B, left_side=True, lower=True, transpose_a=transposed)
 
 

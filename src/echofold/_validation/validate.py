@@ -25,11 +25,11 @@ from echofold._engine.states import (
     states_of,
 )
 from echofold._folds.algorithms import KeptRows, Solved
+from echofold._folds.batched import taken
 from echofold._folds.choose import VARIANTS
 from echofold._folds.many_rows import ManyRows
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
-from echofold._machine.programs import program
 from echofold._validation.plan import Plan, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
 from echofold._validation.score import (
@@ -193,7 +193,7 @@ def _in_groups(
                 solved = partial(rows.solved, one.choice.variant)
                 one.scores, one.W = _scored(solved, one, problem, settings)
                 if closed:
-                    one.starts = _picked(begun, np.searchsorted(begins, splits.runs.first))
+                    one.starts = taken(begun, np.searchsorted(begins, splits.runs.first), axis=1)
                     if loops:
                         _run_loops(States(problem, part, device), [one], settings)
                 batch[name] = _brought_home(one, settings)
@@ -203,12 +203,6 @@ def _in_groups(
                 each = {name: one.part(own) for name, one in batch.items()}
                 found.append((draw, candidates.start, each))
     return found
-
-
-@program
-def _picked(begun, places):
-    """What the closed loops of one scheme start from."""
-    return begun[:, places]
 
 
 def _brought_home(one: Validated, settings: Settings) -> Validated:
