@@ -17,7 +17,7 @@ from echofold._folds.algorithms import fit_rows
 from echofold._folds.moments import add_pieces, is_poor, moments, solve, whitening
 from echofold._folds.splits import add_up, cut, resolve_cv
 from echofold._folds.whitened import squared_errors
-from echofold._validation.streamed import learn_whitening
+from echofold._validation.streamed import accumulate
 
 RIDGE = np.array([0.0, 1e-9, 1e-3, 1.0])
 
@@ -229,7 +229,8 @@ def test_a_poor_pilot_is_found_out(size):
         30,
         np.arange(0, 400, 10),
     )
-    (white,), (total,), (condition,) = learn_whitening(source, shift)
+    summed = accumulate(source, cut(400, []), shift)
+    (white,), (total,), (condition,) = summed.whites, summed.training[:, 0], summed.condition
     assert np.linalg.cond(total[:9, :9]) < 10
     assert condition == pytest.approx(np.linalg.cond(X - X.mean(axis=0)), rel=1e-2)
     found = solve(total[None], white, shift, RIDGE, False)

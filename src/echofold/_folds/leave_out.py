@@ -131,12 +131,10 @@ def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
         left_out.condition = condition_of(f.s) if space is None else 1 / EPS
         yield _by_svd(A, F, f, space, ridge, np.arange(len(ridge)), least)
         return
-    if space is not None:
-        left_out.condition = 1 / EPS
+    if space is None:
+        left_out.condition = 1 / reciprocal_condition(F) if s is None else condition_of(s)
     else:
-        left_out.condition = (
-            condition_of(s) if s is not None else 1 / max(reciprocal_condition(F), EPS)
-        )
+        left_out.condition = 1 / EPS
     if least and is_balanced(columns[1], ALIKE_COLUMNS):
         f = factor(*columns[1:])
         yield _by_svd(*columns[:2], f, None, ridge, np.flatnonzero(zero), least)

@@ -98,7 +98,7 @@ def condition_of(s: np.ndarray) -> float:
 
 def reciprocal_condition(F: np.ndarray) -> float:
     """An estimate (in the 1-norm) for an upper triangle, which is its own LU factorisation."""
-    return float(dgecon(F, np.abs(F).sum(axis=0).max())[0])
+    return max(float(dgecon(F, np.abs(F).sum(axis=0).max())[0]), EPS)
 
 
 def column_sizes(F: np.ndarray) -> np.ndarray:
