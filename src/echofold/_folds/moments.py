@@ -279,7 +279,7 @@ def _least_norm(L: np.ndarray, g: np.ndarray, white: Whitening) -> np.ndarray:
 
     The columns of ``F = Lᵀ diag(σ)`` get ever smaller, so whatever is negligible lies in the last
     ones alone, but for a rotation by less than ``1 / FAR``. The eigenvectors of these alone see far
-    enough below it (`_folds.batched.least_norm` is the same for many sets).
+    enough below it (`_folds.many_rows.least_norm` is the same for many sets).
     """
     sigma = white.sigma[white.held]
     least = negligible(_norm(L.T * sigma), len(white.mean))

@@ -25,9 +25,8 @@ from echofold._engine.states import (
     states_of,
 )
 from echofold._folds.algorithms import KeptRows, Solved
-from echofold._folds.batched import taken
 from echofold._folds.choose import VARIANTS
-from echofold._folds.many_rows import ManyRows
+from echofold._folds.many_rows import ManyRows, taken
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
 from echofold._validation.plan import Plan, bytes_on_device, plan_of
