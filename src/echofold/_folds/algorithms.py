@@ -18,14 +18,7 @@ import numpy as np
 from echofold._data.rows import Intervals
 from echofold._data.rows import rows as rows_of
 from echofold._folds import extended
-from echofold._folds.moments import (
-    MANY_RIDGES,
-    Whitening,
-    add_pieces,
-    is_poor,
-    solve,
-    whitening,
-)
+from echofold._folds.moments import MANY_RIDGES, Whitening, add_pieces, is_poor, solve, whitening
 from echofold._folds.ridge import prepare_rows, reduce_rows, solve_each
 from echofold._folds.splits import Pieces, RowSplits, add_up
 from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS

@@ -13,12 +13,7 @@ from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
 from echofold._machine.progress import one_piece
 from echofold._validation.record import datasets, gathered, warn_once
-from echofold._validation.settings import (
-    Settings,
-    check_metrics,
-    describe_data,
-    resolve_schemes,
-)
+from echofold._validation.settings import Settings, check_metrics, describe_data, resolve_schemes
 from echofold._validation.validate import validate
 from echofold._validation.verify import check_verifiable, verify, with_checkable_metrics
 

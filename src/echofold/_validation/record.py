@@ -38,15 +38,13 @@ class Validated:
     undetermined: int = 0
     mode: str = "states"  # of memory
 
-    def enter(self, place: int, of: int, scores: dict[str, Any], W: Any, condition: Any) -> None:
+    def enter(self, place: int, of: int, scores: dict[str, Any], W: Any) -> None:
         """Results of one of so many candidates."""
         for name, values in scores.items():
             self.scores.setdefault(name, np.empty((of, *values.shape)))[place] = values
         if W is not None:
             self.W = np.empty((of, *W.shape)) if self.W is None else self.W
             self.W[place] = W
-        self.condition = np.empty(of) if self.condition is None else self.condition
-        self.condition[place] = condition
 
     def part(self, networks: slice) -> Validated:
         """The results of some candidates; counts stay with the first."""

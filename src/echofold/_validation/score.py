@@ -14,12 +14,7 @@ from echofold._machine.arrays import namespace
 from echofold._machine.programs import program
 from echofold.metrics._horizon import Horizon
 from echofold.metrics._metric import SIZES, Metric, Scaled, check_not_zero
-from echofold.metrics._targets import (
-    Spread,
-    denominators,
-    interval_denominators,
-    spread_in_blocks,
-)
+from echofold.metrics._targets import Spread, denominators, interval_denominators, spread_in_blocks
 
 AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once

@@ -37,12 +37,7 @@ from echofold._folds.tolerances import LEFT_OF_TOTAL
 from echofold._folds.whitened import Readouts, squared_errors
 from echofold._validation.record import Validated
 from echofold._validation.refit import factor_all, refit
-from echofold._validation.score import (
-    error_sums,
-    finish_sums,
-    needs_of,
-    score_residuals,
-)
+from echofold._validation.score import error_sums, finish_sums, needs_of, score_residuals
 from echofold._validation.settings import Settings
 from echofold.metrics._metric import OF_VALUES, TOGETHER
 

@@ -31,13 +31,7 @@ from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
 from echofold._validation.plan import Plan, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
-from echofold._validation.score import (
-    finish_sums,
-    needs_of,
-    score_outputs,
-    score_residuals,
-    summed,
-)
+from echofold._validation.score import finish_sums, needs_of, score_outputs, score_residuals, summed
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import fold_by_fold, from_pieces
 from echofold.metrics._metric import GROWING
@@ -123,19 +117,18 @@ def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, loops: b
 
 def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> None:
     """One candidate after the other, from states that are all in memory."""
-    problem = source.problem
+    problem, condition = source.problem, np.empty(source.candidates)
     for candidate, X in enumerate(source.kept()):
         rows = KeptRows(
             X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
             several=len(batch) > 1,
         )  # fmt: skip
-        found = {}
-        for name, one in batch.items():
+        for one in batch.values():
             algorithm = VARIANTS[one.choice.variant].on(rows)
-            found[name] = _scored(algorithm.solved, one, problem, settings)
-        for name, one in batch.items():  # the condition is that of what was factored in the end
-            scores, W = found[name]
-            one.enter(candidate, source.candidates, scores, W, rows.condition)
+            one.enter(candidate, len(condition), *_scored(algorithm.solved, one, problem, settings))
+        condition[candidate] = rows.condition  # that of what was factored in the end
+    for one in batch.values():
+        one.condition = condition
 
 
 def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, settings: Settings):
