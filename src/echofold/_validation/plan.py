@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from echofold._data.problem import Problem
@@ -32,6 +32,7 @@ from echofold._folds.many_rows import bytes_of
 from echofold._folds.splits import Pieces, RowSplits, cut
 from echofold._machine.available import available
 from echofold._machine.device import Work, is_accelerator, memory_of
+from echofold._validation.record import Validated
 from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
 
@@ -43,16 +44,19 @@ KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each bl
 
 @dataclass(frozen=True)
 class Plan:
-    """A mode of the table above, the algorithm of every scheme, and what rows are cut into.
+    """A mode of the table above, what rows are cut into, and every scheme with its algorithm.
 
     ``pieces`` are those of the schemes that are solved from moments; where there are none, it is
     one piece of all rows.
     """
 
     mode: str
-    choices: dict[str, Choice]
     pieces: Pieces
-    looped: list[RowSplits]  # those that closed loops are run for
+    schemes: dict[str, Validated]
+
+    def blank(self) -> dict[str, Validated]:
+        """Results of every scheme, with nothing in them yet."""
+        return {name: replace(one, scores={}) for name, one in self.schemes.items()}
 
 
 def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], settings) -> Plan:
@@ -71,8 +75,12 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     few = [schemes[name] for name, one in choices.items() if one.variant == "small_k"]
     if mode in ("fold", "frugal"):  # split by split
         few = []
-    looped = [schemes[name] for name, size in sizes.items() if size.closed]
-    return Plan(mode, choices, cut(problem.rows, few), looped)
+    kept = "states" if mode == "device" else mode
+    found = {
+        name: Validated(schemes[name], choices[name], size.closed, mode=kept)
+        for name, size in sizes.items()
+    }
+    return Plan(mode, cut(problem.rows, few), found)
 
 
 def sizes_of(problem: Problem, schemes, columns: int, settings: Settings) -> dict[str, Size]:
