@@ -56,7 +56,6 @@ from echofold._folds.whitened import (
     solve_twice,
     systems,
     units,
-    with_free_bias,
 )
 from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
 from echofold._machine.device import in_threads
@@ -539,7 +538,7 @@ def least_norm(moments, members, at: Coordinates, sigma, shift, *, tail: int):
     lead = lead[..., None]
     inner = jnp.where(lead & jnp.swapaxes(lead, -1, -2), L, jnp.eye(m))
     v = solve_lower(inner, jnp.where(lead, g - Lt @ small, small), transposed=True)
-    return lead_back(with_free_bias(v[:, :, None], given), at, shift, False)[:, :, 0]
+    return lead_back(v[:, :, None], given, at, shift)[0][:, :, 0]
 
 
 @program
@@ -606,11 +605,8 @@ def leave_rows_out(
             )  # (candidates, p, splits, …)
             flat = solve_lower(L, change.reshape(*change.shape[:2], -1), transposed=True)
             inner = v[:, None] - jnp.moveaxis(flat.reshape(change.shape), 2, 1)
-            if not penalised:
-                first = given.b - jnp.swapaxes(given.z, -1, -2) @ inner
-                first = first - shared * left.sum(axis=2, keepdims=True)
-                inner = jnp.concatenate([first, inner], axis=2)
-            W = lead_back(inner[:, :, None], at, shift, penalised)[:, :, 0]
+            less = (shared * left.sum(axis=2, keepdims=True))[:, :, None]
+            W = lead_back(inner[:, :, None], given, at, shift, less)[0][:, :, 0]
         return carry, Left(e, W, bad | ~(grown < most)[:, None])
 
     e, W, bad = scan(step, 0, ridge)[1]
