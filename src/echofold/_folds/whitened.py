@@ -219,14 +219,11 @@ def _one_by_one(given: Systems, ridge, probes, most):
             factors, there = factored(systems)
             for found_at in np.flatnonzero(there):
                 place, factor = places[found_at], factors[found_at]
-                # Columns as rows, and a lower factor as an upper one, lie as LAPACK wants them.
-                if well:
-                    solutions[one, place] = dpotrs(factor.T, right)[0]
-                    sound[one, place] = True
-                    continue
                 random = probes[one, place]
-                found, _ = dpotrs(factor.T, np.asfortranarray(np.hstack([right, random])))
-                sound[one, place] = np.vdot(random, found[:, outputs:]) < most
+                wide = right if well else np.asfortranarray(np.hstack([right, random]))
+                # Columns as rows, and a lower factor as an upper one, lie as LAPACK wants them.
+                found = dpotrs(factor.T, wide)[0]
+                sound[one, place] = well or np.vdot(random, found[:, outputs:]) < most
                 solutions[one, place] = found[:, :outputs]
                 well = bool(sound[one, ends].all())
     return solutions, sound
