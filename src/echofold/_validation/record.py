@@ -108,26 +108,26 @@ class Record:
 
     def blank(self, draws: int, candidates: int, splits: int | None = None) -> Record:
         """A record of the same schemes and metrics, for these numbers, with nothing in it yet."""
-
-        def empty(like: np.ndarray, fill, cut: bool = False) -> np.ndarray:
-            shape = (draws, candidates, *like.shape[2:])
-            if cut and splits is not None:
-                shape = (*shape[:2], splits, *shape[3:])
-            return np.full(shape, fill, dtype=like.dtype)
-
+        shape = draws, candidates
         return Record(
             {
-                scheme: {metric: empty(array, np.nan, cut=True) for metric, array in each.items()}
+                scheme: {
+                    metric: np.full((*shape, splits or array.shape[2], array.shape[3]), np.nan)
+                    for metric, array in each.items()
+                }
                 for scheme, each in self.scores.items()
             },
-            condition=empty(self.condition, np.nan),
-            seconds=empty(self.seconds, 0.0),
+            condition=np.full(shape, np.nan),
+            seconds=np.zeros(shape),
             algorithm={scheme: [""] * candidates for scheme in self.scores},
             notes={
                 scheme: {**notes, **dict.fromkeys(COUNTED, 0)}
                 for scheme, notes in self.notes.items()
             },
-            pruned={scheme: empty(array, False) for scheme, array in self.pruned.items()},
+            pruned={
+                scheme: np.zeros((*shape, array.shape[2]), dtype=bool)
+                for scheme, array in self.pruned.items()
+            },
         )
 
     def enter(
