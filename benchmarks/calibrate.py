@@ -59,8 +59,8 @@ def measure() -> dict[str, list]:
                     continue
 
                 def run():
-                    pieces = cut(n, {"cv": splits}) if name == "small_k" else None
-                    algorithm = way(KeptRows(X, Y, None, ridge, False, pieces), "cv")
+                    pieces = cut(n, [splits] if name == "small_k" else [])
+                    algorithm = way(KeptRows(X, Y, None, ridge, False, pieces))
                     (algorithm.readouts if readouts else algorithm.residuals)(splits)
 
                 with one_blas_thread():

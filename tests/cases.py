@@ -66,9 +66,9 @@ CHOICES = {
 }
 
 
-def at_work(choice: Choice, rows, scheme: str):
+def at_work(choice: Choice, rows):
     """The algorithm that was chosen, on these rows."""
-    return choose.VARIANTS[choice.variant].on(rows, scheme)
+    return choose.VARIANTS[choice.variant].on(rows)
 
 
 # (outputs, penalised bias, weighted rows)

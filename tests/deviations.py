@@ -53,8 +53,8 @@ def readouts(way, X, Y, weights, splits: RowSplits, ridge, penalised: bool):
         return found.W[0], found.refitted
     if CHOICES[way].variant == "walk" and splits.train_sizes.min() <= X.shape[1]:
         return None
-    kept = KeptRows(X, Y, weights, ridge, penalised, cut(len(X), {"cv": splits}))
-    return at_work(CHOICES[way], kept, "cv").readouts(splits)[:2]
+    kept = KeptRows(X, Y, weights, ridge, penalised, cut(len(X), [splits]))
+    return at_work(CHOICES[way], kept).readouts(splits)[:2]
 
 
 def deviations(X, Y, weights, splits, ridge, penalised, ways, trials=4) -> dict[str, Deviation]:

@@ -37,25 +37,23 @@ def equal_the_definition(device, scheme, outputs, penalised, weighted, little):
     weights = np.random.default_rng(2).uniform(0.2, 2, ROWS) if weighted else None
     if weighted:
         weights[5] = 0.0
-    many, pieces = matrices(), cut(ROWS, {"cv": splits})
+    many, pieces = matrices(), cut(ROWS, [splits])
     with engine(device):
         X = np.stack([pad_rows(one, ROWS + 4) for one in many])
         rows = ManyRows(X, Y, weights, RIDGE, penalised, pieces, 2**15 if little else 2**30)
-        W, _ = rows.readouts("cv", splits)
-        at, residuals = rows.residuals(splits, W)
-        left_at, left, left_W, _ = rows.left_out(splits, True)
+        ways = [rows.solved(way, splits, True, True) for way in ("small_k", "leave_out")]
     for one, states in enumerate(many):
         plain = naive(states, Y, weights, splits.train, RIDGE, penalised)
         extended = np.hstack([np.ones((ROWS, 1)), states])
         expected = extended @ plain  # (splits, ridge, rows, outputs)
         close = {"atol": 1e-11 * np.abs(expected).max(), "rtol": 0}
-        for found in (W, left_W):
-            np.testing.assert_allclose(extended @ np.asarray(found[one]), expected, **close)
-        for rows_, found in ((at, residuals), (left_at, left)):
-            for split, numbers in enumerate(rows_):
+        for found in ways:
+            np.testing.assert_allclose(extended @ np.asarray(found.W[one]), expected, **close)
+            residuals = np.asarray(found.residuals[one])
+            for split, numbers in enumerate(found.at):
                 real = numbers < ROWS
                 errors = np.moveaxis(Y[numbers[real]] - expected[split][:, numbers[real]], 1, 0)
-                np.testing.assert_allclose(np.asarray(found[one])[split][real], errors, **close)
+                np.testing.assert_allclose(residuals[split][real], errors, **close)
 
 
 def nearly_the_same(bits: int) -> np.ndarray:
@@ -76,8 +74,8 @@ def rank_in_doubt(device, penalised):
     many, ridge = [nearly_the_same(bits) for bits in (20, 40, 46, 51)], np.array([0.0, 1e-3])
     with engine(device):
         X = np.stack([pad_rows(one, ROWS + 4) for one in many])
-        rows = ManyRows(X, Y, None, ridge, penalised, cut(ROWS, {"cv": splits}), 2**30)
-        W, _ = rows.readouts("cv", splits)
+        rows = ManyRows(X, Y, None, ridge, penalised, cut(ROWS, [splits]), 2**30)
+        W = rows.solved("small_k", splits, True, False).W
     for states, found, close in zip(many, W, (1e-9, 0.01, 0.2, 1e-9), strict=True):
         plain = naive(states, Y, None, splits.train, ridge, penalised)
         found, size = np.asarray(found), np.abs(plain[:, 0]).max()
@@ -97,9 +95,9 @@ def only_one_fold(device, leaving, penalised):
     X[:, 2] = seldom
     with engine(device):
         many = np.stack([pad_rows(one, ROWS + 4) for one in (X, rare)])
-        rows = ManyRows(many, Y, None, RIDGE, penalised, cut(ROWS, {"cv": splits}), 2**30)
-        found = rows.left_out(splits, True)[2:] if leaving else rows.readouts("cv", splits)
-    assert found[1] >= 2
-    for states, W in zip((X, rare), found[0], strict=True):
+        rows = ManyRows(many, Y, None, RIDGE, penalised, cut(ROWS, [splits]), 2**30)
+        found = rows.solved("leave_out" if leaving else "small_k", splits, True, False)
+    assert found.refitted >= 2
+    for states, W in zip((X, rare), found.W, strict=True):
         plain = naive(states, Y, None, splits.train, RIDGE, penalised)
         np.testing.assert_allclose(np.asarray(W), plain, rtol=1e-9, atol=1e-9)

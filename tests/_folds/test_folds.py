@@ -37,15 +37,15 @@ LEAVING = {name: CHOICES[name] for name in CHOICES if name != "large_k by walkin
 
 
 def kept(splits, X, Y, weights, ridge, penalised):
-    return KeptRows(X, Y, weights, ridge, penalised, cut(len(X), {"cv": splits}))
+    return KeptRows(X, Y, weights, ridge, penalised, cut(len(X), [splits]))
 
 
 def results(splits, choice, X, Y, weights, ridge, penalised, labels=None):
     """Readouts, and scores ``(metrics, splits, ridge)``, of one way to them."""
     data = (splits, X, Y, weights, ridge, penalised)
-    W = at_work(choice, kept(*data), "cv").readouts(splits).W
+    W = at_work(choice, kept(*data)).readouts(splits).W
     # Anew, because some ways get residuals without readouts.
-    _, _, at, residuals = at_work(choice, kept(*data), "cv").residuals(splits)
+    _, _, at, residuals = at_work(choice, kept(*data)).residuals(splits)
     outputs = Y.shape[1]
     kind = REGRESSION if labels is None else CLASSIFICATION
     problem = Problem(
@@ -140,10 +140,10 @@ def test_classes(scheme):
 def test_several_schemes_share_pieces():
     schemes = {name: splits_of(cv) for name, cv in SCHEMES.items()}
     data = (cases.X, cases.Y, cases.WEIGHTS, RIDGE, False)
-    together = KeptRows(*data, cut(cases.ROWS, schemes))
-    for name, splits in schemes.items():
-        W = at_work(CHOICES["small_k"], together, name).readouts(splits).W
-        alone = at_work(CHOICES["naive"], kept(splits, *data), "cv").readouts(splits).W
+    together = KeptRows(*data, cut(cases.ROWS, schemes.values()))
+    for splits in schemes.values():
+        W = at_work(CHOICES["small_k"], together).readouts(splits).W
+        alone = at_work(CHOICES["naive"], kept(splits, *data)).readouts(splits).W
         assert relative(W, alone, 2).max() < 1e-8
 
 
@@ -324,7 +324,7 @@ def test_collinear_columns_at_ridge_zero_give_the_readout_of_least_norm(cv, kind
             truth = defined(splits, X, Y, weights, ridge[1:], penalised)
         for name, choice in CHOICES.items():
             found = kept(splits, X, Y, weights, ridge, penalised)
-            W = at_work(choice, found, "cv").readouts(splits).W
+            W = at_work(choice, found).readouts(splits).W
             assert relative(W[:, 0], np.array(expected), 2).max() < 1e-8, name
             truth = W[:, 1:] if truth is None else truth
             assert relative(W[:, 1:], truth, 2).max() < 1e-8, name
@@ -352,7 +352,7 @@ def test_leaving_rows_out_that_make_the_rest_rank_deficient(cv, start, stop, con
     ridge = np.array([0.0, 1e-9, 1e-3, 1.0])
     for penalised in (False, True):
         found = {
-            name: at_work(choice, kept(splits, X, Y, None, ridge, penalised), "cv").readouts(splits)
+            name: at_work(choice, kept(splits, X, Y, None, ridge, penalised)).readouts(splits)
             for name, choice in CHOICES.items()
         }
         W = found["naive"][0]
@@ -377,9 +377,7 @@ def test_a_rank_in_doubt_among_unlike_columns_needs_no_refit(cv, penalised):
     X[:, 7], X[:, 8] = given[:, 13] / 512, given[:, 13] / 128
     ridge = np.array([0.0, 1e-6, 1.0])
     found = {
-        name: at_work(CHOICES[name], kept(splits, X, Y, None, ridge, penalised), "cv").readouts(
-            splits
-        )
+        name: at_work(CHOICES[name], kept(splits, X, Y, None, ridge, penalised)).readouts(splits)
         for name in ("naive", "large_k by leaving out")
     }
     W, refitted, *_ = found["large_k by leaving out"]
@@ -394,7 +392,7 @@ def test_an_outlier_that_comes_and_goes(cv, deviations):
     X[20] *= deviations  # in a window, and then no more
     expected = defined(splits, X, Y, None, RIDGE[[2, 3, 4]], False)
     for name, choice in CHOICES.items():
-        W = at_work(choice, kept(splits, X, Y, None, RIDGE, False), "cv").readouts(splits).W
+        W = at_work(choice, kept(splits, X, Y, None, RIDGE, False)).readouts(splits).W
         assert relative(W[:, [2, 3, 4]], expected, 2).max() < 1e-8, name
 
 

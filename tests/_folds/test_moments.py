@@ -17,7 +17,7 @@ from echofold._folds.algorithms import fit_rows
 from echofold._folds.moments import add_pieces, is_poor, moments, solve, whitening
 from echofold._folds.splits import add_up, cut, resolve_cv
 from echofold._folds.whitened import squared_errors
-from echofold._validation.streamed import learn_whitening
+from echofold._validation.streamed import accumulate
 
 RIDGE = np.array([0.0, 1e-9, 1e-3, 1.0])
 
@@ -93,14 +93,13 @@ def test_training_moments_are_sums_of_pieces(cv, block):
     X, Y = collinear(n=40)
     weights = np.linspace(0.5, 2, 40)
     splits = resolve_cv(cv, 40)
-    pieces = cut(40, {"cv": splits})
+    pieces = cut(40, [splits])
     leaves = np.zeros((pieces.count, 11, 11))
     for start in range(0, 40, block):
         part = slice(start, start + block)
         add_pieces(leaves, pieces, start, X[part], Y[part], weights[part])
-    trained = [pieces.train["cv"][train] for train in splits.train]
-    for sets, runs in ((splits.train, trained), (splits.valid, pieces.valid["cv"])):
-        found = add_up(leaves, runs)
+    for sets in (splits.train, splits.valid):
+        found = add_up(leaves, [pieces.runs[one] for one in sets])
         for one, intervals in zip(found, sets, strict=True):
             at = rows(intervals)
             np.testing.assert_allclose(one, moments(X[at], Y[at], weights[at]), rtol=1e-12)
@@ -129,15 +128,16 @@ def test_pieces_cover_every_set(n, count, seed):
     rng = np.random.default_rng(seed)
     masks = rng.random((count, n)) < rng.random((count, 1))
     sets = [tuple((i, i + 1) for i in np.flatnonzero(mask)) for mask in masks]
-    pieces = cut(n, {"cv": SimpleNamespace(distinct=SimpleNamespace(train=sets), valid=sets)})
-    assert pieces.count == len(np.unique(pieces.label))
+    pieces = cut(n, [SimpleNamespace(distinct=SimpleNamespace(train=sets), valid=sets)])
+    labels = pieces.labels(0, n)
+    assert pieces.count == len(np.unique(labels))
     for mask, one in zip(masks, sets, strict=True):
-        runs = pieces.train["cv"][one]
+        runs = pieces.runs[one]
         inside = rows(runs) if runs else []
-        assert np.array_equal(np.isin(pieces.label, inside), mask)
+        assert np.array_equal(np.isin(labels, inside), mask)
     parts = [(piece, np.arange(n)[at]) for piece, at in pieces.parts(0, n)]
     assert sorted(np.concatenate([at for _, at in parts])) == list(range(n))
-    assert all((pieces.label[at] == piece).all() for piece, at in parts)
+    assert all((labels[at] == piece).all() for piece, at in parts)
 
 
 # --- readouts -----------------------------------------------------------------------------------
@@ -229,7 +229,8 @@ def test_a_poor_pilot_is_found_out(size):
         30,
         np.arange(0, 400, 10),
     )
-    (white,), (total,), (condition,) = learn_whitening(source, shift)
+    summed = accumulate(source, cut(400, []), shift)
+    (white,), (total,), (condition,) = summed.whites, summed.training[:, 0], summed.condition
     assert np.linalg.cond(total[:9, :9]) < 10
     assert condition == pytest.approx(np.linalg.cond(X - X.mean(axis=0)), rel=1e-2)
     found = solve(total[None], white, shift, RIDGE, False)

@@ -111,8 +111,8 @@ def test_fewer_rows_than_columns(cv, n, penalised):
     many, splits, ridge = [X, constant, 0 * X], resolve_cv(cv, n), np.array([0.0, 1e-6, 1.0])
     with engine("cpu"):
         padded = np.stack([pad_rows(one, n + 4) for one in many])
-        rows = ManyRows(padded, Y, None, ridge, penalised, cut(n, {"cv": splits}), 2**30)
-        found = rows.readouts("cv", splits)[0], rows.left_out(splits, True)[2]
+        rows = ManyRows(padded, Y, None, ridge, penalised, cut(n, [splits]), 2**30)
+        found = [rows.solved(way, splits, True, False).W for way in ("small_k", "leave_out")]
     for one, states in enumerate(many):
         extended = np.hstack([np.ones((n, 1)), states])
         expected = extended @ naive(states, Y, None, splits.train, ridge, penalised)

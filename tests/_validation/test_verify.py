@@ -68,8 +68,8 @@ def test_wrong_results_are_an_error(task, monkeypatch):
             found = right(self, splits)
             return found._replace(W=found.W * (1 + 1e-5))
 
-        def wrong_residuals(self, splits, right=way.residuals):
-            found = right(self, splits)
+        def wrong_residuals(self, splits, *asked, right=way.residuals):
+            found = right(self, splits, *asked)
             return found._replace(residuals=found.residuals * (1 + 1e-5))
 
         monkeypatch.setattr(way, "readouts", wrong_readouts)

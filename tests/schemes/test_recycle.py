@@ -49,8 +49,8 @@ def solved(monkeypatch):
         count(module, "solve", lambda M, *_: len(M))
     count(leave_out, "leave_out", lambda X, Y, w, splits, *_: len(splits))
     count(walk, "walk", lambda X, Y, w, splits, *_: len(splits))
-    count(many_rows.batched, "readouts", lambda moments, members, *_: len(members))
-    count(many_rows.batched, "left_out", lambda X, at, Y, w, M, rows, *_: len(rows))
+    count(many_rows, "readouts_of", lambda moments, members, *_: len(members))
+    count(many_rows, "leave_rows_out", lambda X, at, Y, w, M, rows, *_: len(rows))
     return counts
 
 

@@ -8,7 +8,7 @@ many splits, and `_folds.choose` says which one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -18,15 +18,7 @@ import numpy as np
 from echofold._data.rows import Intervals
 from echofold._data.rows import rows as rows_of
 from echofold._folds import extended
-from echofold._folds.moments import (
-    MANY_RIDGES,
-    Whitening,
-    add_pieces,
-    is_poor,
-    moments,
-    solve,
-    whitening,
-)
+from echofold._folds.moments import MANY_RIDGES, Whitening, add_pieces, is_poor, solve, whitening
 from echofold._folds.ridge import prepare_rows, reduce_rows, solve_each
 from echofold._folds.splits import Pieces, RowSplits, add_up
 from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
@@ -65,22 +57,17 @@ class Algorithm(ABC):
     public: ClassVar[str]
     shared: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, rows: KeptRows, scheme: str):
-        self.rows, self.scheme = rows, scheme
+    def __init__(self, rows: KeptRows):
+        self.rows = rows
 
     @classmethod
-    def on(cls, rows: KeptRows, scheme: str) -> Algorithm:
+    def on(cls, rows: KeptRows) -> Algorithm:
         """The algorithm at work on these rows, or the plain one where no other is good enough."""
-        return (Refitting if rows.spoiled and cls is not Naive else cls)(rows, scheme)
+        return (Refitting if rows.spoiled and cls is not Naive else cls)(rows)
 
     def solved(self, splits: RowSplits, readouts: bool, residuals: bool) -> Solved:
         """What is wanted of every split."""
-        found = self.readouts(splits) if readouts else Solved()
-        if not residuals:
-            return found
-        open_loop = self.residuals(splits)
-        refitted = found.refitted if readouts else open_loop.refitted
-        return open_loop._replace(W=found.W, refitted=refitted)  # no readouts that nobody asked for
+        return self.residuals(splits, readouts) if residuals else self.readouts(splits)
 
     @abstractmethod
     def solve(self, splits: RowSplits) -> Solved:
@@ -103,10 +90,11 @@ class Algorithm(ABC):
             known |= dict(zip(todo.train, W, strict=True))
         return Solved(np.stack([known[train] for train in splits.train]), refitted)
 
-    def residuals(self, splits: RowSplits) -> Solved:
-        """Residuals of every split on its validation rows."""
+    def residuals(self, splits: RowSplits, readouts: bool = False) -> Solved:
+        """Residuals of every split on its validation rows, and its readouts if asked for."""
         found, at = self.readouts(splits), splits.valid_rows
-        return found._replace(at=at, residuals=predict(self.rows.X, self.rows.Y, at, found.W))
+        residuals = predict(self.rows.X, self.rows.Y, at, found.W)
+        return Solved(found.W if readouts else None, found.refitted, at, residuals)
 
     @staticmethod
     @abstractmethod
@@ -119,24 +107,18 @@ class KeptRows:
 
     They are the rows of one network; `_folds.many_rows` has those of many, on a device. ``pieces``
     are those of every scheme that is solved from moments of pieces. If there are ``several``
-    schemes, readouts are kept in ``known`` by the rows that they were trained on.
+    schemes, readouts are kept in ``known`` by the rows that they were trained on. Targets are
+    less by ``shift`` where they enter moments.
     """
 
     def __init__(
-        self, X, Y, weights, ridge: np.ndarray, penalised: bool, pieces: Pieces | None,
+        self, X, Y, weights, ridge: np.ndarray, penalised: bool, pieces: Pieces,
         several: bool = False,
     ):  # fmt: skip
-        self.X, self.Y, self.weights = X, Y, weights
+        self.X, self.Y, self.weights = self.data = X, Y, weights
         self.ridge, self.penalised, self.pieces = ridge, penalised, pieces
         self.known: dict[Intervals, np.ndarray] | None = {} if several else None
-        self.data = X, Y, weights
-        self._white: Whitening | None = None
-        self._leaves: np.ndarray | None = None
-
-    @property
-    def shift(self) -> np.ndarray:
-        """Subtracted from targets before they enter moments."""
-        return self.Y.mean(axis=0)
+        self.shift = Y.mean(axis=0)
 
     @cached_property
     def spoiled(self) -> bool:
@@ -146,44 +128,42 @@ class KeptRows:
     @cached_property
     def condition(self) -> float:
         """Condition number of the centred rows; an algorithm that factors them sets it."""
-        return self.whitening().condition
+        return self.white.condition
 
-    def whitening(self) -> Whitening:
-        """Coordinates of the rows, where no moments of pieces are needed."""
-        return self._whiten(lambda Z: moments(Z, self.Y[:, :0], self.weights))
+    @property
+    def white(self) -> Whitening:
+        """Coordinates of the rows."""
+        return self._learned[0]
 
-    def leaves(self) -> tuple[Whitening, np.ndarray]:
-        """Coordinates, and in them the moments of every piece."""
-        white = self._whiten(self._sum_pieces)
-        if self._leaves is None:
-            self._sum_pieces(white.apply(self.X))
-        assert self._leaves is not None
-        return white, self._leaves
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        """The moments of every piece, in these coordinates."""
+        white, leaves = self._learned
+        return self._sum_pieces(white) if leaves is None else leaves
 
-    def _sum_pieces(self, Z: np.ndarray) -> np.ndarray:
-        """Moments of all rows; those of the pieces are kept."""
-        assert self.pieces is not None
-        size = 1 + self.X.shape[1] + self.Y.shape[1]
-        self._leaves = np.zeros((self.pieces.count, size, size))
-        add_pieces(self._leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
-        return self._leaves.sum(axis=0)
-
-    def _whiten(self, summed: Callable[[np.ndarray], np.ndarray]) -> Whitening:
+    @cached_property
+    def _learned(self) -> tuple[Whitening, np.ndarray | None]:
         """Coordinates learned from all rows, or from rows spread evenly over a long series.
 
-        ``summed`` gives the moments of all whitened rows, by which rows between those of the pilot
-        are found out.
+        Then with the moments by which rows between those of the pilot are found out.
         """
-        if self._white is None:
-            n = len(self.X)
-            step = n // pilot_rows(n, 1 + self.X.shape[1])
-            white, total = whitening(self.X[::step]), None
-            if step > 1:
-                total = summed(white.apply(self.X))
-                if is_poor(white, total):
-                    white, total, self._leaves = whitening(self.X), None, None
-            self._white = white.settled(total)
-        return self._white
+        n = len(self.X)
+        step = n // pilot_rows(n, 1 + self.X.shape[1])
+        white = whitening(self.X[::step])
+        if step == 1:
+            return white.settled(), None
+        leaves = self._sum_pieces(white)
+        total = leaves.sum(axis=0)
+        if is_poor(white, total):
+            return whitening(self.X).settled(), None
+        return white.settled(total), leaves
+
+    def _sum_pieces(self, white: Whitening) -> np.ndarray:
+        size = 1 + self.X.shape[1] + self.Y.shape[1]
+        leaves = np.zeros((self.pieces.count, size, size))
+        Z = white.apply(self.X)
+        add_pieces(leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
+        return leaves
 
 
 def pilot_rows(n: int, columns: float, each: int = PILOT) -> int:
@@ -293,10 +273,8 @@ class SmallK(Algorithm):
     def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
         rows = self.rows
-        assert rows.pieces is not None
-        white, leaves = rows.leaves()
-        M = add_up(leaves, [rows.pieces.train[self.scheme][train] for train in splits.train])
-        solved = solve(M, white, rows.shift, rows.ridge, rows.penalised, whitened=False)
+        M = add_up(rows.leaves, [rows.pieces.runs[train] for train in splits.train])
+        solved = solve(M, rows.white, rows.shift, rows.ridge, rows.penalised, whitened=False)
         W, again = solved.W, np.flatnonzero(~solved.trusted)
         if len(again):
             train = [splits.train[split] for split in again]

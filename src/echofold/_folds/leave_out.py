@@ -27,16 +27,15 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from echofold._data.rows import intervals_of
 from echofold._folds.algorithms import Algorithm, Size, Solved, Work, naive
 from echofold._folds.ridge import (
     Centre,
     Factored,
     condition_of,
-    estimated_condition,
     factor,
     is_balanced,
     prepare_rows,
+    reciprocal_condition,
     reduce_rows,
     row_space,
     stack_penalty,
@@ -66,11 +65,6 @@ class LeftOut:
     refitted: np.ndarray
     condition: float = np.nan
 
-    @property
-    def direct(self) -> int:
-        """Number of splits that were refitted."""
-        return int(self.refitted.any(axis=1).sum())
-
 
 def leave_out(
     X, Y, weights, splits: RowSplits, ridge: np.ndarray, penalised: bool, readouts: bool
@@ -93,7 +87,11 @@ def leave_out(
         for basis in _bases(A, F, g, ridge, left_out):
             _primal(basis, B, d, centre, left_out)
     for split in np.flatnonzero(left_out.refitted.any(axis=1)).tolist():
-        _refit(X, Y, weights, split, ridge, penalised, left_out)
+        R, chosen = rows[split][rows[split] < len(X)], left_out.refitted[split]
+        W = naive(X, Y, weights, splits.train[split : split + 1], ridge[chosen], penalised)[0]
+        left_out.residuals[split, : len(R), chosen] = Y[R] - (W[:, :1] + X[R] @ W[:, 1:])
+        if readouts:
+            left_out.W[split, chosen] = W
     return left_out
 
 
@@ -133,10 +131,10 @@ def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
         left_out.condition = condition_of(f.s) if space is None else 1 / EPS
         yield _by_svd(A, F, f, space, ridge, np.arange(len(ridge)), least)
         return
-    if space is not None:
-        left_out.condition = 1 / EPS
+    if space is None:
+        left_out.condition = 1 / reciprocal_condition(F) if s is None else condition_of(s)
     else:
-        left_out.condition = estimated_condition(F) if s is None else condition_of(s)
+        left_out.condition = 1 / EPS
     if least and is_balanced(columns[1], ALIKE_COLUMNS):
         f = factor(*columns[1:])
         yield _by_svd(*columns[:2], f, None, ridge, np.flatnonzero(zero), least)
@@ -145,8 +143,7 @@ def _bases(A, F, g, ridge: np.ndarray, left_out: LeftOut) -> Iterator[_Basis]:
     for place in np.flatnonzero(~(zero & least)):
         R, c = stack_penalty(F, g, ridge[place]) if ridge[place] > 0 else (F, g)
         inner = _solve_triangle(R, np.eye(len(R)))
-        share = np.ones((1, len(R)))
-        yield _Basis(_with_zero_row(A, inner), _back(space, inner), share, c, np.array([place]))
+        yield _basis(A, inner, space, np.ones((1, len(R))), c, np.array([place]))
 
 
 def _by_svd(A, F, f: Factored, space, ridge: np.ndarray, places, least: bool) -> _Basis:
@@ -158,26 +155,20 @@ def _by_svd(A, F, f: Factored, space, ridge: np.ndarray, places, least: bool) ->
         inner = f.Qt.T / f.s
         small = slice(int((f.s > f.s[:1] / ALIKE).sum()), None)
         inner[:, small] = _solve_triangle(F, f.U[:, small])
-    share = f.s**2 * f.filters(ridge[places])
-    return _Basis(_with_zero_row(A, inner), _back(space, inner), share, f.c, places)
+    return _basis(A, inner, space, f.s**2 * f.filters(ridge[places]), f.c, places)
+
+
+def _basis(A, inner: np.ndarray, space: np.ndarray | None, share, c, places) -> _Basis:
+    """Coordinates to which ``inner`` leads from rows, or from these in a ``space``."""
+    T = np.empty((len(A) + 1, inner.shape[1]))
+    np.matmul(A, inner, out=T[:-1])
+    T[-1] = 0.0
+    return _Basis(T, inner if space is None else space @ inner, share, c, places)
 
 
 def _solve_triangle(F: np.ndarray, B: np.ndarray) -> np.ndarray:
     """``F⁻¹ B``; with nothing to solve for, older versions of SciPy raise an error."""
     return solve_triangular(F, B, check_finite=False) if B.size else B
-
-
-def _back(space: np.ndarray | None, inner: np.ndarray) -> np.ndarray:
-    """From coordinates of the basis to readouts of all columns."""
-    return inner if space is None else space @ inner
-
-
-def _with_zero_row(A: np.ndarray, inner: np.ndarray) -> np.ndarray:
-    """``A @ inner``, and a row of zeros below."""
-    T = np.empty((len(A) + 1, inner.shape[1]))
-    np.matmul(A, inner, out=T[:-1])
-    T[-1] = 0.0
-    return T
 
 
 def _primal(basis: _Basis, B, d, centre: Centre, left_out: LeftOut) -> None:
@@ -281,18 +272,6 @@ def _mean_left(A, B, d, left_out, w) -> np.ndarray:
     return np.average(B[kept] - A[kept] @ w, axis=0, weights=d[kept] ** 2)
 
 
-def _refit(X, Y, weights, split: int, ridge, penalised: bool, left_out: LeftOut) -> None:
-    """Solve a split that leaves a (nearly) rank deficient rest directly, in place."""
-    R = left_out.rows[split][left_out.rows[split] < len(X)]
-    kept = np.setdiff1d(np.arange(len(X)), R)
-    chosen = left_out.refitted[split]
-    W = naive(X, Y, weights, [intervals_of(kept)], ridge[chosen], penalised)[0]
-    residuals = Y[R] - (W[:, :1] + X[R] @ W[:, 1:])
-    left_out.residuals[split, : len(R), chosen] = residuals
-    if left_out.W is not None:
-        left_out.W[split, chosen] = W
-
-
 class LeaveOut(Algorithm):
     """One factorisation of all rows, from which each split's rows are left out."""
 
@@ -300,22 +279,19 @@ class LeaveOut(Algorithm):
 
     def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
-        left_out = self._found(splits, readouts=True)
-        return Solved(left_out.W, left_out.direct)
+        return self._found(splits, readouts=True)
 
-    def residuals(self, splits: RowSplits) -> Solved:
-        """Residuals of every split, without its readouts; with them where none are held out."""
-        if not splits.held_out:
-            return super().residuals(splits)
-        left_out = self._found(splits, readouts=False)
-        at = only_valid(left_out.rows, splits)
-        return Solved(None, left_out.direct, at, left_out.residuals)
+    def residuals(self, splits: RowSplits, readouts: bool = False) -> Solved:
+        """Residuals of every split, from its readouts only where validation rows are trained on."""
+        if splits.held_out:
+            return self._found(splits, readouts)
+        return super().residuals(splits, readouts)
 
-    def _found(self, splits: RowSplits, readouts: bool) -> LeftOut:
+    def _found(self, splits: RowSplits, readouts: bool) -> Solved:
         rows = self.rows
-        left_out = leave_out(*rows.data, splits, rows.ridge, rows.penalised, readouts=readouts)
-        rows.condition = left_out.condition
-        return left_out
+        found = leave_out(*rows.data, splits, rows.ridge, rows.penalised, readouts=readouts)
+        rows.condition, refitted = found.condition, int(found.refitted.any(axis=1).sum())
+        return Solved(found.W, refitted, only_valid(found.rows, splits), found.residuals)
 
     @staticmethod
     def work(size: Size) -> Work:

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from echofold._folds.ridge import (
-    Factored,
     column_sizes,
     condition_of,
     factor,
@@ -45,7 +45,7 @@ from echofold._folds.tolerances import (
     negligible,
     probe,
 )
-from echofold._folds.whitened import Coordinates, Readouts, factored, solve_path
+from echofold._folds.whitened import Coordinates, Readouts, Systems, factored, solve_path, systems
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Whitening:
     @property
     def at_floor(self) -> np.ndarray:
         """Directions in which the pilot held nothing."""
-        return self.sigma < 1.001 * _floor(self.sigma)
+        return self.sigma < 1.001 * negligible(self.sigma[0], len(self.sigma))
 
     @property
     def frame(self) -> np.ndarray:
@@ -129,11 +129,6 @@ class Whitening:
         return replace(self, held=~noise) if noise.any() else self
 
 
-def _floor(sigma: np.ndarray) -> float:
-    """Below this a direction of the pilot holds only rounding."""
-    return (1 + len(sigma)) * EPS * sigma[0]
-
-
 def whitening(pilot: np.ndarray) -> Whitening:
     """Learn the coordinates from a pilot of states ``(rows, m)``."""
     # From the first row, so that a constant column becomes zero and not rounding.
@@ -147,7 +142,7 @@ def from_factor(R: np.ndarray, mean: np.ndarray) -> Whitening:
     """Coordinates in which rows with R factor ``R`` and ``mean`` have unit covariance.
 
     An input that is zero all through the pilot would be lost if its direction were dropped, so
-    small ``σ`` are raised to a floor instead.
+    small ``σ`` are raised to what is negligible instead.
     """
     m = len(mean)
     size = np.ones(m)
@@ -160,7 +155,7 @@ def from_factor(R: np.ndarray, mean: np.ndarray) -> Whitening:
     everything = np.ones(m, dtype=bool)
     if sigma[0] == 0:
         return Whitening(mean, size, Vt.T, np.ones(m), everything)
-    return Whitening(mean, size, Vt.T, np.maximum(sigma, _floor(sigma)), everything)
+    return Whitening(mean, size, Vt.T, np.maximum(sigma, negligible(sigma[0], m)), everything)
 
 
 def overall_condition(white: Whitening, total: np.ndarray) -> float:
@@ -186,10 +181,7 @@ def is_poor(white: Whitening, total: np.ndarray) -> bool:
 
 def moments(Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """``[1, Z, Y]ᵀ diag(w) [1, Z, Y]`` of some rows."""
-    return _gram(np.hstack([np.ones((len(Z), 1)), Z, Y]), weights)
-
-
-def _gram(A: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    A = np.hstack([np.ones((len(Z), 1)), Z, Y])
     return A.T @ (A if weights is None else A * weights[:, None])
 
 
@@ -197,7 +189,8 @@ def add_pieces(total: np.ndarray, pieces: Pieces, start: int, Z, Y, weights=None
     """Add rows ``start …`` to the moments of their pieces, ``total (pieces, a, a)``, in place."""
     A = np.hstack([np.ones((len(Z), 1)), Z, Y])
     for piece, rows in pieces.parts(start, start + len(Z)):
-        total[piece] += _gram(A[rows], None if weights is None else weights[rows])
+        part = A[rows]
+        total[piece] += part.T @ (part if weights is None else part * weights[rows, None])
 
 
 MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
@@ -219,30 +212,28 @@ def solve(
     ``whitened`` tells whether ``v`` is wanted too; columns whose sizes differ by a factor of up to
     ``alike`` are solved by an SVD at a ridge of 0.
     """
+    at, m = white.places, len(white.mean)
+    if len(at) <= m:  # the others are zero
+        kept = np.append(at, np.arange(1 + m, M.shape[1]))
+        M = M[:, kept[:, None], kept]
     alone = full_rank(white, ridge) & (white.size == 1).all() & (len(ridge) <= MANY_RIDGES)
+    found = []
+    if alone.any():
+        one = solve_path(M, white.coordinates, shift, ridge[alone], penalised)
+        found.append(one if whitened else one._replace(v=None))
     if not alone.all():
-        found = _by_root(M, white, shift, ridge[~alone], penalised, whitened, alike)
-        if not alone.any():
-            return found
-    at = white.places
-    narrow = M
-    if len(at) <= len(white.mean):
-        kept = np.append(at, np.arange(1 + len(white.mean), M.shape[1]))
-        narrow = M[:, kept[:, None], kept]
-    W, inner, sound = solve_path(narrow, white.coordinates, shift, ridge[alone], penalised)
-    v = inner
-    if whitened and len(at) <= len(white.mean):
-        v = np.zeros_like(W)
+        found.append(_by_root(M, white, shift, ridge[~alone], penalised, whitened, alike))
+    W, v, sound = found[0]
+    if len(found) > 1:
+        order = np.argsort(np.append(np.flatnonzero(alone), np.flatnonzero(~alone)))
+        W, v, sound = (
+            None if both[0] is None else np.concatenate(both, axis=1)[:, order]
+            for both in zip(*found, strict=True)
+        )
+    if whitened and len(at) <= m:
+        inner, v = v, np.zeros_like(W)
         v[:, :, at] = inner
-    if alone.all():
-        return Readouts(W, v if whitened else None, sound)
-    order = np.argsort(np.append(np.flatnonzero(alone), np.flatnonzero(~alone)))
-
-    def merged(one, other):
-        return np.concatenate([one, other], axis=1)[:, order]
-
-    v = merged(v, found.v) if whitened else None
-    return Readouts(merged(W, found.W), v, merged(sound, found.sound))
+    return Readouts(W, v, sound)
 
 
 def full_rank(white: Whitening, ridge: np.ndarray) -> np.ndarray:
@@ -260,40 +251,27 @@ def _by_root(
     With ``M_zz = LLᵀ`` and ``[1, X] = [1, Z] S``, the R factor of the rows is ``F = LᵀS`` and
     ``g = L⁻¹ M_zy``. An unpenalised bias means the same on centred moments, without the ones.
     """
-    at, Z = white.places, slice(1 + len(white.mean))
-    gram, cross = M[:, Z, Z], M[:, Z, Z.stop :]
-    if len(at) < Z.stop:  # the others are zero
-        gram, cross = gram[:, at[:, None], at], cross[:, at]
-    if penalised:
-        cross = cross + gram[:, :, :1] * shift  # the penalty acts on the bias of unshifted targets
-        root = _root(gram, _diagonal(gram), cross)
-        f = _solved(np.swapaxes(root.L, 1, 2) @ white.frame[at], root.g, ridge, alike)
-        W, inner = f.W, root.back(f.fitted) if whitened else f.W
+    given = systems(M, white.coordinates, shift, penalised)
+    L, g, trusted = _root(given)
+    S = white.frame[white.places] if penalised else white.unwhiten[white.held]
+    v: Any = None
+    if not (ridge.any() or penalised) and (white.size == 1).all() and len(S) >= LARGE:
+        each = zip(L, g, strict=True)
+        v = np.stack([_least_norm(*one, white) for one in each])[:, None]
+        w = white.whiten[:, white.held] @ v
     else:
-        weight = gram[:, :1, :1]
-        z, b = gram[:, 1:, :1] / weight, cross[:, :1] / weight
-        centred = gram[:, 1:, 1:] - weight * z @ np.swapaxes(z, 1, 2)
-        root = _root(centred, _diagonal(gram)[:, 1:], cross[:, 1:] - weight * z @ b)
-        S = white.unwhiten[white.held]
-        if not ridge.any() and (white.size == 1).all() and len(at) > LARGE:
-            inner = np.stack([_least_norm(*one, white) for one in zip(root.L, root.g, strict=True)])
-            inner = inner[:, None]
-            w = white.whiten[:, white.held] @ inner
-        else:
-            f = _solved(np.swapaxes(root.L, 1, 2) @ S, root.g, ridge, alike)
-            w, inner = f.W, root.back(f.fitted) if whitened else f.W
-        mean = white.mean + z[:, :, 0] @ S
-        W = np.concatenate([shift + b[:, None] - mean[:, None, None] @ w, w], axis=2)
-        if whitened:
-            bias = shift + b[:, None] - np.swapaxes(z, 1, 2)[:, None] @ inner
-            inner = np.concatenate([bias, inner], axis=2)
-    sound = np.repeat(root.trusted[:, None], len(ridge), axis=1)
-    if not whitened:
-        return Readouts(W, None, sound)
-    v = np.zeros_like(W)
-    v[:, :, at] = inner
-    v[..., 0, :] -= shift
-    return Readouts(W, v, sound)
+        w, fitted = _solved(np.swapaxes(L, 1, 2) @ S, g, ridge, alike, whitened)
+        v = _solved_back(L, fitted) if whitened else None
+    W = w
+    if not penalised:
+        mean = white.mean + given.z[..., 0] @ S
+        W = np.concatenate([shift + given.b[:, None] - mean[:, None, None] @ w, w], axis=2)
+        if v is not None:
+            bias = shift + given.b[:, None] - np.swapaxes(given.z, 1, 2)[:, None] @ v
+            v = np.concatenate([bias, v], axis=2)
+    if v is not None:
+        v[..., 0, :] -= shift
+    return Readouts(W, v, np.repeat(trusted[:, None], len(ridge), axis=1))
 
 
 def _least_norm(L: np.ndarray, g: np.ndarray, white: Whitening) -> np.ndarray:
@@ -301,7 +279,7 @@ def _least_norm(L: np.ndarray, g: np.ndarray, white: Whitening) -> np.ndarray:
 
     The columns of ``F = Lᵀ diag(σ)`` get ever smaller, so whatever is negligible lies in the last
     ones alone, but for a rotation by less than ``1 / FAR``. The eigenvectors of these alone see far
-    enough below it (`_folds.batched.least_norm` is the same for many sets).
+    enough below it (`_folds.many_rows.least_norm` is the same for many sets).
     """
     sigma = white.sigma[white.held]
     least = negligible(_norm(L.T * sigma), len(white.mean))
@@ -325,69 +303,42 @@ def _norm(F: np.ndarray) -> float:
     return float(np.linalg.norm(F @ x))
 
 
-@dataclass(frozen=True)
-class _Solved:
-    """Solutions ``W (sets, ridge, columns, outputs)`` and ``fitted = F W``."""
+def _solved(F: np.ndarray, g: np.ndarray, ridge: np.ndarray, alike: float, fitted: bool):
+    """Minimisers ``w`` of ``‖F w − g‖² + β ‖w‖²`` for every set, and if wanted ``F w``.
 
-    W: np.ndarray
-    F: np.ndarray
-    f: Factored | None
-    ridge: np.ndarray
-
-    @property
-    def fitted(self) -> np.ndarray:
-        """``F W``; by the SVD, going through ``W`` would lose as many digits as ``cond(X)`` has."""
-        if self.f is None:
-            return self.F[:, None] @ self.W
-        scaled = (self.f.filters(self.ridge) * self.f.s[:, None] ** 2)[..., None]
-        return self.f.U[:, None] @ (scaled * self.f.c[:, None])
-
-
-def _solved(F: np.ndarray, g: np.ndarray, ridge: np.ndarray, alike: float) -> _Solved:
-    """Minimisers of ``‖F w − g‖² + β ‖w‖²`` for every set; see `_folds.ridge` for the two ways."""
+    See `_folds.ridge` for the two ways.
+    """
     # At 0, directions are left out by their singular values anyway.
     few = len(ridge) <= FEW_RIDGES and ridge.any()
     if not few and is_balanced(F, BALANCED if ridge.any() else alike):
         f = factor(F, g)
-        return _Solved(f.solve(ridge), F, f, ridge)
+        return f.solve(ridge), f.fitted(ridge) if fitted else None
     p = F.shape[2]
     R = triangle_of(np.concatenate([F, g], axis=2))
-    W = np.stack([solve_each(r[:p, :p], r[:p, p:], ridge) for r in R])
-    return _Solved(W, F, None, ridge)
+    w = np.stack([solve_each(r[:p, :p], r[:p, p:], ridge) for r in R])
+    return w, F[:, None] @ w if fitted else None
 
 
-@dataclass(frozen=True)
-class _Root:
-    """``L`` with ``LLᵀ`` a stack of Gram matrices, ``g = L⁻¹ B``, and which can be trusted."""
-
-    L: np.ndarray
-    g: np.ndarray
-    trusted: np.ndarray
-
-    def back(self, fitted: np.ndarray) -> np.ndarray:
-        """Solutions in whitened coordinates, ``L⁻ᵀ F w``."""
-        sets, ridges, p, outputs = fitted.shape
-        flat = np.moveaxis(fitted, 1, 2).reshape(sets, p, ridges * outputs)
-        solutions = np.linalg.solve(np.swapaxes(self.L, 1, 2), flat)
-        return np.moveaxis(solutions.reshape(sets, p, ridges, outputs), 2, 1)
+def _solved_back(L: np.ndarray, fitted: np.ndarray) -> np.ndarray:
+    """Solutions in whitened coordinates, ``L⁻ᵀ F w``."""
+    sets, ridges, p, outputs = fitted.shape
+    flat = np.moveaxis(fitted, 1, 2).reshape(sets, p, ridges * outputs)
+    solutions = np.linalg.solve(np.swapaxes(L, 1, 2), flat)
+    return np.moveaxis(solutions.reshape(sets, p, ridges, outputs), 2, 1)
 
 
-def _diagonal(gram: np.ndarray) -> np.ndarray:
-    """Diagonals ``(sets, a)`` of ``(sets, a, a)``."""
-    return np.einsum("...ii->...i", gram)
+def _root(given: Systems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``L`` with ``LLᵀ`` a stack of Gram matrices, ``g = L⁻¹ right``, and which can be trusted.
 
-
-def _root(gram: np.ndarray, size: np.ndarray, B: np.ndarray) -> _Root:
-    """Factor Gram matrices after scaling by ``size``, the diagonal before anything was subtracted.
-
-    That is what rounding is proportional to, so the condition of the scaled matrix bounds what
-    rounding does to a solution. The trace of its inverse, estimated by the growth of two random
-    vectors under ``L⁻¹``, is that condition, but for the number of columns.
+    They are scaled by the diagonal before anything was subtracted, because rounding is proportional
+    to that: the condition of the scaled matrix bounds what rounding does to a solution. The trace
+    of its inverse, estimated by the growth of two random vectors under ``L⁻¹``, is that condition,
+    but for the number of columns.
     """
-    d = np.sqrt(np.maximum(size, np.finfo(float).tiny))[:, :, None]
-    L, trusted = factored(gram / (d * np.swapaxes(d, 1, 2)))
-    random = np.broadcast_to(probe(gram.shape[1]), (*B.shape[:2], PROBES))
-    grown = np.linalg.solve(L, np.concatenate([B / d, random], axis=2))
+    d = np.sqrt(np.maximum(given.size, np.finfo(float).tiny))[:, :, None]
+    L, trusted = factored(given.gram / (d * np.swapaxes(d, 1, 2)))
+    random = np.broadcast_to(probe(d.shape[1]), (*d.shape[:2], PROBES))
+    grown = np.linalg.solve(L, np.concatenate([given.right / d, random], axis=2))
     with np.errstate(over="ignore"):
         growth = (grown[:, :, -PROBES:] ** 2).sum(axis=(1, 2)) / PROBES
-    return _Root(d * L, grown[:, :, :-PROBES], trusted & (growth < POOR + 10 * gram.shape[1]))
+    return d * L, grown[:, :, :-PROBES], trusted & (growth < POOR + 10 * d.shape[1])

@@ -70,6 +70,11 @@ class Factored:
         scaled = (self.filters(ridge) * self.s[..., None, :])[..., None] * self.c[..., None, :, :]
         return np.swapaxes(self.Qt, -1, -2)[..., None, :, :] @ scaled
 
+    def fitted(self, ridge: np.ndarray) -> np.ndarray:
+        """``F w`` of these; going through ``w`` would lose as many digits as ``cond(F)`` has."""
+        scaled = (self.filters(ridge) * self.s[..., None, :] ** 2)[..., None]
+        return self.U[..., None, :, :] @ (scaled * self.c[..., None, :, :])
+
 
 def factor(F: np.ndarray, g: np.ndarray) -> Factored:
     """Decompose ``F (..., rows, columns)`` with right-hand sides ``g (..., rows, outputs)``."""
@@ -91,14 +96,9 @@ def condition_of(s: np.ndarray) -> float:
     return float(s[0] / max(s[-1], EPS * s[0], np.finfo(float).tiny))
 
 
-def estimated_condition(F: np.ndarray) -> float:
-    """The condition number (in the 1-norm) of a square R factor, without its singular values."""
-    return 1 / max(_reciprocal_condition(F), EPS)
-
-
-def _reciprocal_condition(F: np.ndarray) -> float:
-    """An estimate for an upper triangle, which is its own LU factorisation."""
-    return float(dgecon(F, np.abs(F).sum(axis=0).max())[0])
+def reciprocal_condition(F: np.ndarray) -> float:
+    """An estimate (in the 1-norm) for an upper triangle, which is its own LU factorisation."""
+    return max(float(dgecon(F, np.abs(F).sum(axis=0).max())[0]), EPS)
 
 
 def column_sizes(F: np.ndarray) -> np.ndarray:
@@ -141,7 +141,7 @@ def row_space(F: np.ndarray, g: np.ndarray):
     if not F.any():
         return np.zeros((0, 0)), g[:0], np.zeros((columns, 0))
     unit = F / np.where(size > 0, size, 1.0)
-    if F.shape[0] == columns and _reciprocal_condition(unit) > NEARLY_SINGULAR:
+    if F.shape[0] == columns and reciprocal_condition(unit) > NEARLY_SINGULAR:
         return F, g, None
     R, pivots, tau, _, _ = dgeqp3(unit)
     pivots -= 1

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, pairwise
 from numbers import Integral
 from typing import Any
 
@@ -21,18 +22,6 @@ from echofold._data.rows import Intervals, Runs, complement, difference, interva
 from echofold._machine.available import remembered
 from echofold.schemes import KFold
 from echofold.schemes._scheme import Scheme, check_integer
-
-
-@dataclass(frozen=True)
-class RowSteps:
-    """Rows to add (``sign`` 1) and remove (−1) one after the other; ``counts`` are by split.
-
-    The first entry, of sign 0, belongs to no split: there is always at least one.
-    """
-
-    rows: np.ndarray
-    sign: np.ndarray
-    counts: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,23 +103,12 @@ class RowSplits:
         return rows if rows.size else np.full((len(self), 1), self.n)
 
     @cached_property
-    def walk(self) -> RowSteps:
-        """The way from each training set to the next, row by row."""
-        parts, signs, counts = [rows(self.train[0])[:1]], [np.zeros(1)], [0]
-        for each in self._steps:
-            added, removed = map(rows, each)
-            parts += [added, removed]
-            signs += [np.ones(len(added)), -np.ones(len(removed))]
-            counts.append(len(added) + len(removed))
-        return RowSteps(np.concatenate(parts), np.concatenate(signs), np.array(counts))
-
-    @cached_property
     def changes(self) -> int:
         """Rows added and removed on the way from each training set to the next."""
-        return sum(b - a for added, removed in self._steps for a, b in (*added, *removed))
+        return sum(b - a for added, removed in self.steps for a, b in (*added, *removed))
 
     @property
-    def _steps(self) -> Iterator[tuple[Intervals, Intervals]]:
+    def steps(self) -> Iterator[tuple[Intervals, Intervals]]:
         """What each training set adds to the one before it, and takes away."""
         for before, after in zip(self.train[:-1], self.train[1:], strict=True):
             yield difference(after, before), difference(before, after)
@@ -192,16 +170,16 @@ def resolve_cv(cv: Any, n: int, *, groups: Any = None, labels: Any = None) -> Ro
 
 
 def _bytes(splits: RowSplits) -> int:
-    """Memory that splits may come to take: intervals, both tables of rows, and the walk."""
+    """Memory that splits may come to take: intervals, and both tables of rows."""
     sets = sum(map(len, splits.train)) + sum(map(len, splits.valid))
     left_out = splits.n - int(splits.train_sizes.min())
-    table = len(splits) * (left_out + int(splits.sizes.max()))
-    return 250 * (sets + len(splits)) + 8 * (table + 2 * splits.n)
+    tables = len(splits) * (left_out + int(splits.sizes.max()))
+    return 250 * (sets + len(splits)) + 8 * tables
 
 
-@remembered(size=_bytes)
+@remembered(size=_bytes)  # leave-one-out makes as many tuples as there are rows
 def _of_scheme(scheme: Scheme, n: int) -> RowSplits:
-    """Splits of a scheme; kept, because leave-one-out makes as many tuples as there are rows."""
+    """Splits of a scheme."""
     return _of_any(scheme, n, None, None)
 
 
@@ -304,98 +282,55 @@ def _index_runs(indices: Any, n: int, what: str) -> Intervals:
 
 
 @dataclass(frozen=True)
-class Labels:
-    """Labels of rows, of which no array is made: ``numbers[i]`` from row ``starts[i]`` to the next.
+class Pieces:
+    """Rows ``starts[i] … starts[i + 1]`` belong to piece ``numbers[i]``, one of ``count``.
 
-    ``starts`` is longer by one, the number of rows.
+    ``runs`` has the pieces of each set of rows, as intervals of these. No array of all rows is
+    made.
     """
 
     starts: np.ndarray
     numbers: np.ndarray
-
-    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
-        if not isinstance(rows, slice):
-            return self.numbers[np.searchsorted(self.starts, rows, side="right") - 1]
-        a, b, _ = rows.indices(int(self.starts[-1]))
-        first = int(np.searchsorted(self.starts, a, side="right")) - 1
-        last = int(np.searchsorted(self.starts, b, side="left"))
-        bounds = np.clip(self.starts[first : last + 1], a, b)
-        return np.repeat(self.numbers[first:last], np.diff(bounds))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self[:].astype(dtype or int, copy=False)
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """``label[a:b]`` are the pieces of some rows.
-
-    ``train[scheme]`` has the pieces of each distinct training set as runs, by its rows,
-    ``valid[scheme]`` those of each split's validation rows.
-    """
-
-    label: np.ndarray | Labels
     count: int
-    train: dict[str, dict[Intervals, Intervals]] = field(default_factory=dict)
-    valid: dict[str, list[Intervals]] = field(default_factory=dict)
+    runs: dict[Intervals, Intervals]
+
+    def labels(self, start: int, stop: int) -> np.ndarray:
+        """The piece of each of the rows ``start … stop``."""
+        return self.numbers[np.searchsorted(self.starts, np.arange(start, stop), side="right") - 1]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, slice | np.ndarray]]:
         """Yield ``(piece, rows)`` for the rows ``start … stop``, rows counted from ``start``."""
-        label = self.label[start:stop]
-        changes = np.flatnonzero(np.diff(label)) + 1
-        if len(changes) < 4 * self.count:
-            bounds = [0, *changes, len(label)]
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True):
-                yield int(label[a]), slice(a, b)
-            return
-        order = np.argsort(label, kind="stable")
-        bounds = [0, *(np.flatnonzero(np.diff(label[order])) + 1), len(label)]
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True):
-            yield int(label[order[a]]), order[a:b]
+        label, order = self.labels(start, stop), None
+        if np.count_nonzero(np.diff(label)) >= 4 * self.count:  # rows of a piece lie apart
+            order = np.argsort(label, kind="stable")
+            label = label[order]
+        bounds = [0, *(np.flatnonzero(np.diff(label)) + 1).tolist(), len(label)]
+        for a, b in pairwise(bounds):
+            yield int(label[a]), slice(a, b) if order is None else order[a:b]
 
 
-def cut(n: int, schemes: dict[str, RowSplits]) -> Pieces:
+def cut(n: int, schemes: Iterable[RowSplits]) -> Pieces:
     """Cut ``n`` rows wherever a split of these schemes begins or ends.
 
     Pieces that are always together are joined.
     """
-    sets: dict[tuple[str, str, int], Intervals] = {
-        (scheme, part, number): runs
-        for scheme, splits in schemes.items()
-        for part, each in (("train", splits.distinct.train), ("valid", splits.valid))
-        for number, runs in enumerate(each)
-    }
-    edges = {edge for runs in sets.values() for run in runs for edge in run}
-    starts = np.array(sorted({0, n, *edges}))
-    spans = [[_span(starts, run) for run in runs] for runs in sets.values()]
+    each = (sets for splits in schemes for sets in (splits.distinct.train, splits.valid))
+    sets = list(dict.fromkeys(chain.from_iterable(each)))
+    starts = np.array(sorted({0, n, *(edge for runs in sets for run in runs for edge in run)}))
+    place = {edge: at for at, edge in enumerate(starts.tolist())}
+    spans = [tuple((place[a], place[b]) for a, b in runs) for runs in sets]
     count = len(starts) - 1
     numbers = np.arange(count)
-    if count * len(sets) > 10**8:
-        piece_runs = [tuple(one) for one in spans]
-    else:
+    if count * len(sets) <= 10**8:
         member = np.zeros((count, len(sets)), dtype=bool)
-        for column, each in enumerate(spans):
-            for a, b in each:
+        for column, runs in enumerate(spans):
+            for a, b in runs:
                 member[a:b, column] = True
         _, first, joined = np.unique(member, axis=0, return_index=True, return_inverse=True)
         rank = np.argsort(np.argsort(first))  # pieces in the order of time
         numbers, count = rank[joined.ravel()], len(first)
-        kept = member[np.sort(first)]
-        piece_runs = [intervals_of(np.flatnonzero(column)) for column in kept.T]
-    label = Labels(starts, numbers)
-    pieces = Pieces(label, count, {name: {} for name in schemes}, {name: [] for name in schemes})
-    for ((scheme, part, _), of_rows), runs in zip(sets.items(), piece_runs, strict=True):
-        if part == "train":
-            pieces.train[scheme][of_rows] = runs
-        else:
-            pieces.valid[scheme].append(runs)
-    return pieces
-
-
-def _span(starts: np.ndarray, run: tuple[int, int]) -> tuple[int, int]:
-    """An interval of rows as an interval of pieces."""
-    a, b = np.searchsorted(starts, run)
-    return int(a), int(b)
+        spans = [intervals_of(np.flatnonzero(column)) for column in member[np.sort(first)].T]
+    return Pieces(starts, numbers, count, dict(zip(sets, spans, strict=True)))
 
 
 def add_up(leaves: np.ndarray, sets: Sequence[Intervals]) -> np.ndarray:

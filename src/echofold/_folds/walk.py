@@ -41,18 +41,17 @@ def walk(
     first = np.zeros(len(X))
     began = rows_of(splits.train[0])
     first[began] = w[began]
-    path = splits.walk
-    starts = 1 + np.cumsum(path.counts) - path.counts
-    signed = path.sign * w[path.rows]
-    size, steps = (
-        few_lengths(len(X), 512),
-        few_lengths(len(path.rows), 512),
-    )  # each is compiled once
-    rows, signed = pad_rows(path.rows, steps), pad_rows(signed, steps)
+    parts = [rows_of(part) for step in splits.steps for part in step]
+    lengths = np.array([len(part) for part in parts], dtype=int).reshape(-1, 2)
+    counts = np.append(0, lengths.sum(axis=1))
+    rows = np.concatenate([rows_of(()), *parts])
+    signed = np.repeat(np.tile([1.0, -1.0], len(lengths)), lengths.ravel()) * w[rows]
+    size, steps = (few_lengths(max(1, n), 512) for n in (len(X), len(rows)))  # compiled once each
+    rows, signed = pad_rows(rows, steps), pad_rows(signed, steps)
     with engine("cpu"):
         whitened, trusted = _run(
             *(pad_rows(array, size) for array in (Z, Y - shift, first)),
-            rows, signed, starts, path.counts, ridge, penalty,
+            rows, signed, np.cumsum(counts) - counts, counts, ridge, penalty,
             np.append(False, ~white.held),
         )  # fmt: skip
     W = back @ np.asarray(whitened)
@@ -94,7 +93,7 @@ class Walk(Algorithm):
     def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
         rows = self.rows
-        return Solved(*walk(*rows.data, splits, rows.ridge, rows.penalised, rows.whitening()))
+        return Solved(*walk(*rows.data, splits, rows.ridge, rows.penalised, rows.white))
 
     @staticmethod
     def work(size: Size) -> Work | None:

@@ -26,6 +26,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from jax import lax
 from scipy.linalg.lapack import dpotrs
 
 from echofold._folds.tolerances import GROWTH, POOR, PROBES, probe
@@ -93,13 +94,10 @@ class Systems(NamedTuple):
 
 def solve_path(M, at: Coordinates, shift, ridge, penalised: bool) -> Readouts:
     """Readouts from moments ``M (…, sets, 1 + r + outputs, same)`` of shifted targets."""
-    xp, given = namespace(M), systems(M, at, shift, penalised)
+    given = systems(M, at, shift, penalised)
     v, sound = _solve_each(given, ridge)
-    if penalised:
-        W = lead_back(v, at, shift, True)
-        return Readouts(W, xp.concatenate([v[..., :1, :] - shift, v[..., 1:, :]], axis=-2), sound)
-    v = with_free_bias(v, given)
-    return Readouts(lead_back(v, at, shift, False), v, sound)
+    W, v = lead_back(v, given, at, shift)
+    return Readouts(W, v, sound)
 
 
 def systems(M, at: Coordinates, shift, penalised: bool) -> Systems:
@@ -134,28 +132,25 @@ def _mean_inside(at: Coordinates):
     return a, 1 + (at.rest * at.rest).sum(axis=-1)[..., None]
 
 
-def with_free_bias(v, given: Systems):
-    """Solutions ``(…, sets, ridge, r, outputs)`` of centred systems, with the bias before them."""
-    bias = given.b[..., None, :, :] - namespace(v).swapaxes(given.z, -1, -2)[..., None, :, :] @ v
-    return namespace(v).concatenate([bias, v], axis=-2)
+def lead_back(v, given: Systems, at: Coordinates, shift, less=0.0):
+    """Readouts of ``[1, X]`` and of ``[1, Z]`` from solutions ``v (…, sets, ridge, p, outputs)``.
 
-
-def lead_back(v, at: Coordinates, shift, penalised: bool):
-    """Readouts of ``[1, X]`` from those of ``[1, Z]``, ``v (…, sets, ridge, 1 + r, outputs)``.
-
-    With a free bias, ``v`` predicts shifted targets.
+    A free bias, which they are without, is lower by ``less``.
     """
     xp = namespace(v)
-    first, w = v[..., :1, :], at.whiten[..., None, None, :, :] @ v[..., 1:, :]
-    if penalised:
-        a, tau = _mean_inside(at)
-        inside = (a[..., None, None, :, None] * v[..., 1:, :]).sum(axis=-2, keepdims=True)
-        first = (first - inside) / tau[..., None, None, None]
-        w = w + at.rest[..., None, None, :, None] * first
-    else:
+    if given.q is None:
+        bias = given.b[..., None, :, :] - xp.swapaxes(given.z, -1, -2)[..., None, :, :] @ v - less
+        w = at.whiten[..., None, None, :, :] @ v
         # By the readout itself, so that what rounding has done to it is undone at the mean.
-        first = shift + first - at.mean[..., None, None, None, :] @ w
-    return xp.concatenate([first, w], axis=-2)
+        first = shift + bias - at.mean[..., None, None, None, :] @ w
+    else:
+        first, v = v[..., :1, :], v[..., 1:, :]
+        bias = first - shift
+        a, tau = _mean_inside(at)
+        inside = (a[..., None, None, :, None] * v).sum(axis=-2, keepdims=True)
+        first = (first - inside) / tau[..., None, None, None]
+        w = at.whiten[..., None, None, :, :] @ v + at.rest[..., None, None, :, None] * first
+    return xp.concatenate([first, w], axis=-2), xp.concatenate([bias, v], axis=-2)
 
 
 def _solve_each(given: Systems, ridge):
@@ -224,14 +219,11 @@ def _one_by_one(given: Systems, ridge, probes, most):
             factors, there = factored(systems)
             for found_at in np.flatnonzero(there):
                 place, factor = places[found_at], factors[found_at]
-                # Columns as rows, and a lower factor as an upper one, lie as LAPACK wants them.
-                if well:
-                    solutions[one, place] = dpotrs(factor.T, right)[0]
-                    sound[one, place] = True
-                    continue
                 random = probes[one, place]
-                found, _ = dpotrs(factor.T, np.asfortranarray(np.hstack([right, random])))
-                sound[one, place] = np.vdot(random, found[:, outputs:]) < most
+                wide = right if well else np.asfortranarray(np.hstack([right, random]))
+                # Columns as rows, and a lower factor as an upper one, lie as LAPACK wants them.
+                found = dpotrs(factor.T, wide)[0]
+                sound[one, place] = well or np.vdot(random, found[:, outputs:]) < most
                 solutions[one, place] = found[:, :outputs]
                 well = bool(sound[one, ends].all())
     return solutions, sound
@@ -319,15 +311,11 @@ def factored(systems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def cholesky(H):
     """Lower factors on a device; NaN where a matrix is not positive definite."""
-    from jax import lax
-
     return lax.linalg.cholesky(H, symmetrize_input=False)
 
 
 def solve_lower(L, B, transposed: bool = False):
     """``L⁻¹ B`` or ``L⁻ᵀ B`` on a device."""
-    from jax import lax
-
     return lax.linalg.triangular_solve(L, B, left_side=True, lower=True, transpose_a=transposed)
 
 

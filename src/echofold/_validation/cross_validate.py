@@ -12,13 +12,8 @@ from echofold._engine.states import GivenStates
 from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
 from echofold._machine.progress import one_piece
-from echofold._validation.record import datasets_of_one, gathered, warn_once
-from echofold._validation.settings import (
-    Settings,
-    check_metrics,
-    describe_data,
-    resolve_schemes,
-)
+from echofold._validation.record import datasets, gathered, warn_once
+from echofold._validation.settings import Settings, check_metrics, describe_data, resolve_schemes
 from echofold._validation.validate import validate
 from echofold._validation.verify import check_verifiable, verify, with_checkable_metrics
 
@@ -175,6 +170,6 @@ def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
     names = [metric.name for metric in settings.metrics]
     record = gathered([validated], names, readouts=settings.readouts, steps=source.steps)
     attrs = {**attrs, "pilot_steps": source.pilot_steps}
-    results = datasets_of_one(record, schemes, settings, attrs)
+    results = datasets(record, None, schemes, settings, attrs)
     warn_once(results.values(), settings, describe_data(source.problem, schemes))
     return results if isinstance(cv, dict) else results["cv"]

@@ -20,10 +20,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir, looks_of
@@ -34,6 +32,7 @@ from echofold._folds.many_rows import bytes_of
 from echofold._folds.splits import Pieces, RowSplits, cut
 from echofold._machine.available import available
 from echofold._machine.device import Work, is_accelerator, memory_of
+from echofold._validation.record import Validated
 from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
 
@@ -45,16 +44,19 @@ KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each bl
 
 @dataclass(frozen=True)
 class Plan:
-    """A mode of the table above, the algorithm of every scheme, and what rows are cut into.
+    """A mode of the table above, what rows are cut into, and every scheme with its algorithm.
 
     ``pieces`` are those of the schemes that are solved from moments; where there are none, it is
-    one piece of all rows on a device, and empty on the host.
+    one piece of all rows.
     """
 
     mode: str
-    choices: dict[str, Choice]
     pieces: Pieces
-    looped: list[RowSplits]  # those that closed loops are run for
+    schemes: dict[str, Validated]
+
+    def blank(self) -> dict[str, Validated]:
+        """Results of every scheme, with nothing in them yet."""
+        return {name: replace(one, scores={}) for name, one in self.schemes.items()}
 
 
 def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], settings) -> Plan:
@@ -62,18 +64,23 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     problem = source.problem
     sizes = sizes_of(problem, schemes, source.columns, settings)
     if isinstance(source, States) and suits_device(source, settings):
-        mode, nothing = "device", Pieces(np.zeros(problem.rows, dtype=int), 1)
+        mode = "device"
         choices = {n: choose_on_device(size, settings.algorithm) for n, size in sizes.items()}
     else:
-        mode, nothing = _mode(source, schemes, settings), Pieces(np.zeros(0, dtype=int), 0)
+        mode = _mode(source, schemes, settings)
         choices = choose_together(sizes, settings.algorithm)
     if mode in STREAMED:
         reason = f"small_k is the algorithm that needs no states (memory: {mode})"
         choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
-    few = {name: schemes[name] for name, one in choices.items() if one.variant == "small_k"}
-    whole = mode in ("fold", "frugal") or not few  # split by split, or not by pieces at all
-    looped = [schemes[name] for name, size in sizes.items() if size.closed]
-    return Plan(mode, choices, nothing if whole else cut(problem.rows, few), looped)
+    few = [schemes[name] for name, one in choices.items() if one.variant == "small_k"]
+    if mode in ("fold", "frugal"):  # split by split
+        few = []
+    kept = "states" if mode == "device" else mode
+    found = {
+        name: Validated(schemes[name], choices[name], size.closed, mode=kept)
+        for name, size in sizes.items()
+    }
+    return Plan(mode, cut(problem.rows, few), found)
 
 
 def sizes_of(problem: Problem, schemes, columns: int, settings: Settings) -> dict[str, Size]:

@@ -38,15 +38,13 @@ class Validated:
     undetermined: int = 0
     mode: str = "states"  # of memory
 
-    def enter(self, place: int, of: int, scores: dict[str, Any], W: Any, condition: Any) -> None:
+    def enter(self, place: int, of: int, scores: dict[str, Any], W: Any) -> None:
         """Results of one of so many candidates."""
         for name, values in scores.items():
             self.scores.setdefault(name, np.empty((of, *values.shape)))[place] = values
         if W is not None:
             self.W = np.empty((of, *W.shape)) if self.W is None else self.W
             self.W[place] = W
-        self.condition = np.empty(of) if self.condition is None else self.condition
-        self.condition[place] = condition
 
     def part(self, networks: slice) -> Validated:
         """The results of some candidates; counts stay with the first."""
@@ -110,26 +108,26 @@ class Record:
 
     def blank(self, draws: int, candidates: int, splits: int | None = None) -> Record:
         """A record of the same schemes and metrics, for these numbers, with nothing in it yet."""
-
-        def empty(like: np.ndarray, fill, cut: bool = False) -> np.ndarray:
-            shape = (draws, candidates, *like.shape[2:])
-            if cut and splits is not None:
-                shape = (*shape[:2], splits, *shape[3:])
-            return np.full(shape, fill, dtype=like.dtype)
-
+        shape = draws, candidates
         return Record(
             {
-                scheme: {metric: empty(array, np.nan, cut=True) for metric, array in each.items()}
+                scheme: {
+                    metric: np.full((*shape, splits or array.shape[2], array.shape[3]), np.nan)
+                    for metric, array in each.items()
+                }
                 for scheme, each in self.scores.items()
             },
-            condition=empty(self.condition, np.nan),
-            seconds=empty(self.seconds, 0.0),
+            condition=np.full(shape, np.nan),
+            seconds=np.zeros(shape),
             algorithm={scheme: [""] * candidates for scheme in self.scores},
             notes={
                 scheme: {**notes, **dict.fromkeys(COUNTED, 0)}
                 for scheme, notes in self.notes.items()
             },
-            pruned={scheme: empty(array, False) for scheme, array in self.pruned.items()},
+            pruned={
+                scheme: np.zeros((*shape, array.shape[2]), dtype=bool)
+                for scheme, array in self.pruned.items()
+            },
         )
 
     def enter(
@@ -203,44 +201,25 @@ def _notes(draws: list[Validated]) -> dict[str, Any]:
 
 def datasets(
     record: Record,
-    candidates: Sequence[dict[str, Any]],
+    candidates: Sequence[dict[str, Any]] | None,
     schemes: dict[str, RowSplits],
     settings: Settings,
     attrs: dict[str, Any],
 ) -> dict[str, Any]:
-    """One Dataset over ``(draw, candidate, split, ridge)`` for each scheme of a search."""
-    names = list(dict.fromkeys(name for candidate in candidates for name in candidate))
-    coords = {
-        "draw": np.arange(record.condition.shape[0]),
-        "candidate": np.arange(len(candidates)),
-        **{
-            name: ("candidate", coordinate([candidate.get(name) for candidate in candidates]))
-            for name in names
-        },
-    }
-    return {
-        scheme: _dataset(
-            record, scheme, splits, settings,
-            {**coords, "algorithm": ("candidate", np.array(record.algorithm[scheme]))},
-            {"hyper_parameters": names, "column_steps": record.column_steps, **attrs},
-        )
-        for scheme, splits in schemes.items()
-    }  # fmt: skip
+    """One Dataset over ``(draw, candidate, split, ridge)`` for each scheme of a search.
 
-
-def datasets_of_one(
-    record: Record, schemes: dict[str, RowSplits], settings: Settings, attrs: dict[str, Any]
-) -> dict[str, Any]:
-    """One Dataset over ``(split, ridge)`` for each scheme, from a record of one candidate."""
+    With no ``candidates``, it is over ``(split, ridge)``, from a record of one.
+    """
+    coords: dict[str, Any] = {}
+    if candidates is not None:
+        names = list(dict.fromkeys(name for candidate in candidates for name in candidate))
+        attrs = {"hyper_parameters": names, "column_steps": record.column_steps, **attrs}
+        coords = {"draw": np.arange(len(record.condition)), "candidate": np.arange(len(candidates))}
+        for name in names:
+            values = coordinate([candidate.get(name) for candidate in candidates])
+            coords[name] = ("candidate", values)
     return {
-        scheme: _dataset(
-            record,
-            scheme,
-            splits,
-            settings,
-            {},
-            {"algorithm": record.algorithm[scheme][0], **attrs},
-        )
+        scheme: _dataset(record, scheme, splits, settings, coords, attrs)
         for scheme, splits in schemes.items()
     }
 
@@ -249,7 +228,7 @@ def _dataset(record: Record, scheme: str, splits: RowSplits, settings: Settings,
     """The Dataset of one scheme; without coordinates of candidates, that of the only one."""
     import xarray as xr
 
-    dims = ("draw", "candidate", "split", "ridge")
+    dims, algorithm = ("draw", "candidate", "split", "ridge"), record.algorithm[scheme]
     variables: dict[str, Any] = {
         metric.name: (dims, record.scores[scheme][metric.name]) for metric in settings.metrics
     }
@@ -260,11 +239,21 @@ def _dataset(record: Record, scheme: str, splits: RowSplits, settings: Settings,
         variables["seconds"] = (dims[:2], record.seconds)
         if scheme in record.pruned:
             variables["pruned"] = (("draw", "candidate", "ridge"), record.pruned[scheme])
+        coords = {**coords, "algorithm": ("candidate", np.array(algorithm))}
     else:
         variables = {name: (of[2:], array[0, 0]) for name, (of, array) in variables.items()}
+        attrs = {"algorithm": algorithm[0], **attrs}
     return xr.Dataset(
         variables,
-        {"ridge": settings.ridge, **split_coordinates(splits), **coords},
+        {
+            "ridge": settings.ridge,
+            "split": np.arange(len(splits)),
+            "valid_start": ("split", np.array([valid[0][0] for valid in splits.valid])),
+            "valid_stop": ("split", np.array([valid[-1][1] for valid in splits.valid])),
+            "train_rows": ("split", splits.train_sizes),
+            "train": ("split", splits.train_in_words),
+            **coords,
+        },
         {
             "scheme": splits.name,
             "metric": settings.metrics[0].name,
@@ -291,17 +280,6 @@ def _described(value: Any) -> str:
     if shape is not None and np.size(value) > 8:
         return f"{type(value).__name__} {shape}"
     return str(value)
-
-
-def split_coordinates(splits: RowSplits) -> dict[str, Any]:
-    """Where the splits of a scheme lie."""
-    return {
-        "split": np.arange(len(splits)),
-        "valid_start": ("split", np.array([valid[0][0] for valid in splits.valid])),
-        "valid_stop": ("split", np.array([valid[-1][1] for valid in splits.valid])),
-        "train_rows": ("split", splits.train_sizes),
-        "train": ("split", splits.train_in_words),
-    }
 
 
 def warn_once(results: Iterable, settings: Settings, more: Sequence[str] = ()) -> None:

@@ -27,10 +27,7 @@ FEW, WIDE = 8, 128  # columns that LAPACK reflects together, of fewer than this 
 
 
 def refit(
-    source: States,
-    todo: Sequence[tuple[int, Intervals]],
-    ridge: np.ndarray,
-    penalised: bool,
+    source: States, todo: Sequence[tuple[int, Intervals]], ridge: np.ndarray, penalised: bool
 ) -> list[np.ndarray]:
     """Readouts ``(ridge, 1 + m, outputs)`` of each ``(candidate, training rows)``."""
     width = 1 + source.columns + source.problem.targets.shape[1]

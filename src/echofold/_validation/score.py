@@ -14,12 +14,7 @@ from echofold._machine.arrays import namespace
 from echofold._machine.programs import program
 from echofold.metrics._horizon import Horizon
 from echofold.metrics._metric import SIZES, Metric, Scaled, check_not_zero
-from echofold.metrics._targets import (
-    Spread,
-    denominators,
-    interval_denominators,
-    spread_in_blocks,
-)
+from echofold.metrics._targets import Spread, denominators, interval_denominators, spread_in_blocks
 
 AT_A_TIME = 2**16  # rows looked at together where a copy of all would be large
 LONG_INTERVAL = 2**12  # rows from which there is little to gain in treating many at once
@@ -88,17 +83,10 @@ def error_sums(
     ``(…, splits, longest, ridge, outputs)`` are target minus output, in scaled units, on the host
     or on a device. Rows without a value are left out.
     """
-    c, needs = compared(problem, rows, metrics), needs_of(metrics)
-    if isinstance(residuals, np.ndarray):
-        with np.errstate(over="ignore", invalid="ignore"):
-            return sums_of_errors(residuals, c, needs)
-    return {kind: np.asarray(total) for kind, total in _sums(residuals, c, needs=needs).items()}
-
-
-@program
-def _sums(residuals, c: Compared, *, needs: tuple[str, ...]):
-    """`sums_of_errors` on a device."""
-    return sums_of_errors(residuals, c, needs)
+    sums = sums_of_errors if isinstance(residuals, np.ndarray) else program(sums_of_errors)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = sums(residuals, compared(problem, rows, metrics), needs=needs_of(metrics))
+    return {kind: np.asarray(total) for kind, total in found.items()}
 
 
 class Compared(NamedTuple):
@@ -141,7 +129,7 @@ def compared(problem: Problem, rows: np.ndarray, metrics: list[Metric]) -> Compa
     return Compared(real, problem.unit, targets, limits, labels, tolerance, left, truth)
 
 
-def sums_of_errors(residuals, c: Compared, needs: tuple[str, ...]) -> dict[str, Any]:
+def sums_of_errors(residuals, c: Compared, *, needs: tuple[str, ...]) -> dict[str, Any]:
     """Sums ``(…, splits, ridge)`` of residuals ``(…, splits, longest, ridge, outputs)``.
 
     Arrays are those of the host or of a device.

@@ -13,12 +13,14 @@ this needs three.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from echofold._data.rows import inside
+from echofold._data.problem import Problem
+from echofold._data.rows import Intervals, inside
 from echofold._engine.states import States
 from echofold._folds.algorithms import pilot_rows
 from echofold._folds.moments import (
@@ -26,22 +28,16 @@ from echofold._folds.moments import (
     add_pieces,
     from_factor,
     is_poor,
-    moments,
     overall_condition,
     solve,
     whitening,
 )
-from echofold._folds.splits import Pieces, RowSplits, add_up
+from echofold._folds.splits import Pieces, RowSplits, add_up, cut
 from echofold._folds.tolerances import LEFT_OF_TOTAL
-from echofold._folds.whitened import squared_errors
+from echofold._folds.whitened import Readouts, squared_errors
 from echofold._validation.record import Validated
 from echofold._validation.refit import factor_all, refit
-from echofold._validation.score import (
-    error_sums,
-    finish_sums,
-    needs_of,
-    score_residuals,
-)
+from echofold._validation.score import error_sums, finish_sums, needs_of, score_residuals
 from echofold._validation.settings import Settings
 from echofold.metrics._metric import OF_VALUES, TOGETHER
 
@@ -54,48 +50,56 @@ def from_pieces(
     """Readouts of every split from moments; open-loop scores too, where they are quadratic."""
     problem = source.problem
     shift = problem.targets.mean(axis=0)
-    summed = _accumulate(source, pieces, shift)
+    summed = accumulate(source, pieces, shift)
+    quadratic = needs_of(settings.metrics) == ("squared",) and problem.output_range is None
     explicit = []
-    for scheme, one in validated.items():
-        sets = list(pieces.train[scheme].values())
-        solved = [
-            solve(add_up(M, sets), white, shift, settings.ridge, settings.penalised)
-            for M, white in zip(summed.training, summed.whites, strict=True)
-        ]
-        W = np.stack([s.W for s in solved])
-        one.condition = summed.condition
-        again = np.argwhere(~np.stack([s.trusted for s in solved]))
-        if len(again):
-            train = one.splits.distinct.train
-            todo = [(int(candidate), train[split]) for candidate, split in again]
-            W[tuple(again.T)] = refit(source, todo, settings.ridge, settings.penalised)
-            one.refitted += len(again)
-        one.W = one.splits.spread(W, axis=1)
+    for one in validated.values():
+        train = one.splits.distinct.train
+        sets = [pieces.runs[rows] for rows in train]
+        each = (add_up(M, sets) for M in summed.training)
+        W, solved, refitted = _solved(source, each, summed.whites, shift, train, settings)
+        one.condition, one.W = summed.condition, one.splits.spread(W, axis=1)
+        one.refitted += refitted
         if one.closed:
             continue
-        if len(again) or not _quadratic(problem, settings):
-            explicit.append(one)
-            continue
-        valid = [add_up(M, pieces.valid[scheme]) for M in summed.plain]
-        each = [one.splits.spread(s.v) for s in solved]
-        errors = np.stack([squared_errors(M, v) for M, v in zip(valid, each, strict=True)]) @ (
-            problem.unit**2
-        )
-        if np.isnan(errors).any():
-            explicit.append(one)
-            continue
-        one.scores = finish_sums(problem, one.splits, {"squared": errors}, settings.metrics)
+        if not refitted and quadratic:
+            sets = [pieces.runs[rows] for rows in one.splits.valid]
+            errors = [
+                squared_errors(add_up(M, sets), one.splits.spread(found.v))
+                for M, found in zip(summed.plain, solved, strict=True)
+            ]
+            sums = {"squared": np.stack(errors) @ problem.unit**2}
+            if not np.isnan(sums["squared"]).any():
+                one.scores = finish_sums(problem, one.splits, sums, settings.metrics)
+                continue
+        explicit.append(one)
     if explicit:
         predict_again(source, explicit, settings)
 
 
-def _quadratic(problem, settings: Settings) -> bool:
-    """Whether squared errors of unclipped outputs are all that is asked for."""
-    return needs_of(settings.metrics) == ("squared",) and problem.output_range is None
+def _solved(
+    source: States, moments: Iterable, whites: list[Whitening], shift, train: Sequence[Intervals],
+    settings: Settings, sound: Any = True, whitened: bool = True,
+) -> tuple[np.ndarray, list[Readouts], int]:  # fmt: skip
+    """Readouts ``(candidates, sets, …)`` from moments, ``(sets, a, a)`` of each candidate.
+
+    Where these are not ``sound`` or cannot be trusted, they are plain refits. And what was solved,
+    and how many were refitted.
+    """
+    path = settings.ridge, settings.penalised
+    solved = [
+        solve(M, white, shift, *path, whitened) for M, white in zip(moments, whites, strict=True)
+    ]
+    W = np.stack([found.W for found in solved])
+    again = np.argwhere(~(np.stack([found.trusted for found in solved]) & sound))
+    if len(again):
+        todo = [(int(candidate), train[place]) for candidate, place in again]
+        W[tuple(again.T)] = refit(source, todo, *path)
+    return W, solved, len(again)
 
 
 @dataclass(frozen=True)
-class _Summed:
+class Summed:
     """Coordinates of each candidate, and the moments of all pieces in them.
 
     ``training`` and ``plain`` (for scores: of rows that have a value, unweighted) are
@@ -108,69 +112,52 @@ class _Summed:
     condition: np.ndarray
 
 
-def _accumulate(source: States, pieces: Pieces, shift: np.ndarray) -> _Summed:
+def accumulate(source: States, pieces: Pieces, shift: np.ndarray) -> Summed:
     """Moments of all pieces, in coordinates that a pilot gives or, where it proves poor, all rows.
 
     Then the R factor of all rows takes one pass, and the moments another.
     """
-    rows = source.problem.rows
+    problem, rows = source.problem, source.problem.rows
     pilot = source.pilot(pilot_rows(rows, 1 + source.columns, PILOT))
     whites = [whitening(states) for states in pilot]
     complete = len(pilot[0]) == rows
     if complete:
         whites = [white.settled() for white in whites]
-    sums = _one_pass(source, pieces, shift, whites)
-    totals = sums[1].sum(axis=1)
+    # Row weights are for training only: scores need a second set, of all rows that have a value.
+    weights = [problem.weights]
+    if weights[0] is not None and (
+        problem.present is None or not np.array_equal(weights[0], problem.present)
+    ):
+        weights.append(problem.present)
+    sums = _one_pass(problem, source.blocks(), pieces, shift, whites, weights)
+    totals = sums[-1].sum(axis=1)
     if not complete and any(map(is_poor, whites, totals)):
         factors = factor_all(source)
         whites = [from_factor(R / np.sqrt(rows), mean).settled() for R, mean in factors]
-        sums, complete = _one_pass(source, pieces, shift, whites), True
+        sums = _one_pass(problem, source.blocks(), pieces, shift, whites, weights)
+        complete = True
     if complete:
         condition = [white.condition for white in whites]
     else:
         condition = [overall_condition(w, t) for w, t in zip(whites, totals, strict=True)]
         whites = [w.settled(t) for w, t in zip(whites, totals, strict=True)]
-    training, plain = sums
-    return _Summed(whites, training, plain, np.array(condition))
+    return Summed(whites, sums[0], sums[-1], np.array(condition))
 
 
-def _one_pass(source: States, pieces: Pieces, shift, whites):
-    """Training moments and plain moments, from one pass over the data."""
-    problem = source.problem
-    size = 1 + source.columns + problem.targets.shape[1]
-    training = np.zeros((source.candidates, pieces.count, size, size))
-    # Row weights are for training only: scores need a second set, of all rows that have a value.
-    apart = problem.weights is not None and not _are_scored(problem)
-    plain = np.zeros_like(training) if apart else training
-    for first, block in source.blocks():
+def _one_pass(
+    problem: Problem, blocks: Iterable, pieces: Pieces, shift, whites: list[Whitening], weights
+) -> list[np.ndarray]:
+    """Moments ``(candidates, pieces, a, a)`` by each of several weights, of rows that pass by."""
+    size = 1 + len(whites[0].mean) + problem.targets.shape[1]
+    sums = [np.zeros((len(whites), pieces.count, size, size)) for _ in weights]
+    for first, block in blocks:
         rows = slice(first, first + len(block[0]))
         Y = np.asarray(problem.targets[rows]) - shift
-        w = None if problem.weights is None else problem.weights[rows]
-        there = None if problem.present is None else problem.present[rows]
         for candidate, X in enumerate(block):
             Z = whites[candidate].apply(X)
-            add_pieces(training[candidate], pieces, first, Z, Y, w)
-            if apart:
-                add_pieces(plain[candidate], pieces, first, Z, Y, there)
-    return training, plain
-
-
-def _are_scored(problem) -> bool:
-    """Whether row weights are 1 for the rows that have a value, and 0 for the others."""
-    return problem.present is not None and np.array_equal(problem.weights, problem.present)
-
-
-def learn_whitening(
-    source: States, shift: np.ndarray
-) -> tuple[list[Whitening], np.ndarray, np.ndarray]:
-    """Coordinates and moments of all rows, ``(candidates, a, a)``, in memory of ``O(Nr²)``.
-
-    And the condition number of the rows of each candidate.
-    """
-    # One label seen through many rows: an array of them would grow with the data.
-    everything = Pieces(np.broadcast_to(0, source.problem.rows), 1)
-    summed = _accumulate(source, everything, shift)
-    return summed.whites, summed.training[:, 0], summed.condition
+            for total, w in zip(sums, weights, strict=True):
+                add_pieces(total[candidate], pieces, first, Z, Y, None if w is None else w[rows])
+    return sums
 
 
 def predict_again(source: States, explicit: Sequence[Validated], settings: Settings) -> None:
@@ -193,12 +180,11 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
                 if not len(rows):
                     continue
                 for candidate, X in enumerate(block):
-                    e = _residuals(problem, rows, X[rows - first], one.W[candidate, split])
-                    for kind, value in error_sums(problem, rows[None], e[None], added).items():
-                        total[kind][candidate, split] += value[0]
+                    at = candidate, split
+                    e = _add_errors(total, at, problem, rows, X[rows - first], one.W[at], added)
                     if residuals is not None:
-                        at = one.splits.valid_rows[split]
-                        residuals[candidate, split, (at >= first) & (at < last)] = e
+                        own = one.splits.valid_rows[split]
+                        residuals[candidate, split, (own >= first) & (own < last)] = e
     for one, total, residuals in zip(explicit, totals, kept, strict=True):
         one.scores |= finish_sums(problem, one.splits, total, settings.metrics)
         if whole:
@@ -207,56 +193,43 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
             one.scores |= {name: np.stack([scores[name] for scores in each]) for name in each[0]}
 
 
-def _residuals(problem, rows: np.ndarray, X: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Residuals ``(rows, ridge, outputs)`` of readouts ``W (ridge, 1 + m, outputs)``."""
-    return np.moveaxis(problem.targets[rows] - (W[:, 0][:, None] + X @ W[:, 1:]), 0, 1)
+def _add_errors(sums, at: tuple, problem: Problem, rows: np.ndarray, X, W, metrics) -> np.ndarray:
+    """Residuals ``(rows, ridge, outputs)``, their errors put into ``sums`` of the split ``at``."""
+    e = np.moveaxis(problem.targets[rows] - (W[:, 0][:, None] + X @ W[:, 1:]), 0, 1)
+    for kind, value in error_sums(problem, rows[None], e[None], metrics).items():
+        sums[kind][at] += value[0]
+    return e
 
 
 def fold_by_fold(source: States, one: Validated, settings: Settings, keep_fold: bool) -> None:
     """Readouts and scores of one scheme, a split at a time."""
     problem, splits = source.problem, one.splits
     _check(splits, settings, one.closed)
-    shift = problem.targets.mean(axis=0)
-    whites, total, one.condition = learn_whitening(source, shift)
+    train = _Training(source, splits)
+    one.condition = train.condition
     shape = (source.candidates, len(splits), len(settings.ridge))
     if one.closed or settings.readouts:
         one.W = np.empty((*shape, 1 + source.columns, problem.targets.shape[1]))
     sums = {kind: np.zeros(shape) for kind in needs_of(settings.metrics)}
-    train = _Training(source, splits, whites, total, shift)
     for split, ((a, b),) in enumerate(splits.valid):
         if not split or splits.train[split] != splits.train[split - 1]:
-            W = _readouts(train, split, keep_fold, one, settings)
+            M, sound = train.moments(split, keep_fold)
+            W, _, refitted = _solved(
+                source, M[:, None], train.whites, train.shift, [splits.train[split]], settings,
+                np.array(sound)[:, None], whitened=False,
+            )  # fmt: skip
+            one.refitted += refitted
         if one.W is not None:
-            one.W[:, split] = W
+            one.W[:, split] = W[:, 0]
         if one.closed:
             continue
         for first, block in train.again(split, a, b):
             rows = np.arange(first, first + len(block[0]))
             for candidate, X in enumerate(block):
-                e = _residuals(problem, rows, X, W[candidate])[None]
-                for kind, value in error_sums(problem, rows[None], e, settings.metrics).items():
-                    sums[kind][candidate, split] += value[0]
+                at = candidate, split
+                _add_errors(sums, at, problem, rows, X, W[candidate, 0], settings.metrics)
     if not one.closed:
         one.scores = finish_sums(problem, splits, sums, settings.metrics, lean=True)
-
-
-def _readouts(train: _Training, split: int, keep_fold: bool, one: Validated, settings: Settings):
-    """Readouts of every candidate; by a plain refit where moments cannot be trusted."""
-    path = (settings.ridge, settings.penalised)
-    moments, sound = train.moments(split, keep_fold)
-    solved = [
-        solve(M[None], white, train.shift, *path, whitened=False)
-        for M, white in zip(moments, train.whites, strict=True)
-    ]
-    W = [f.W[0] for f in solved]
-    again = [i for i, f in enumerate(solved) if not (sound[i] and f.trusted[0])]
-    rows = one.splits.train[split]
-    for place, again_W in zip(
-        again, refit(train.source, [(i, rows) for i in again], *path), strict=True
-    ):
-        W[place] = again_W
-    one.refitted += len(again)
-    return W
 
 
 def _check(splits: RowSplits, settings: Settings, closed: bool) -> None:
@@ -287,16 +260,19 @@ def _moves(splits: RowSplits) -> bool:
 class _Training:
     """Training moments of one split after the other, ``(candidates, a, a)``."""
 
-    def __init__(self, source: States, splits: RowSplits, whites: list[Whitening], total, shift):
-        self.source, self.splits, self.whites, self.shift = source, splits, whites, shift
-        self.total = total
+    def __init__(self, source: States, splits: RowSplits):
+        self.source, self.splits = source, splits
+        self.shift, self.all = source.problem.targets.mean(axis=0), cut(source.problem.rows, ())
+        summed = accumulate(source, self.all, self.shift)
+        self.whites, self.condition = summed.whites, summed.condition
+        total = self.total = summed.training[:, 0]
         # Windows move; everything else leaves one interval out of the total.
         self.moving = _moves(splits)
         self.window = np.zeros_like(total)
         self.entered = np.zeros_like(total)  # all that the window's rounding comes from
         self.at = (splits.train[0][0][0],) * 2
         self.fold: list | None = None
-        self.bases = [] if self.moving else _bases(total, whites)
+        self.bases = [] if self.moving else _bases(total, self.whites)
 
     def moments(self, split: int, keep: bool) -> tuple[np.ndarray, list[bool]]:
         """Moments of this split's training rows, and of which candidates they are sound.
@@ -307,9 +283,7 @@ class _Training:
             return self.total, [True] * len(self.whites)
         if not self.moving:
             (a, b) = self.splits.left_out[split][0]
-            fold: list = []
-            rest = self.total - self._sum(a, b, self._next(split), fold if keep else None)
-            self.fold = fold if keep else None
+            rest = self.total - self._sum(a, b, self._next(split), keep)
             return rest, _sound(rest, self.bases)
         (a, b), (tail, head) = self.splits.train[split][0], self.at
         new = self._sum(head, b)
@@ -330,20 +304,14 @@ class _Training:
             left[0][0] for left in self.splits.left_out[split + 1 : split + 2]
         ]
 
-    def _sum(self, a: int, b: int, save=(), fold: list | None = None) -> np.ndarray:
-        """Moments of the rows ``a … b``, whose states are put into ``fold`` if there is one."""
+    def _sum(self, a: int, b: int, save=(), keep: bool = False) -> np.ndarray:
+        """Moments of the rows ``a … b``, whose states become the ``fold`` if they are kept."""
         problem = self.source.problem
-        sums = np.zeros_like(self.total)
-        for first, block in self.source.blocks(a, b, save) if b > a else ():
-            rows = slice(first, first + len(block[0]))
-            Y = np.asarray(problem.targets[rows])
-            w = None if problem.weights is None else problem.weights[rows]
-            for candidate, X in enumerate(block):
-                Z = self.whites[candidate].apply(X)
-                sums[candidate] += moments(Z, Y - self.shift, w)
-            if fold is not None:
-                fold.append((first, block))
-        return sums
+        blocks: Iterable = self.source.blocks(a, b, save) if b > a else ()
+        if keep:
+            blocks = self.fold = list(blocks)
+        sums = _one_pass(problem, blocks, self.all, self.shift, self.whites, [problem.weights])
+        return sums[0][:, 0]
 
     def again(self, split: int, a: int, b: int):
         """The rows ``a … b``: those kept from computing the moments, or driven once more."""

@@ -26,19 +26,12 @@ from echofold._engine.states import (
 )
 from echofold._folds.algorithms import KeptRows, Solved
 from echofold._folds.choose import VARIANTS
-from echofold._folds.many_rows import ManyRows
+from echofold._folds.many_rows import ManyRows, taken
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
-from echofold._machine.programs import program
 from echofold._validation.plan import Plan, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
-from echofold._validation.score import (
-    finish_sums,
-    needs_of,
-    score_outputs,
-    score_residuals,
-    summed,
-)
+from echofold._validation.score import finish_sums, needs_of, score_outputs, score_residuals, summed
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import fold_by_fold, from_pieces
 from echofold.metrics._metric import GROWING
@@ -88,22 +81,19 @@ def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Foun
 
     plan = plan_of(part(sources[0], 0), schemes, settings)
     if plan.mode == "device":
-        yield from _on_device(sources, schemes, plan, settings, loops)
+        yield from _on_device(sources, plan, settings, loops)
         return
     for draw, whole in enumerate(sources):
         for first in range(0, count, width):
             source = part(whole, first)
-            yield draw, first, _one_batch(source, schemes, plan, settings, loops)
+            yield draw, first, _one_batch(source, plan, settings, loops)
             if source is not whole:
                 whole.steps += source.steps
 
 
-def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, loops: bool) -> Batch:
+def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> Batch:
     """Candidates whose states are kept, or pass by, together."""
-    batch = {
-        name: Validated(splits, plan.choices[name], splits in plan.looped, mode=plan.mode)
-        for name, splits in schemes.items()
-    }
+    batch = plan.blank()
     looped = [one for one in batch.values() if one.closed]
     states = cast(States, source)
     for one in looped:
@@ -124,19 +114,18 @@ def _one_batch(source: Source, schemes, plan: Plan, settings: Settings, loops: b
 
 def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> None:
     """One candidate after the other, from states that are all in memory."""
-    problem = source.problem
+    problem, condition = source.problem, np.empty(source.candidates)
     for candidate, X in enumerate(source.kept()):
         rows = KeptRows(
             X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
             several=len(batch) > 1,
         )  # fmt: skip
-        found = {}
-        for name, one in batch.items():
-            algorithm = VARIANTS[one.choice.variant].on(rows, name)
-            found[name] = _scored(algorithm.solved, one, problem, settings)
-        for name, one in batch.items():  # the condition is that of what was factored in the end
-            scores, W = found[name]
-            one.enter(candidate, source.candidates, scores, W, rows.condition)
+        for one in batch.values():
+            algorithm = VARIANTS[one.choice.variant].on(rows)
+            one.enter(candidate, len(condition), *_scored(algorithm.solved, one, problem, settings))
+        condition[candidate] = rows.condition  # that of what was factored in the end
+    for one in batch.values():
+        one.condition = condition
 
 
 def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, settings: Settings):
@@ -150,7 +139,7 @@ def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, set
 
 
 def _on_device(
-    sources: Sequence[States], schemes, plan: Plan, settings: Settings, loops: bool
+    sources: Sequence[States], plan: Plan, settings: Settings, loops: bool
 ) -> list[Found]:
     """All draws side by side; with half as many networks at a time whenever the device is full.
 
@@ -163,7 +152,7 @@ def _on_device(
     most = max(1, min(free // (2 * bytes_on_device(source)), shape[0] * shape[1]))
     while True:
         try:
-            return _in_groups(sources, schemes, plan, settings, loops, most, free)
+            return _in_groups(sources, plan, settings, loops, most, free)
         except DeviceFull:
             if most == 1:
                 raise
@@ -172,11 +161,12 @@ def _on_device(
 
 
 def _in_groups(
-    sources: Sequence[States], schemes, plan: Plan, settings: Settings, loops: bool, most, free
+    sources: Sequence[States], plan: Plan, settings: Settings, loops: bool, most, free
 ) -> list[Found]:
     """Results of at most so many networks at a time."""
     problem, device = sources[0].problem, sources[0].device
-    begins = np.unique([row for splits in plan.looped for row in splits.runs.first]).astype(int)
+    looped = [one.splits.runs.first for one in plan.schemes.values() if one.closed]
+    begins = np.unique(np.concatenate([np.zeros(0, dtype=int), *looped]))
     r, found = stacked([source.reservoirs for source in sources]), []
     with engine(device):
         for _, draws, candidates in network_groups(len(sources), sources[0].candidates, most):
@@ -186,17 +176,16 @@ def _in_groups(
                 X, problem.targets, problem.weights, settings.ridge, settings.penalised,
                 plan.pieces, free // 4,
             )  # fmt: skip
-            batch = {}
-            for name, splits in schemes.items():
-                closed, choice = splits in plan.looped, plan.choices[name]
-                one = Validated(splits, choice, closed, condition=rows.condition)
-                solved = partial(rows.solved, name, one.choice)
+            batch = plan.blank()
+            for one in batch.values():
+                one.condition, first = rows.condition, one.splits.runs.first
+                solved = partial(rows.solved, one.choice.variant)
                 one.scores, one.W = _scored(solved, one, problem, settings)
-                if closed:
-                    one.starts = _picked(begun, np.searchsorted(begins, splits.runs.first))
+                if one.closed:
+                    one.starts = taken(begun, np.searchsorted(begins, first), axis=1)
                     if loops:
                         _run_loops(States(problem, part, device), [one], settings)
-                batch[name] = _brought_home(one, settings)
+                _bring_home(one, settings)
             width = candidates.stop - candidates.start
             for place, draw in enumerate(range(draws.start, draws.stop)):
                 own = slice(place * width, (place + 1) * width)
@@ -205,20 +194,13 @@ def _in_groups(
     return found
 
 
-@program
-def _picked(begun, places):
-    """What the closed loops of one scheme start from."""
-    return begun[:, places]
-
-
-def _brought_home(one: Validated, settings: Settings) -> Validated:
-    """Without readouts that nobody asked for, unless closed loops are still to be run."""
+def _bring_home(one: Validated, settings: Settings) -> None:
+    """Leave readouts that nobody asked for, unless closed loops are still to be run."""
     if settings.readouts or settings.verify:
         one.W = None if one.W is None else np.asarray(one.W)
         one.starts = None if one.starts is None else np.asarray(one.starts)
     elif one.starts is None:
         one.W = None
-    return one
 
 
 def _run_loops(source: States, looped: Sequence[Validated], settings: Settings) -> None:

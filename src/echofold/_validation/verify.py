@@ -43,14 +43,15 @@ class _Rows:
 
     candidates = 1
 
-    def __init__(self, problem: Problem, blocks, columns: int, moved: bool = False):
-        self.problem, self._blocks, self.columns, self.moved = problem, blocks, columns, moved
+    def __init__(self, source: States | GivenStates, candidate: int, moved: bool):
+        self.source, self.moved = source.alone(candidate), moved
+        self.problem, self.columns = source.problem, self.source.columns
         if moved:
-            self.problem = replace(problem, targets=self._shaken(problem.targets, -1))
+            self.problem = replace(self.problem, targets=self._shaken(self.problem.targets, -1))
 
     def blocks(self) -> Iterator[tuple[int, list[np.ndarray]]]:
-        """All rows."""
-        for first, block in self._blocks():
+        """All rows: those that are there, or driven again."""
+        for first, block in self.source.blocks():
             yield first, [self._shaken(X, first) if self.moved else X for X in block]
 
     @staticmethod
@@ -81,7 +82,7 @@ def verify(
     """Refit a sample of the splits of one candidate; raise if the fast results differ."""
     rng = np.random.RandomState(seed % 2**32)
     candidate = int(rng.randint(source.candidates))
-    plain, near = _rows(source, candidate, False), _rows(source, candidate, True)
+    plain, near = (_Rows(source, candidate, moved) for moved in (False, True))
     for one in validated.values():
         chosen = np.sort(rng.permutation(len(one.splits))[:SPLITS])
         part = one.splits.part(chosen)
@@ -92,12 +93,14 @@ def verify(
             _compare(one, chosen, fast, right, moved, "one-step outputs")
         else:
             tested = [m for m in settings.metrics if m.needs in ("squared", "absolute")]
-            asked = replace(settings, metrics=tested)
-            scores = _scores(plain, part, asked, one, W)
-            others = _scores(near, part, asked, one, shaken)
-            for name in scores:
+            scores = []
+            for rows, each in ((plain, W), (near, shaken)):
+                refitted = Validated(part, one.choice, W=each[None])
+                predict_again(rows, [refitted], replace(settings, metrics=tested))  # type: ignore
+                scores.append(refitted.scores)
+            for name, right in scores[0].items():
                 fast = one.scores[name][candidate, chosen]
-                _compare(one, chosen, fast, scores[name][0], others[name][0], name)
+                _compare(one, chosen, fast, right[0], scores[1][name][0], name)
         one.undetermined += _against_extended(plain, part, settings, W)
         one.verified += len(chosen)
 
@@ -142,24 +145,11 @@ def _check_objective(part: RowSplits, W: np.ndarray, exact: np.ndarray, given: t
         )
 
 
-def _rows(source: States | GivenStates, candidate: int, moved: bool) -> _Rows:
-    """Rows of one candidate: those that are there, or driven again."""
-    alone = source.alone(candidate)
-    return _Rows(alone.problem, alone.blocks, alone.columns, moved)
-
-
 def _readouts(rows: _Rows, part: RowSplits, settings: Settings) -> np.ndarray:
     """Plain readouts ``(splits, ridge, 1 + m, outputs)``."""
     todo = [(0, train) for train in part.distinct.train]
     W = refit(rows, todo, settings.ridge, settings.penalised)  # type: ignore[arg-type]
     return part.spread(np.stack(W))
-
-
-def _scores(rows: _Rows, part: RowSplits, settings: Settings, one: Validated, W) -> dict:
-    """Scores ``(1, splits, ridge)`` of plain readouts."""
-    plain = Validated(part, one.choice, W=W[None])
-    predict_again(rows, [plain], settings)  # type: ignore[arg-type]
-    return plain.scores
 
 
 def _outputs(rows: _Rows, part: RowSplits, W: np.ndarray) -> np.ndarray:
