@@ -18,7 +18,7 @@ import numpy as np
 
 from echofold._data.lazy import Lazy, Values, hstack
 from echofold._data.missing import require_two
-from echofold._data.represent import Form, Representation
+from echofold._data.represent import Form
 from echofold._data.scaling import Scaler
 
 
@@ -189,7 +189,7 @@ class Problem:
     # limits, levels (low, high) of arrays (outputs,), before they are fed back. A row may have
     # targets of several steps, (n, steps * outputs): its own value, and those of the rows after it.
     steps: int = 1
-    form: Representation = Form()
+    form: Form = Form()
     levels: np.ndarray = field(default_factory=NONE)
     series: np.ndarray = field(default_factory=NONE)
     limits: tuple[np.ndarray, np.ndarray] | None = None
@@ -288,7 +288,7 @@ class Problem:
 
 
 def forecasting(
-    y, X, washout: int | str, scaler: Scaler, form: Representation, levels, series,
+    y, X, washout: int | str, scaler: Scaler, form: Form, levels, series,
     sample_weight=None, limits=None, present=None,
 ) -> Problem:  # fmt: skip
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.

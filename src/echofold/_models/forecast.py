@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtri, stdtrit
+from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_integer, refuse
+from echofold._data.dates import Timeline
 from echofold._data.missing import AS_KNOWN, words_of_table
-from echofold._data.tables import read
+from echofold._data.tables import Schema, read, write
 from echofold._data.text import short
 from echofold._machine.notices import warn_of
 
@@ -109,6 +111,68 @@ def _as_frame(part: Any):
     elif hasattr(part, "to_pandas"):  # a series of polars
         part = pd.Series(part.to_numpy(), name=part.name)
     return part.to_frame() if isinstance(part, pd.Series) else pd.DataFrame(part)
+
+
+class Forecasts:
+    """What goes on from the end of a series, in the kind that it was given in."""
+
+    y_schema_: Schema
+    timeline_: Timeline | None
+    range_: np.ndarray
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
+
+    def forecast(self, horizon, X=None, level=None):
+        """Continue the series right after its last row, be its value known or missing.
+
+        Parameters
+        ----------
+        horizon : int
+            Number of values to forecast.
+        X : array or frame of shape (horizon, known inputs), optional
+            Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
+            given ``X``. Missing ones (NaN) are filled from the others of their column.
+        level : float in (0, 1) or list of floats, optional
+            Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
+
+        Returns
+        -------
+        forecast : array, series or frame of shape (horizon,) or (horizon, outputs)
+            In the kind of ``y``. A pandas index is continued: dates by their frequency (set, or
+            inferred from three dates or more), periods, and integers with a constant step. Any
+            other index cannot be, and the forecast is numbered by row from ``T`` on. With
+            ``level``, a `Forecast`: a named tuple of ``mean``, ``lower`` and ``upper``.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from echofold import ESNForecaster
+        >>> days = pd.date_range("2024-01-01", periods=60, freq="D")
+        >>> y = pd.Series(np.sin(np.arange(60) / 3), index=days, name="tide")
+        >>> model = ESNForecaster(units=20, random_state=0).fit(y)
+        >>> model.forecast(2).index[0]
+        Timestamp('2024-03-01 00:00:00')
+        """
+        if hasattr(self, "fit"):  # an ensemble is made of what is fitted
+            check_is_fitted(self)
+        return forecast_of(self, horizon, X, level)
+
+    def _write(self, values: np.ndarray) -> Any:
+        """Give a forecast in the kind of ``y``."""
+        index = None if self.timeline_ is None else self.timeline_.following(len(values))
+        return write(values, self.y_schema_, index)
+
+    def _passed(self, rows: int, span: np.ndarray) -> None:
+        """Be at the end of so many more rows, whose range ``span (2, outputs)`` is."""
+        if hasattr(self, "range_"):  # a file may do without
+            low, high = self.range_
+            self.range_ = np.array([np.fmin(low, span[0]), np.fmax(high, span[1])])
+        if self.timeline_ is not None:
+            self.timeline_ = self.timeline_.moved(rows)
 
 
 def forecast_of(model: Any, horizon, X, level, warn: bool = True):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import is_integer, read_range, refuse, series_first
-from echofold._data.dates import Timeline, check_aligned, timeline, words_of_dates
+from echofold._data.dates import check_aligned, timeline, words_of_dates
 from echofold._data.lazy import Lazy, Values, blocks_of, hstack, is_long, mapped
 from echofold._data.missing import (
     AS_INPUTS,
@@ -28,13 +27,12 @@ from echofold._data.represent import (
     PARAMETERS,
     SKIPS_ROWS,
     Form,
-    Representation,
     read_representation,
     representation_of,
 )
 from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, Table, read_rows, read_weights, write
+from echofold._data.tables import Schema, Table, read_rows, read_weights
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir
@@ -42,7 +40,7 @@ from echofold._engine.states import States
 from echofold._machine.arrays import few_lengths
 from echofold._machine.notices import warn_of
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
-from echofold._models.forecast import Forecast, Level, forecast_of, words_of_known
+from echofold._models.forecast import Forecasts, words_of_known
 
 PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
@@ -51,7 +49,7 @@ SHARE = 4  # of the rows, that these are at most
 
 
 @documented
-class ESNForecaster(ESN):
+class ESNForecaster(Forecasts, ESN):
     """Forecast a series, or several at once, with an echo state network.
 
     The network learns to map ``[y(t), X(t+1)]`` to ``y(t+1)``. To forecast, it is fed its own
@@ -110,16 +108,13 @@ class ESNForecaster(ESN):
 
     difference: Any
     output_range: Any
-    y_schema_: Schema
     X_schema_: Schema | None
     y_scaler_: Scaler
     X_scaler_: Scaler | None
-    timeline_: Timeline | None
     last_: np.ndarray
     residuals_: np.ndarray | None
     log_residuals_: np.ndarray
     runs_: int
-    range_: np.ndarray
     output_range_: np.ndarray
     represented_: tuple
     levels_: np.ndarray
@@ -182,46 +177,6 @@ class ESNForecaster(ESN):
         self
         """
         return self._fit(self._read(y, X=X, sample_weight=sample_weight))
-
-    @overload
-    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
-
-    @overload
-    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
-
-    def forecast(self, horizon, X=None, level=None):
-        """Continue the series right after its last row, be its value known or missing.
-
-        Parameters
-        ----------
-        horizon : int
-            Number of values to forecast.
-        X : array or frame of shape (horizon, known inputs), optional
-            Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
-            given ``X``. Missing ones (NaN) are filled from the others of their column.
-        level : float in (0, 1) or list of floats, optional
-            Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
-
-        Returns
-        -------
-        forecast : array, series or frame of shape (horizon,) or (horizon, outputs)
-            In the kind of ``y``. A pandas index is continued: dates by their frequency (set, or
-            inferred from three dates or more), periods, and integers with a constant step. Any
-            other index cannot be, and the forecast is numbered by row from ``T`` on. With
-            ``level``, a `Forecast`: a named tuple of ``mean``, ``lower`` and ``upper``.
-
-        Examples
-        --------
-        >>> import numpy as np, pandas as pd
-        >>> from echofold import ESNForecaster
-        >>> days = pd.date_range("2024-01-01", periods=60, freq="D")
-        >>> y = pd.Series(np.sin(np.arange(60) / 3), index=days, name="tide")
-        >>> model = ESNForecaster(units=20, random_state=0).fit(y)
-        >>> model.forecast(2).index[0]
-        Timestamp('2024-03-01 00:00:00')
-        """
-        check_is_fitted(self, "readout_")
-        return forecast_of(self, horizon, X, level)
 
     def _forecast(self, horizon: int, X) -> np.ndarray:
         """The next values ``(horizon, outputs)``, infinite where they grow without bounds."""
@@ -292,11 +247,7 @@ class ESNForecaster(ESN):
         self._check_allowed(table.values, self._representation(), self._limits)
         for first, block in blocks_of(table.values):
             self._move(block, np.asarray(known[first : first + len(block)]))
-        if hasattr(self, "range_"):  # a file may do without
-            low, high = self.range_
-            self.range_ = np.array([np.fmin(low, span[0]), np.fmax(high, span[1])])
-        if self.timeline_ is not None:
-            self.timeline_ = self.timeline_.moved(len(table.values))
+        self._passed(len(table.values), span)
         return () if long else words_of_table(table, "y", BRIDGED) + words_of_known(X)
 
     def _move(self, y: np.ndarray, known: np.ndarray) -> None:
@@ -419,7 +370,7 @@ class ESNForecaster(ESN):
         return self._pairs(table.values, known, form, washout, present_rows(table.values))
 
     def _pairs(
-        self, values: Values, known: Values, form: Representation, washout, present, weights=None
+        self, values: Values, known: Values, form: Form, washout, present, weights=None
     ) -> Problem:
         """The problem of a series and what is known beside it, in the units that were learned."""
         series = _filled(values, form)
@@ -431,7 +382,7 @@ class ESNForecaster(ESN):
         )
 
     def _known(
-        self, X: Table | None, form: Representation, first: int, rows: int, long: bool = False
+        self, X: Table | None, form: Form, first: int, rows: int, long: bool = False
     ) -> Values:
         """Inputs known in advance: those given, filled and scaled, then waves from ``first`` on."""
         waves: Values = form.waves(first, first if long else first + rows)
@@ -462,7 +413,7 @@ class ESNForecaster(ESN):
                 self.timeline_.check_follows(table.index, "X")
         return self._known(table, self._representation(), getattr(self, "steps_", 0), rows, long)
 
-    def _check_length(self, rows: int, form: Representation) -> None:
+    def _check_length(self, rows: int, form: Form) -> None:
         """Raise for a series that is too short for its differences."""
         if form.lost and rows < form.lost + 3:
             raise ValueError(
@@ -491,7 +442,7 @@ class ESNForecaster(ESN):
         """The output range ``(2, outputs)`` of what was fitted, if there is one."""
         return getattr(self, "output_range_", None)
 
-    def _check_allowed(self, values: Values, form: Representation, limits) -> None:
+    def _check_allowed(self, values: Values, form: Form, limits) -> None:
         """Raise for values that have no level, or are outside of the ``limits (2, outputs)``."""
         for first, block in blocks_of(values) if form or limits is not None else ():
             form.levels(block, first)
@@ -503,7 +454,7 @@ class ESNForecaster(ESN):
                     f"output_range={self.output_range!r}. Give a range that holds all values."
                 )
 
-    def _represent(self, form: Representation, levels: Values) -> None:
+    def _represent(self, form: Form, levels: Values) -> None:
         """Remember how the series is represented, if it is not left as it is."""
         self._forget("represented_", "levels_", "steps_")
         if form or form.seasons:
@@ -512,18 +463,13 @@ class ESNForecaster(ESN):
         if form.lost:
             self.levels_ = np.asarray(levels[-form.lost :])
 
-    def _representation(self) -> Representation:
+    def _representation(self) -> Form:
         """How the series that was fitted is represented."""
         return read_representation(getattr(self, "represented_", PLAIN))
 
     def _levels(self) -> np.ndarray:
         """The last levels, from which differences are summed up."""
         return getattr(self, "levels_", np.zeros((0, len(self.last_))))
-
-    def _write(self, values: np.ndarray):
-        """Give a forecast in the kind of ``y``."""
-        index = None if self.timeline_ is None else self.timeline_.following(len(values))
-        return write(values, self.y_schema_, index)
 
     def _steps_to_learn(self, problem: Problem, known: bool) -> int:
         """How many steps the readout is to forecast at once."""
@@ -574,12 +520,12 @@ class ESNForecaster(ESN):
             raise ValueError("range_ must be the lowest and the highest value of each output")
 
 
-def _filled(values: Values, form: Representation) -> Values:
+def _filled(values: Values, form: Form) -> Values:
     """Values without holes."""
     return mapped(partial(filled, every=form.season), values)
 
 
-def _represented(values: Values, form: Representation) -> tuple[Values, Values]:
+def _represented(values: Values, form: Form) -> tuple[Values, Values]:
     """Levels, and differences of them."""
     if not form:
         return values, values

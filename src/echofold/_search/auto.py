@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold import baselines
 from echofold._data.arguments import NamedParameters, check_count, is_integer, refuse
-from echofold._data.dates import Timeline, timeline, words_of_dates, written
+from echofold._data.dates import timeline, words_of_dates, written
 from echofold._data.missing import filled, words_of_table
 from echofold._data.problem import FORECASTING
 from echofold._data.season import detected_season, seen_seasons
-from echofold._data.tables import Schema, Table, read, require_some, write
+from echofold._data.tables import Schema, Table, read, read_rows, write
 from echofold._data.text import count, in_words, inflected, short
 from echofold._machine.notices import warn_of
 from echofold._models.base import Stored, whole_or_not_at_all
@@ -32,11 +32,11 @@ from echofold._models.combination import (
     forecasts_of,
     mixed,
     priors_for,
-    range_of,
     side_by_side,
 )
 from echofold._models.forecast import (
     Forecast,
+    Forecasts,
     Level,
     forecast_of,
     interval,
@@ -70,7 +70,7 @@ PERCENT = ("%", "percent", "per cent", "pct")
 RESIDUALS = ("count", "steps", "outputs")
 
 
-class AutoForecaster(NamedParameters, BaseEstimator):
+class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     """Forecast a series by the recipe that the command line, sktime and the examples follow.
 
     Members of different kinds forecast the same stretches of the past, each from the values before
@@ -144,15 +144,12 @@ class AutoForecaster(NamedParameters, BaseEstimator):
     seasons_: tuple[int, ...]
     once_: int | None
     limits_: np.ndarray
-    range_: np.ndarray
     values_: np.ndarray
     rows_: int
     residuals_: np.ndarray
     log_residuals_: np.ndarray | None
     runs_: int
-    y_schema_: Schema
     X_schema_: Schema | None
-    timeline_: Timeline | None
 
     _task = FORECASTING
     _stored = {
@@ -258,19 +255,15 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         self
         """
         check_is_fitted(self, "weights_")
-        table = read(y, "y", missing=True)
+        table, span = read_rows(y, "y", False, empty=True)
         self.y_schema_.check(table.schema, "y")
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
-            self.timeline_ = self.timeline_.moved(len(table.values))
         if self.networks_ is not None:
             self.networks_ = copy(self.networks_).update(y, X)
-        new = table.values[:, 0]
-        self.values_ = np.concatenate([self.values_, new])[-HISTORY:]
-        self.rows_ += len(new)
-        low, high = range_of(new)
-        ends = [[np.fmin(low, self.range_[0, 0])], [np.fmax(high, self.range_[1, 0])]]
-        self.range_ = np.array(ends)
+        self.values_ = np.concatenate([self.values_, table.values[:, 0]])[-HISTORY:]
+        self.rows_ += len(table.values)
+        self._passed(len(table.values), span)
         return self
 
     def report(self, path: str | os.PathLike, about: Any = None) -> Path:
@@ -300,13 +293,12 @@ class AutoForecaster(NamedParameters, BaseEstimator):
 
     def _read(self, y: Any, X: Any) -> tuple[Table, Any]:
         """The series, and the inputs beside it, from the first value on that is known."""
-        table = read(y, "y", missing=True)
+        table, self.range_ = read_rows(y, "y", False)
         if table.values.shape[1] != 1:
             raise ValueError(
                 f"y has {table.values.shape[1]} columns, expected one series. Fit an "
                 "AutoForecaster for each column, or an ESNForecaster for all of them together."
             )
-        require_some(table.values, "y", table.schema.names)
         if (largest := float(np.nanmax(np.abs(table.values)))) > LARGEST:
             raise ValueError(
                 f"y holds {short(largest)}, too large to compute with: divide it by a constant; up "
@@ -325,7 +317,6 @@ class AutoForecaster(NamedParameters, BaseEstimator):
             table = table._replace(values=table.values[first:], index=index)
             X = X if X is None else X.iloc[first:] if hasattr(X, "iloc") else X[first:]
         self.values_, self.rows_ = table.values[-HISTORY:, 0], len(table.values)
-        self.range_ = range_of(table.values[:, 0])[:, None]
         return table, X
 
     def _given_seasons(self, table: Table) -> tuple[int, ...] | None:
@@ -581,10 +572,6 @@ class AutoForecaster(NamedParameters, BaseEstimator):
                 each = np.concatenate([self.networks_._forecast(horizon, X).T, each])
             found = mixed(each, self.weights_, self.range_[:, 0])
         return np.clip(found, *self.limits_[:, 0])[:, None]
-
-    def _write(self, values: np.ndarray) -> Any:
-        index = None if self.timeline_ is None else self.timeline_.following(len(values))
-        return write(values, self.y_schema_, index)
 
     # --- files ------------------------------------------------------------------------------------
 
