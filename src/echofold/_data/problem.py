@@ -59,27 +59,27 @@ NONE = partial(np.zeros, (0, 0))
 class Segments:
     """Steps of all segments, one after the other, and what is known of each.
 
-    Every step after the washout is a row. Where there are weights to ``take``, a segment is one row
-    instead: of each position ``f``, the sum of ``take[f, t, s]`` times input and state of its step
-    ``t``.
+    There is one, of which every step after the washout is a row. Or there are weights to ``take``,
+    and each segment is one row: of each position ``f``, the sum of ``take[f, t, s]`` times input
+    and state of its step ``t``.
     """
 
-    steps: Values  # (steps, inputs); `Lazy` where the only segment is longer than memory
+    steps: Values  # (steps, inputs); `Lazy` of a series that is longer than memory
     lengths: np.ndarray  # (segments,), steps of each
-    washouts: np.ndarray  # (segments,), how many of these only warm the state up
+    first: int = 0  # of them that is a row; those before only warm the state up
     take: np.ndarray | None = None  # (positions, longest, segments)
 
     @classmethod
     def series(cls, inputs: Values, washout: int = 0) -> Segments:
         """One segment of ``inputs (steps, inputs)``: every step after the washout is a row."""
-        return cls(inputs, np.array([len(inputs)]), np.array([washout]))
+        return cls(inputs, np.array([len(inputs)]), washout)
 
     @classmethod
     def sequences(cls, sequences: list[np.ndarray], states: str | int) -> Segments:
         """A segment and a row for each of ``sequences (time, inputs)``; see `weights_of_states`."""
         lengths = np.array([len(s) for s in sequences])
         take = weights_of_states(lengths, lengths.max(), states)
-        return cls(np.concatenate(sequences), lengths, 0 * lengths, take)
+        return cls(np.concatenate(sequences), lengths, take=take)
 
     @cached_property
     def count(self) -> int:
@@ -105,28 +105,12 @@ class Segments:
         """Columns of a row: inputs of its positions if they stand beside, and looks at states."""
         return self.positions * (self.n_inputs * beside + looks)
 
-    @property
-    def rows(self) -> np.ndarray:
-        """Rows ``(segments,)`` of each segment; those of one follow those of the one before."""
-        return self.lengths - self.washouts if self.take is None else np.ones_like(self.lengths)
-
     @cached_property
     def beside(self) -> Values:
         """Inputs ``(rows, positions * inputs)`` that stand beside the states in every row."""
-        if self.take is not None:
-            kept = np.einsum("fts,sti->sfi", self.take, self.padded)
-            return kept.reshape(self.count, -1)
-        if self.count == 1:
-            return self.steps[self.washouts[0] :]
-        ends = np.cumsum(self.lengths)
-        return np.concatenate(
-            [self.steps[end - rows : end] for end, rows in zip(ends, self.rows, strict=True)]
-        )
-
-    def washout(self, segment: int = 0) -> Values:
-        """Inputs ``(washout, inputs)`` that only warm the state up before a segment's first row."""
-        start = int(self.lengths[:segment].sum())
-        return self.steps[start : start + self.washouts[segment]]
+        if self.take is None:
+            return self.steps[self.first :]
+        return np.einsum("fts,sti->sfi", self.take, self.padded).reshape(self.count, -1)
 
     @cached_property
     def padded(self) -> np.ndarray:
@@ -134,6 +118,19 @@ class Segments:
         padded = np.zeros((self.count, self.longest, self.n_inputs))
         padded[np.arange(self.longest) < self.lengths[:, None]] = self.steps
         return padded
+
+    def side_by_side(self, some: np.ndarray, width: int, steps: int) -> tuple[Any, Any]:
+        """Steps ``(width, steps, inputs)`` of some sequences, and ``(positions, steps, width)``.
+
+        The latter are their weights to take; zeros fill both up.
+        """
+        assert self.take is not None
+        sequences = np.zeros((width, steps, self.n_inputs))
+        take = np.zeros((self.positions, steps, width))
+        most = min(steps, self.longest)
+        sequences[: len(some), :most] = self.padded[some, :most]
+        take[:, :most, : len(some)] = self.take[:, :most, some]
+        return sequences, take
 
     @property
     def apart(self) -> tuple[np.ndarray | None, ...]:
@@ -220,7 +217,7 @@ class Problem:
     @cached_property
     def washout(self) -> Any:
         """Inputs ``(washout, inputs)`` before row 0."""
-        return self.segments.washout()
+        return self.segments.steps[: self.segments.first]
 
     @cached_property
     def brought_back(self) -> bool:

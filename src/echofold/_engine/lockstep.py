@@ -118,40 +118,30 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
 # --- what runs go along ---------------------------------------------------------------------------
 
 
-def course(problem: Problem, start, horizon, tolerance=None, steps: int | None = None) -> Course:
+def course(
+    problem: Problem, start, horizon, tolerance=None, first: int = 0, steps: int | None = None
+) -> Course:
     """What runs of such starts and horizons go along.
 
-    Of a series that is not in memory it is the first ``steps``.
+    Of a series that is not in memory only the rows that they pass in their steps ``first … first +
+    steps`` are there, and a run starts where it would have begun among these.
     """
     inverse = None
     if problem.brought_back:
         inverse = problem.form.inverse(problem.offset, problem.limits)
+    known, targets, present = problem.known, problem.scored.targets, problem.present
     if problem.lazy:
-        return _stretch(problem, start, horizon, inverse, 0, steps or int(horizon.max()), tolerance)
-    rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
-    known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
-    present = None if problem.present is None else pad_rows(problem.present, rows)
-    offset = problem.scored.offset
-    return Course(known, targets, start, horizon, problem.unit, inverse, present, tolerance, offset)
-
-
-def _stretch(
-    problem: Problem, start, horizon, inverse, first: int, steps: int, tolerance=None
-) -> Course:
-    """The rows that columns pass in their steps ``first … first + steps``.
-
-    Only those are there, so ``start`` is where a column would have begun among them.
-    """
-    starts, interval = np.unique(start, return_inverse=True)
-    rows = np.minimum(starts[:, None] + np.arange(first, first + steps), problem.rows - 1).ravel()
-    length = few_lengths(len(rows))  # of few sizes, because each is compiled once
-    known, targets = (
-        pad_rows(np.asarray(values[rows]), length)
-        for values in (problem.known, problem.scored.targets)
-    )
-    begin = interval * steps - first
-    offset = problem.scored.offset
-    return Course(known, targets, begin, horizon, problem.unit, inverse, None, tolerance, offset)
+        steps = steps or int(horizon.max())
+        starts, interval = np.unique(start, return_inverse=True)
+        at = starts[:, None] + np.arange(first, first + steps)
+        rows = np.minimum(at, problem.rows - 1).ravel()
+        known, targets, start = known[rows], targets[rows], interval * steps - first
+    length = few_lengths(len(targets), LEAST_ROWS)  # of few sizes, because each is compiled once
+    present = None if present is None else pad_rows(present, length)
+    return Course(
+        pad_rows(known, length), pad_rows(targets, length), start, horizon, problem.unit, inverse,
+        present, tolerance, problem.scored.offset,
+    )  # fmt: skip
 
 
 def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
@@ -167,7 +157,7 @@ def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
         for first in range(0, longest, size):
             part = along
             if first:
-                part = _stretch(problem, start, horizon, along.inverse, first, size, sum_.tolerance)
+                part = course(problem, start, horizon, sum_.tolerance, first, size)
             begin, end = max(first, 1), min(first + size, longest)
             if begin < end:
                 yield begin, end - begin, part
@@ -242,7 +232,7 @@ def _start(source: States, columns: Columns, tolerance=None, steps: int | None =
     Of a series that is not in memory, the course is that of the first ``steps``.
     """
     problem, r = source.problem, source.reservoirs.silent().take(columns.candidate)
-    along = course(problem, columns.start, columns.horizon, tolerance, steps)
+    along = course(problem, columns.start, columns.horizon, tolerance, steps=steps)
     rows, inputs = columns.rows.T, columns.rows.shape[1] - r.shape[0]
     before = levels_before(problem, columns.start)
     return r, np.moveaxis(columns.readout, 0, 2), rows[:inputs], rows[inputs:], along, before
@@ -343,7 +333,7 @@ class _DeviceColumns(NamedTuple):
         inputs = self.rows.shape[0] - self.r.shape[0]
         true = self.rows[:inputs], self.rows[inputs:]
         before = before[..., self.run]
-        return first_output(self.r, self.readout, *true, self.along, before, sum_)
+        return first_output(self.r, self.readout, *true, self.along, before, sum_=sum_)
 
     def step(self, sum_: str):
         """One step of a loop: of its number, and the trajectories."""

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from echofold._data.arguments import check_integer, refuse
 from echofold._data.dates import Timeline
 from echofold._data.missing import AS_KNOWN, words_of_table
-from echofold._data.tables import Schema, read, write
+from echofold._data.tables import Schema, Table, read, write
 from echofold._data.text import short
 from echofold._machine.notices import warn_of
 
@@ -200,6 +200,15 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
         low, high = _around(model, mean, one)
         lower[one], upper[one] = model._write(low), model._write(high)
     return Forecast(model._write(mean), lower, upper)
+
+
+def check_beside(given: Table, y: Table) -> None:
+    """Raise unless there is a row of known inputs for each of ``y``."""
+    if len(given.values) != len(y.values):
+        raise ValueError(
+            f"X has {len(given.values)} rows and y has {len(y.values)}; row t of X belongs to "
+            "y(t). Give X for the times of y here, and its future rows to forecast."
+        )
 
 
 def words_beyond(residuals: np.ndarray, horizon: int) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ from echofold._engine.states import States
 from echofold._machine.arrays import few_lengths
 from echofold._machine.notices import warn_of
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
-from echofold._models.forecast import Forecasts, words_of_known
+from echofold._models.forecast import Forecasts, check_beside, words_of_known
 
 PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
@@ -319,7 +319,8 @@ class ESNForecaster(Forecasts, ESN):
         self.X_schema_ = self.X_scaler_ = given = None
         if X is not None:
             given, _ = read_rows(X, "X", long)
-            self._check_beside(given, table)
+            check_beside(given, table)
+            check_aligned(table.index, given.index)
             self.X_schema_ = given.schema
             self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
         known = self._known(given, form, 0, len(table.values), long)
@@ -355,18 +356,11 @@ class ESNForecaster(Forecasts, ESN):
         self.y_schema_.check(table.schema, "y")
         self._check_length(len(table.values), form)
         self._check_allowed(table.values, form, self._limits)
-        if (X is None) != (self.X_schema_ is None):
-            given = "fit" if X is None else "backtest"
-            raise ValueError(
-                f"X was given to {given} alone: inputs known in advance must be given to both, a "
-                "row for each row of y."
-            )
-        known_table = None
-        if self.X_schema_ is not None:
-            known_table, _ = read_rows(X, "X", False)
-            self.X_schema_.check(known_table.schema, "X")
-            self._check_beside(known_table, table)
-        known = self._known(known_table, form, first or 0, len(table.values))
+        given = self._table_of_known(X, len(table.values), "backtest")
+        if given is not None:
+            check_beside(given, table)
+            check_aligned(table.index, given.index)
+        known = self._known(given, form, first or 0, len(table.values))
         return self._pairs(table.values, known, form, washout, present_rows(table.values))
 
     def _pairs(
@@ -392,18 +386,24 @@ class ESNForecaster(Forecasts, ESN):
             return waves
         return hstack(mapped(self.X_scaler_.scaled, _filled(X.values, form)), waves)
 
-    def _read_known(self, X, rows: int, method: str, long: bool = False) -> Any:
-        """Known inputs of the ``rows`` rows after the data so far."""
+    def _table_of_known(self, X, rows: int, method: str, long: bool = False) -> Table | None:
+        """The table of known inputs, which a method has if `fit` had it; not how long it is."""
         if (X is None) != (self.X_schema_ is None):
             given, not_given = ("fit", method) if X is None else (method, "fit")
             raise ValueError(
                 f"X was given to {given} but not to {not_given}: inputs known in advance must be "
                 f"given to both. {method} needs one row of X for each of its {rows} values."
             )
-        table = None
-        if self.X_schema_ is not None:
-            table, _ = read_rows(X, "X", long)
-            self.X_schema_.check(table.schema, "X")
+        if self.X_schema_ is None:
+            return None
+        table, _ = read_rows(X, "X", long)
+        self.X_schema_.check(table.schema, "X")
+        return table
+
+    def _read_known(self, X, rows: int, method: str, long: bool = False) -> Any:
+        """Known inputs of the ``rows`` rows after the data so far."""
+        table = self._table_of_known(X, rows, method, long)
+        if table is not None:
             if len(table.values) != rows:
                 raise ValueError(
                     f"X has {len(table.values)} rows, but {method} needs {rows}: one for each "
@@ -420,17 +420,6 @@ class ESNForecaster(Forecasts, ESN):
                 f"y has {rows} values, of which difference={self.difference!r} loses {form.lost}; "
                 "at least 3 must be left. Give a longer series or smaller lags."
             )
-
-    @staticmethod
-    def _check_beside(given: Table, y: Table) -> None:
-        """Raise unless known inputs belong to the rows of ``y``."""
-        rows = len(y.values)
-        if len(given.values) != rows:
-            raise ValueError(
-                f"X has {len(given.values)} rows and y has {rows}; row t of X belongs "
-                "to y(t). Give X for the times of y here, and its future rows to forecast."
-            )
-        check_aligned(y.index, given.index)
 
     @property
     def _steps_at_once(self) -> int:

@@ -38,6 +38,7 @@ from echofold._models.forecast import (
     Forecast,
     Forecasts,
     Level,
+    check_beside,
     forecast_of,
     interval,
     levels_of,
@@ -305,11 +306,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
                 f"to {LARGEST:g} will do."
             )
         known = None if X is None else read(X, "X", missing=True)
-        if known is not None and len(known.values) != len(table.values):
-            raise ValueError(
-                f"X has {len(known.values)} rows and y has {len(table.values)}; row t of X belongs "
-                "to y(t). Give X for the times of y here, and its future rows to forecast."
-            )
+        if known is not None:
+            check_beside(known, table)
         self.y_schema_, self.X_schema_ = table.schema, None if known is None else known.schema
         self.timeline_ = None if table.index is None else timeline(table.index)
         if first := int((~np.isnan(table.values[:, 0])).argmax()):
