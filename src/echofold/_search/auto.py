@@ -373,20 +373,16 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         free = copy(self)
         free.limits_ = np.array([[-np.inf], [np.inf]])
         mean, lower, upper = forecast_of(free, self.horizon, None, self.level, warn=False)
-        ends = np.nanmin([mean, *lower.values()]), np.nanmax([mean, *upper.values()])
-        for least, name, out in (
-            (0.0, "minimum", self.minimum is None and ends[0] < self.limits_[0, 0]),
-            (100.0, "maximum", self.maximum is None and ends[1] > self.limits_[1, 0]),
-        ):
-            if out:
-                never = "negative" if name == "minimum" else "more than 100 %"
-                lifted = (
-                    "minimum=-inf, or --allow-negative," if name == "minimum" else "maximum=inf"
-                )
-                self.notes_.append(
-                    f"forecasts and intervals are kept at {least:g}, because no value is {never}; "
-                    f"{lifted} lifts that."
-                )
+        kept = "forecasts and intervals are kept at"
+        if self.minimum is None and np.nanmin([mean, *lower.values()]) < self.limits_[0, 0]:
+            self.notes_.append(
+                f"{kept} 0, because no value is negative; minimum=-inf, or --allow-negative, lifts "
+                "that."
+            )
+        if self.maximum is None and np.nanmax([mean, *upper.values()]) > self.limits_[1, 0]:
+            self.notes_.append(
+                f"{kept} 100, because no value is more than 100 %; maximum=inf lifts that."
+            )
 
     # --- members ----------------------------------------------------------------------------------
 
