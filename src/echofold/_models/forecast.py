@@ -202,6 +202,16 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
     return Forecast(model._write(mean), lower, upper)
 
 
+def check_both(X: Any, fitted: Schema | None, rows: int, method: str) -> None:
+    """Raise unless a method is given known inputs if `fit` was, and only then."""
+    if (X is None) != (fitted is None):
+        given, not_given = ("fit", method) if X is None else (method, "fit")
+        raise ValueError(
+            f"X was given to {given} but not to {not_given}: inputs known in advance must be given "
+            f"to both. {method} needs one row of X for each of its {rows} values."
+        )
+
+
 def check_beside(given: Table, y: Table) -> None:
     """Raise unless there is a row of known inputs for each of ``y``."""
     if len(given.values) != len(y.values):

@@ -40,7 +40,7 @@ from echofold._engine.states import States
 from echofold._machine.arrays import few_lengths
 from echofold._machine.notices import warn_of
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
-from echofold._models.forecast import Forecasts, check_beside, words_of_known
+from echofold._models.forecast import Forecasts, check_beside, check_both, words_of_known
 
 PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
@@ -106,20 +106,10 @@ class ESNForecaster(Forecasts, ESN):
     True
     """
 
-    difference: Any
-    output_range: Any
     X_schema_: Schema | None
-    y_scaler_: Scaler
     X_scaler_: Scaler | None
     last_: np.ndarray
     residuals_: np.ndarray | None
-    log_residuals_: np.ndarray
-    runs_: int
-    output_range_: np.ndarray
-    represented_: tuple
-    levels_: np.ndarray
-    steps_: int
-    plan_: int
 
     _task = FORECASTING
     _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range", "steps")
@@ -367,7 +357,7 @@ class ESNForecaster(Forecasts, ESN):
         self, values: Values, known: Values, form: Form, washout, present, weights=None
     ) -> Problem:
         """The problem of a series and what is known beside it, in the units that were learned."""
-        series = _filled(values, form)
+        series = mapped(partial(filled, every=form.season), values)
         levels, differences = _represented(series, form)
         limits = None if self._limits is None else form.limits(self._limits)
         scaled = mapped(self.y_scaler_.scaled, differences)
@@ -384,16 +374,12 @@ class ESNForecaster(Forecasts, ESN):
             waves = Lazy(form.waves, rows, waves.shape[1], first)
         if X is None or self.X_scaler_ is None:
             return waves
-        return hstack(mapped(self.X_scaler_.scaled, _filled(X.values, form)), waves)
+        given = mapped(partial(filled, every=form.season), X.values)
+        return hstack(mapped(self.X_scaler_.scaled, given), waves)
 
     def _table_of_known(self, X, rows: int, method: str, long: bool = False) -> Table | None:
         """The table of known inputs, which a method has if `fit` had it; not how long it is."""
-        if (X is None) != (self.X_schema_ is None):
-            given, not_given = ("fit", method) if X is None else (method, "fit")
-            raise ValueError(
-                f"X was given to {given} but not to {not_given}: inputs known in advance must be "
-                f"given to both. {method} needs one row of X for each of its {rows} values."
-            )
+        check_both(X, self.X_schema_, rows, method)
         if self.X_schema_ is None:
             return None
         table, _ = read_rows(X, "X", long)
@@ -507,11 +493,6 @@ class ESNForecaster(Forecasts, ESN):
             len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
         ):
             raise ValueError("range_ must be the lowest and the highest value of each output")
-
-
-def _filled(values: Values, form: Form) -> Values:
-    """Values without holes."""
-    return mapped(partial(filled, every=form.season), values)
 
 
 def _represented(values: Values, form: Form) -> tuple[Values, Values]:

@@ -20,7 +20,7 @@ from echofold._data.dates import timeline, words_of_dates, written
 from echofold._data.missing import filled, words_of_table
 from echofold._data.problem import FORECASTING
 from echofold._data.season import detected_season, seen_seasons
-from echofold._data.tables import Schema, Table, read, read_rows, write
+from echofold._data.tables import Table, read, read_rows, write
 from echofold._data.text import count, in_words, inflected, short
 from echofold._machine.notices import warn_of
 from echofold._models.base import Stored, whole_or_not_at_all
@@ -39,6 +39,7 @@ from echofold._models.forecast import (
     Forecasts,
     Level,
     check_beside,
+    check_both,
     forecast_of,
     interval,
     levels_of,
@@ -130,27 +131,16 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     ((2,), [0.5, 0.9])
     """
 
-    verdict_: Verdict
     notes_: list[str]
-    baselines_: dict[str, float]
-    members_: pd.DataFrame
     results_: Any
     search_: ESNSearchCV | None
     recipe_: Recipe | None
     evaluation_: Any
     networks_: Any  # an ensemble of forecasters, or one
-    names_: tuple[str, ...]
-    weights_: np.ndarray
     given_: str | None
-    seasons_: tuple[int, ...]
-    once_: int | None
-    limits_: np.ndarray
     values_: np.ndarray
     rows_: int
-    residuals_: np.ndarray
     log_residuals_: np.ndarray | None
-    runs_: int
-    X_schema_: Schema | None
 
     _task = FORECASTING
     _stored = {
@@ -550,13 +540,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
     def _forecast(self, horizon: int, X: Any) -> np.ndarray:
         """The next values ``(horizon, 1)``."""
-        if X is not None and self.X_schema_ is None:
-            raise ValueError("X was given to forecast but not to fit: give it to both, or to none.")
-        if X is None and self.X_schema_ is not None and self.networks_ is not None:
-            raise ValueError(
-                "X was given to fit but not to forecast: inputs known in advance must be given to "
-                f"both. forecast needs one row of X for each of its {horizon} values."
-            )
+        if X is not None or self.networks_ is not None:
+            check_both(X, self.X_schema_, horizon, "forecast")
         if self.given_ is not None:
             found = baselines.suiting(self.seasons_)[self.given_](self.values_, horizon)
         else:
