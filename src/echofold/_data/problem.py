@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, Values, hstack
-from echofold._data.missing import require_two
+from echofold._data.lazy import Lazy, Values, hstack, mapped
+from echofold._data.missing import filled, require_two
 from echofold._data.represent import Form
 from echofold._data.scaling import Scaler
 
@@ -285,18 +285,20 @@ class Problem:
 
 
 def forecasting(
-    y, X, washout: int | str, scaler: Scaler, form: Form, levels, series,
-    sample_weight=None, limits=None, present=None,
-) -> Problem:  # fmt: skip
+    values, X, washout: int | str, scaler: Scaler, form: Form, limits, present, sample_weight=None
+) -> Problem:
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.
 
-    ``y (n + 1 − lost, outputs)`` are scaled differences of the ``levels`` of a ``series``, as its
-    ``form`` says; ``X (n + 1, known)`` is scaled, too. What the form loses is part of the washout,
-    so that all forms have their targets at the same times. Values that are not ``present
-    (n + 1,)`` were filled, and so is what is made of them: these are no targets to train on.
+    Of ``values (n + 1, outputs)``, ``y`` are scaled differences of levels, as the ``form`` says;
+    ``X (n + 1, known)`` is scaled already. What the form loses is part of the washout, so that all
+    forms have their targets at the same times. Values that are not ``present (n + 1,)`` are filled,
+    and so is what is made of them: these are no targets to train on. Values are kept inside of
+    ``limits (2, outputs)``.
     """
-    pairs = len(y) - 1 + form.lost
-    first = max(_washout(washout, pairs, "y", "pairs of successive values"), form.lost)
+    series = mapped(partial(filled, every=form.season), values)
+    levels, differences = form.represented(series)
+    y = mapped(scaler.scaled, differences)
+    first = max(_washout(washout, len(values) - 1, "y", "pairs of successive values"), form.lost)
     inputs = hstack(y[:-1], X[1 + form.lost :])
     whole = None if present is None else form.whole(present)
     return Problem(
@@ -311,7 +313,7 @@ def forecasting(
         form=form,
         levels=levels,
         series=series,
-        limits=limits,
+        limits=None if limits is None else form.limits(limits),
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.arguments import check_count, is_integer, refuse
+from echofold._data.lazy import mapped
 from echofold._machine.arrays import few_lengths
 from echofold._machine.available import check_room
 
@@ -155,6 +156,13 @@ class Form:
         for lag, c in self.terms:
             w += c * z[self.lost - lag : len(z) - lag]
         return w
+
+    def represented(self, values: Any) -> tuple[Any, Any]:
+        """Levels of values, in memory or not, and differences of them."""
+        if not self:
+            return values, values
+        levels = mapped(self.levels, values)
+        return levels, mapped(self.differences, levels, self.lost)
 
     def whole(self, present: np.ndarray) -> np.ndarray:
         """Rows ``(T,)`` whose difference is made of ``present (T,)`` values only.

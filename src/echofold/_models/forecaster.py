@@ -301,7 +301,7 @@ class ESNForecaster(Forecasts, ESN):
         self._check_length(rows, form)
         if present is not None:
             require_two(form.whole(present), "rows")
-        self.y_scaler_ = Scaler.learned(_represented(values, form)[1], self.scale, "y")
+        self.y_scaler_ = Scaler.learned(form.represented(values)[1], self.scale, "y")
         self.range_ = span
         self._forget("output_range_")
         if limits is not None:
@@ -316,7 +316,9 @@ class ESNForecaster(Forecasts, ESN):
         known = self._known(given, form, 0, len(table.values), long)
         weights = read_weights(sample_weight, len(table.values))
         weights = None if weights is None else weights[:rows]
-        problem = self._pairs(values, known[:rows], form, self.washout, present, weights)
+        problem = forecasting(
+            values, known[:rows], self.washout, self.y_scaler_, form, limits, present, weights
+        )
         self.last_ = np.array(problem.targets[-1])
         self._forget("plan_")
         if (steps := self._steps_to_learn(problem, X is not None)) > 1:
@@ -351,19 +353,10 @@ class ESNForecaster(Forecasts, ESN):
             check_beside(given, table)
             check_aligned(table.index, given.index)
         known = self._known(given, form, first or 0, len(table.values))
-        return self._pairs(table.values, known, form, washout, present_rows(table.values))
-
-    def _pairs(
-        self, values: Values, known: Values, form: Form, washout, present, weights=None
-    ) -> Problem:
-        """The problem of a series and what is known beside it, in the units that were learned."""
-        series = mapped(partial(filled, every=form.season), values)
-        levels, differences = _represented(series, form)
-        limits = None if self._limits is None else form.limits(self._limits)
-        scaled = mapped(self.y_scaler_.scaled, differences)
         return forecasting(
-            scaled, known, washout, self.y_scaler_, form, levels, series, weights, limits, present
-        )
+            table.values, known, washout, self.y_scaler_, form, self._limits,
+            present_rows(table.values),
+        )  # fmt: skip
 
     def _known(
         self, X: Table | None, form: Form, first: int, rows: int, long: bool = False
@@ -493,11 +486,3 @@ class ESNForecaster(Forecasts, ESN):
             len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
         ):
             raise ValueError("range_ must be the lowest and the highest value of each output")
-
-
-def _represented(values: Values, form: Form) -> tuple[Values, Values]:
-    """Levels, and differences of them."""
-    if not form:
-        return values, values
-    levels = mapped(form.levels, values)
-    return levels, mapped(form.differences, levels, form.lost)
