@@ -303,9 +303,6 @@ class ESNForecaster(Forecasts, ESN):
             require_two(form.whole(present), "rows")
         self.y_scaler_ = Scaler.learned(form.represented(values)[1], self.scale, "y")
         self.range_ = span
-        self._forget("output_range_")
-        if limits is not None:
-            self.output_range_ = limits
         self.X_schema_ = self.X_scaler_ = given = None
         if X is not None:
             given, _ = read_rows(X, "X", long)
@@ -320,10 +317,15 @@ class ESNForecaster(Forecasts, ESN):
             values, known[:rows], self.washout, self.y_scaler_, form, limits, present, weights
         )
         self.last_ = np.array(problem.targets[-1])
-        self._forget("plan_")
-        if (steps := self._steps_to_learn(problem, X is not None)) > 1:
-            self.plan_, problem = steps, in_steps(problem, steps)
-        self._represent(form, problem.levels)
+        steps, represented = self._steps_to_learn(problem, X is not None), form or form.seasons
+        self._have(
+            output_range_=limits,
+            plan_=steps if steps > 1 else None,
+            represented_=form.stored if represented else None,
+            steps_=len(problem.levels) if represented else None,
+            levels_=np.asarray(problem.levels[-form.lost :]) if form.lost else None,
+        )
+        problem = in_steps(problem, steps)
         if long:
             return problem
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
@@ -422,14 +424,12 @@ class ESNForecaster(Forecasts, ESN):
                     f"output_range={self.output_range!r}. Give a range that holds all values."
                 )
 
-    def _represent(self, form: Form, levels: Values) -> None:
-        """Remember how the series is represented, if it is not left as it is."""
-        self._forget("represented_", "levels_", "steps_")
-        if form or form.seasons:
-            self.represented_ = form.stored
-            self.steps_ = len(levels)
-        if form.lost:
-            self.levels_ = np.asarray(levels[-form.lost :])
+    def _have(self, **fitted: Any) -> None:
+        """Have these fitted values, but for those that are None."""
+        self._forget(*fitted)
+        for name, value in fitted.items():
+            if value is not None:
+                setattr(self, name, value)
 
     def _representation(self) -> Form:
         """How the series that was fitted is represented."""
