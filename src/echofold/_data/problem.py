@@ -119,7 +119,7 @@ class Segments:
         padded[np.arange(self.longest) < self.lengths[:, None]] = self.steps
         return padded
 
-    def side_by_side(self, some: np.ndarray, width: int, steps: int) -> tuple[Any, Any]:
+    def batch(self, some: np.ndarray, width: int, steps: int) -> tuple[Any, Any]:
         """Steps ``(width, steps, inputs)`` of some sequences, and ``(positions, steps, width)``.
 
         The latter are their weights to take; zeros fill both up.

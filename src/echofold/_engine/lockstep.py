@@ -73,8 +73,8 @@ def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED)
     columns = flatten(W, starts, runs)
     total = np.empty(len(columns.candidate))
     with engine(source.device):
-        for part, width in blocks(columns, source.device):
-            padded = _padded(columns.part(part), width)
+        for part, index in blocks(columns.readout, source.device):
+            padded = columns.part(index)
             if source.problem.lazy:
                 r, readout, going, ahead = _in_stretches(source, padded, sum_, runs.longest)
                 for first, steps, along in ahead:
@@ -98,8 +98,8 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
     shape = len(columns.candidate), runs.longest, len(problem.unit)
     all_outputs = np.empty(shape)
     with engine(source.device):
-        for part, width in blocks(columns, source.device):
-            padded = _padded(columns.part(part), width)
+        for part, index in blocks(columns.readout, source.device):
+            padded = columns.part(index)
             if problem.lazy:
                 r, readout, going, ahead = _in_stretches(source, padded, SQUARED, runs.longest)
                 parts = [np.asarray(going.y)[None]]
@@ -206,9 +206,12 @@ def flatten(W: np.ndarray, rows: np.ndarray, runs: Runs) -> Columns:
     )  # fmt: skip
 
 
-def blocks(columns: Columns, device: str) -> Iterator[tuple[slice, int]]:
-    """Blocks of columns with the width they are padded to, so that few shapes are compiled."""
-    count, units = len(columns.candidate), columns.readout.shape[1]
+def blocks(readout: np.ndarray, device: str) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of columns with these readouts, and their numbers: as many in each block.
+
+    The first is there again where there are fewer, so that few shapes are compiled.
+    """
+    count, units = readout.shape[:2]
     widest = columns_together(units, device.partition(":")[0])
     narrowest = 8
     if units <= SMALL:
@@ -216,14 +219,9 @@ def blocks(columns: Columns, device: str) -> Iterator[tuple[slice, int]]:
     for first in range(0, count, widest):
         part = slice(first, min(first + widest, count))
         wide = 1 << (part.stop - part.start - 1).bit_length()
-        yield part, min(widest, max(narrowest, wide))
-
-
-def _padded(columns: Columns, width: int) -> Columns:
-    """Columns padded to ``width`` by repeating the first."""
-    index = np.zeros(width, dtype=int)
-    index[: len(columns.candidate)] = np.arange(len(columns.candidate))
-    return columns.part(index)
+        index = np.full(min(widest, max(narrowest, wide)), first)
+        index[: part.stop - first] = np.arange(first, part.stop)
+        yield part, index
 
 
 def _start(source: States, columns: Columns, tolerance=None, steps: int | None = None) -> tuple:
@@ -259,10 +257,8 @@ class Paused:
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""
-        for part, width in blocks(self.columns.part(columns), self.source.device):
-            at, count = columns[part], part.stop - part.start
-            index = np.full(width, at[0])
-            index[:count] = at
+        for part, index in blocks(self.columns.readout[columns], self.source.device):
+            at, index, count = columns[part], columns[index], part.stop - part.start
             begun = _start(self.source, self.columns.part(index), self.sum.tolerance)
             r, readout, *_, along, _ = begun
             if first == 0:

@@ -298,8 +298,8 @@ def sequence_features(
     reservoirs = jax.device_put(reservoirs)  # once, not for every block
     for chosen, steps in _blocks(segments.lengths, max(1, columns // candidates)):
         present = chosen[chosen >= 0]
-        side_by_side = segments.side_by_side(present, len(chosen), steps)
-        states = np.asarray(drive_sequences(reservoirs, *side_by_side))[..., : len(present)]
+        batch = segments.batch(present, len(chosen), steps)
+        states = np.asarray(drive_sequences(reservoirs, *batch))[..., : len(present)]
         states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
         features[:, present, kept:] = states
     return features
@@ -346,7 +346,7 @@ def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, A
     segments, room = problem.segments, room_of_rows(problem.rows)
     if segments.take is not None:
         every, steps = np.arange(problem.rows), few_lengths(segments.longest)
-        sequences, take = segments.side_by_side(every, room, steps)
+        sequences, take = segments.batch(every, room, steps)
         return rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room)), None
     washout = few_lengths(len(problem.washout), 64, FINE) if len(problem.washout) else 0
     inputs = np.concatenate([problem.washout, problem.inputs])

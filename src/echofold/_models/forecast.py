@@ -255,19 +255,14 @@ def levels_of(level: Any) -> list[float]:
     return sorted({float(one) for one in given})
 
 
-def _around(model: Any, mean: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the intervals around ``mean``: factors if logarithms were learned, else sums."""
+def _around(model: Any, mean: np.ndarray, level: float) -> np.ndarray:
+    """Ends ``(2, horizon, outputs)`` of intervals: by factors if logarithms were learned."""
     errors, logs = model.residuals_, getattr(model, "log_residuals_", None)
     runs = getattr(model, "runs_", len(errors))
     with np.errstate(over="ignore", invalid="ignore"):
-        if logs is not None:
-            low, high = interval(logs, len(mean), level, runs)
-            ends = mean + mean * np.expm1(low), mean + mean * np.expm1(high)
-        else:
-            low, high = interval(errors, len(mean), level, runs)
-            ends = mean + low, mean + high
-    limits = model._limits
-    return ends if limits is None else (np.clip(ends[0], *limits), np.clip(ends[1], *limits))
+        apart = np.stack(interval(errors if logs is None else logs, len(mean), level, runs))
+        ends = mean + (apart if logs is None else mean * np.expm1(apart))
+    return ends if model._limits is None else np.clip(ends, *model._limits)
 
 
 def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None, searched: bool) -> None:
