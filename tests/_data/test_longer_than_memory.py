@@ -439,11 +439,11 @@ def test_spread_is_measured_stably():
     values = np.stack(
         [1e9 + _rng.normal(size=ROWS), np.full(ROWS, 0.1), _rng.normal(size=ROWS)], axis=1
     )
-    spread = summary_of(Lazy.of(values))
-    same(spread.mean, values.mean(axis=0), rtol=1e-14)
-    same(spread.std[[0, 2]], values.std(axis=0)[[0, 2]], rtol=1e-9)
-    assert np.array_equal(spread.low, values.min(axis=0))
-    assert np.array_equal(spread.high, values.max(axis=0))
+    low, high, mean, std = summary_of(Lazy.of(values))
+    same(mean, values.mean(axis=0), rtol=1e-14)
+    same(std[[0, 2]], values.std(axis=0)[[0, 2]], rtol=1e-9)
+    assert np.array_equal(low, values.min(axis=0))
+    assert np.array_equal(high, values.max(axis=0))
     for scale in ("standard", "minmax", None):
         one, other = (Scaler.learned(v, scale, "y") for v in (Lazy.of(values), values))
         same(one.center, other.center, rtol=1e-14)

@@ -25,7 +25,7 @@ from echofold import (
     load,
     save,
 )
-from echofold._data.represent import Form, Representation
+from echofold._data.represent import Form
 from echofold._machine.device import engine
 from echofold.metrics import mae, nrmse, rmse
 
@@ -111,13 +111,13 @@ class Square(NamedTuple):
         return level * level
 
 
-class Roots(Representation):
+class Roots(Form):
     """A representation of one's own."""
 
-    seasons, multiplicative, curve, stored = (), False, Square(), ()
+    curve = Square()
 
     def __init__(self, lags):
-        self.lags = lags
+        super().__init__(lags=lags)
 
     def levels(self, y, first=0):
         return np.sqrt(y)

@@ -6,7 +6,6 @@ import struct
 import tracemalloc
 import zipfile
 import zlib
-from inspect import get_annotations
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ import pytest
 from model_files import archive, array, members_of, npy, with_fitted, with_params
 from scipy.sparse import csr_array
 
-from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
+from echofold import ESNClassifier, ESNForecaster, ESNRegressor, ESNSearchCV, load, save
 from echofold._persistence import expected as _expected
 
 ROWS = 80
@@ -311,12 +310,27 @@ def test_regressors_fit_together(path, members, message):
     assert_refused(path, with_fitted(members_of(path), **others) | arrays, message)
 
 
-@pytest.mark.parametrize("cls", [ESNForecaster, ESNRegressor, ESNClassifier])
+def forecasters():
+    """Forecasters that have every fitted value between them."""
+    grown = ESNForecaster(10, random_state=0, log=True, difference=(1,), season=6)
+    search = ESNSearchCV(grown, {"ridge": [1.0]}, cv=3).fit(Y + 2, X)
+    return search.best_estimator_, ESNForecaster(10, output_range=(-9, 9), steps=3).fit(Y)
+
+
+FITTED = {
+    ESNForecaster: forecasters,
+    ESNRegressor: lambda: [ESNRegressor(10).fit(pd.DataFrame({"wind": Y}), Y)],
+    ESNClassifier: lambda: [ESNClassifier(10).fit(pd.DataFrame({"first": Y, "next": -Y}), Y > 0)],
+}
+
+
+@pytest.mark.parametrize("cls", FITTED)
 def test_every_parameter_and_fitted_value_has_its_check(cls):
-    """What a class declares; scikit-learn adds the two values about tables."""
-    declared = {name for base in cls.__mro__ for name in get_annotations(base) if name[-1] == "_"}
-    checked = _expected.NETWORK.keys() | cls._stored.keys()
-    assert declared - {"reservoir_"} == checked - {"n_features_in_", "feature_names_in_"}
+    fitted = set()
+    for model in FITTED[cls]():
+        own = {name for name in vars(model) if name.endswith("_")}
+        fitted |= own - model.reservoir_.stored.keys() - {"reservoir_"}
+    assert fitted == _expected.NETWORK.keys() | cls._stored.keys()
     assert set(cls._get_param_names()) <= _expected.PARAMETERS.keys()
 
 

@@ -167,7 +167,7 @@ def test_wrong_arguments_are_named():
         ((model, SERIES, 3, 5), {"washout": -1}, ValueError, "washout=-1"),
         ((model, SERIES[:9], 3, 20), {}, ValueError, "y has 9 rows, too few"),
         ((model, PAIR, 3, 5), {}, ValueError, "y has"),
-        ((model, SERIES, 3, 5), {"X": KNOWN}, ValueError, "X was given to backtest alone"),
+        ((model, SERIES, 3, 5), {"X": KNOWN}, ValueError, "X was given to backtest but not to fit"),
         ((seasonal, SERIES, 3, 5), {}, ValueError, "first=None, but the model has a season"),
         ((model, SERIES, 3, 5), {"metric": "nmse"}, ValueError, "did you mean"),
         ((ESNRegressor(), SERIES, 3, 5), {}, TypeError, "expected a fitted ESNForecaster"),

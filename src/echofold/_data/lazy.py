@@ -177,18 +177,37 @@ def loaded(data: Any, argument: str) -> Any:
     return np.asarray(data if hasattr(data, "__array__") else data[0 : data.shape[0]])
 
 
-class _Latest(OrderedDict):
-    """What was read by numbers, the latest; one thread reads at a time, as HDF5 needs it."""
+class _Pieces(OrderedDict):
+    """Rows that are read in pieces, of which the latest are kept, by their numbers.
 
-    def __init__(self) -> None:
+    ``starts`` are the rows that pieces begin with, and ``most`` is how many are kept. One thread
+    reads at a time, as HDF5 needs it.
+    """
+
+    def __init__(
+        self, read: Callable[[int], np.ndarray], starts: np.ndarray, columns: int, most: int
+    ):
+        self._read, self._starts, self._columns, self._most = read, starts, columns, most
         self._lock = Lock()
 
-    def at(self, number: int, read: Callable[[int], np.ndarray], most: int) -> np.ndarray:
-        """What has a number, read unless it is one of the latest."""
+    def rows(self, start: int, stop: int) -> np.ndarray:
+        """The rows ``start … stop`` as ``(rows, columns)``; a view if they lie in one piece."""
+        rows, done = np.empty((max(stop - start, 0), self._columns)), 0
+        number = int(np.searchsorted(self._starts, start, side="right")) - 1
+        while done < len(rows):
+            low = start + done - self._starts[number]
+            part = self._piece(number)[low : low + len(rows) - done]
+            if len(part) == len(rows):
+                return part
+            rows[done : done + len(part)] = part
+            number, done = number + 1, done + len(part)
+        return rows
+
+    def _piece(self, number: int) -> np.ndarray:
         with self._lock:
             if number not in self:
-                found = read(number)
-                while len(self) >= most:
+                found = self._read(number)
+                while len(self) >= self._most:
                     self.popitem(last=False)
                 self[number] = found
             self.move_to_end(number)
@@ -202,7 +221,10 @@ class BlockReader:
         self.data = data = _opened(*data) if isinstance(data, tuple) else data
         self.rows, self.columns = int(data.shape[0]), int(data.shape[1]) if data.ndim > 1 else 1
         self.argument, self.size = argument, self._block_rows(argument)
-        self._blocks = _Latest()
+        # Two at least: rows that are asked for may lie on both sides of an edge.
+        most = max(2, REMEMBERED // (8 * self.size * self.columns))
+        starts = np.arange(0, self.rows, self.size)
+        self._blocks = _Pieces(self._read, starts, self.columns, most)
 
     def _block_rows(self, argument: str) -> int:
         """Rows of a block: whole chunks of what is stored, where it has chunks."""
@@ -221,23 +243,7 @@ class BlockReader:
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Rows ``start … stop`` as ``(rows, columns)``."""
-        if start >= stop:
-            return np.zeros((0, self.columns))
-        first, last = start // self.size, (stop - 1) // self.size
-        if first == last:
-            return self._block(first)[start - first * self.size : stop - first * self.size]
-        rows, done = np.empty((stop - start, self.columns)), 0
-        for number in range(first, last + 1):
-            begin = number * self.size
-            part = self._block(number)[max(start - begin, 0) : stop - begin]
-            rows[done : done + len(part)] = part
-            done += len(part)
-        return rows
-
-    def _block(self, number: int) -> np.ndarray:
-        # Two at least: rows that are asked for may lie on both sides of an edge.
-        most = max(2, REMEMBERED // (8 * self.size * self.columns))
-        return self._blocks.at(number, self._read, most)
+        return self._blocks.rows(start, stop)
 
     def _read(self, number: int) -> np.ndarray:
         begin, end = number * self.size, min((number + 1) * self.size, self.rows)
@@ -335,7 +341,7 @@ class ParquetColumns:
         _check_columns(self._file.schema_arrow, self.names, self.path)
         metadata = self._file.metadata
         sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-        self._starts = np.append(0, np.cumsum(sizes, dtype=np.int64))
+        starts = np.append(0, np.cumsum(sizes, dtype=np.int64))
         rows, longest = metadata.num_rows, max(sizes, default=0)
         if 8 * longest * len(self.names) > MOST:
             raise ValueError(
@@ -346,7 +352,7 @@ class ParquetColumns:
             )
         self.shape = (rows,) if isinstance(self.columns, str) else (rows, len(self.names))
         self.chunks = (max(1, longest),)
-        self._groups = _Latest()
+        self._groups = _Pieces(self._group, starts, len(self.names), KEPT)
 
     @property
     def ndim(self) -> int:
@@ -363,13 +369,7 @@ class ParquetColumns:
         if not isinstance(at, slice) or at.step not in (None, 1):
             raise TypeError(f"rows are read as a slice, such as [0:1000]; got {at!r}.")
         start, stop, _ = at.indices(len(self))
-        rows = np.empty((max(stop - start, 0), len(self.names)))
-        group, done = int(np.searchsorted(self._starts, start, side="right")) - 1, 0
-        while done < len(rows):
-            low = start + done - self._starts[group]
-            part = self._groups.at(group, self._group, KEPT)[low : low + len(rows) - done]
-            rows[done : done + len(part)] = part
-            group, done = group + 1, done + len(part)
+        rows = np.array(self._groups.rows(start, stop))  # not a view of what is kept
         return rows[:, 0] if self.ndim == 1 else rows
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.lazy import Lazy, Values, hstack
-from echofold._data.missing import require_two
-from echofold._data.represent import Form, Representation
+from echofold._data.lazy import Lazy, Values, hstack, mapped
+from echofold._data.missing import filled, require_two
+from echofold._data.represent import Form
 from echofold._data.scaling import Scaler
 
 
@@ -59,27 +59,27 @@ NONE = partial(np.zeros, (0, 0))
 class Segments:
     """Steps of all segments, one after the other, and what is known of each.
 
-    Every step after the washout is a row. Where there are weights to ``take``, a segment is one row
-    instead: of each position ``f``, the sum of ``take[f, t, s]`` times input and state of its step
-    ``t``.
+    There is one, of which every step after the washout is a row. Or there are weights to ``take``,
+    and each segment is one row: of each position ``f``, the sum of ``take[f, t, s]`` times input
+    and state of its step ``t``.
     """
 
-    steps: Values  # (steps, inputs); `Lazy` where the only segment is longer than memory
+    steps: Values  # (steps, inputs); `Lazy` of a series that is longer than memory
     lengths: np.ndarray  # (segments,), steps of each
-    washouts: np.ndarray  # (segments,), how many of these only warm the state up
+    first: int = 0  # of them that is a row; those before only warm the state up
     take: np.ndarray | None = None  # (positions, longest, segments)
 
     @classmethod
     def series(cls, inputs: Values, washout: int = 0) -> Segments:
         """One segment of ``inputs (steps, inputs)``: every step after the washout is a row."""
-        return cls(inputs, np.array([len(inputs)]), np.array([washout]))
+        return cls(inputs, np.array([len(inputs)]), washout)
 
     @classmethod
     def sequences(cls, sequences: list[np.ndarray], states: str | int) -> Segments:
         """A segment and a row for each of ``sequences (time, inputs)``; see `weights_of_states`."""
         lengths = np.array([len(s) for s in sequences])
         take = weights_of_states(lengths, lengths.max(), states)
-        return cls(np.concatenate(sequences), lengths, 0 * lengths, take)
+        return cls(np.concatenate(sequences), lengths, take=take)
 
     @cached_property
     def count(self) -> int:
@@ -105,28 +105,12 @@ class Segments:
         """Columns of a row: inputs of its positions if they stand beside, and looks at states."""
         return self.positions * (self.n_inputs * beside + looks)
 
-    @property
-    def rows(self) -> np.ndarray:
-        """Rows ``(segments,)`` of each segment; those of one follow those of the one before."""
-        return self.lengths - self.washouts if self.take is None else np.ones_like(self.lengths)
-
     @cached_property
     def beside(self) -> Values:
         """Inputs ``(rows, positions * inputs)`` that stand beside the states in every row."""
-        if self.take is not None:
-            kept = np.einsum("fts,sti->sfi", self.take, self.padded)
-            return kept.reshape(self.count, -1)
-        if self.count == 1:
-            return self.steps[self.washouts[0] :]
-        ends = np.cumsum(self.lengths)
-        return np.concatenate(
-            [self.steps[end - rows : end] for end, rows in zip(ends, self.rows, strict=True)]
-        )
-
-    def washout(self, segment: int = 0) -> Values:
-        """Inputs ``(washout, inputs)`` that only warm the state up before a segment's first row."""
-        start = int(self.lengths[:segment].sum())
-        return self.steps[start : start + self.washouts[segment]]
+        if self.take is None:
+            return self.steps[self.first :]
+        return np.einsum("fts,sti->sfi", self.take, self.padded).reshape(self.count, -1)
 
     @cached_property
     def padded(self) -> np.ndarray:
@@ -134,6 +118,19 @@ class Segments:
         padded = np.zeros((self.count, self.longest, self.n_inputs))
         padded[np.arange(self.longest) < self.lengths[:, None]] = self.steps
         return padded
+
+    def batch(self, some: np.ndarray, width: int, steps: int) -> tuple[Any, Any]:
+        """Steps ``(width, steps, inputs)`` of some sequences, and ``(positions, steps, width)``.
+
+        The latter are their weights to take; zeros fill both up.
+        """
+        assert self.take is not None
+        sequences = np.zeros((width, steps, self.n_inputs))
+        take = np.zeros((self.positions, steps, width))
+        most = min(steps, self.longest)
+        sequences[: len(some), :most] = self.padded[some, :most]
+        take[:, :most, : len(some)] = self.take[:, :most, some]
+        return sequences, take
 
     @property
     def apart(self) -> tuple[np.ndarray | None, ...]:
@@ -189,7 +186,7 @@ class Problem:
     # limits, levels (low, high) of arrays (outputs,), before they are fed back. A row may have
     # targets of several steps, (n, steps * outputs): its own value, and those of the rows after it.
     steps: int = 1
-    form: Representation = Form()
+    form: Form = Form()
     levels: np.ndarray = field(default_factory=NONE)
     series: np.ndarray = field(default_factory=NONE)
     limits: tuple[np.ndarray, np.ndarray] | None = None
@@ -220,7 +217,7 @@ class Problem:
     @cached_property
     def washout(self) -> Any:
         """Inputs ``(washout, inputs)`` before row 0."""
-        return self.segments.washout()
+        return self.segments.steps[: self.segments.first]
 
     @cached_property
     def brought_back(self) -> bool:
@@ -288,18 +285,20 @@ class Problem:
 
 
 def forecasting(
-    y, X, washout: int | str, scaler: Scaler, form: Representation, levels, series,
-    sample_weight=None, limits=None, present=None,
-) -> Problem:  # fmt: skip
+    values, X, washout: int | str, scaler: Scaler, form: Form, limits, present, sample_weight=None
+) -> Problem:
     """Pairs of a series: input ``[y(t), X(t+1)]``, target ``y(t+1)``.
 
-    ``y (n + 1 − lost, outputs)`` are scaled differences of the ``levels`` of a ``series``, as its
-    ``form`` says; ``X (n + 1, known)`` is scaled, too. What the form loses is part of the washout,
-    so that all forms have their targets at the same times. Values that are not ``present
-    (n + 1,)`` were filled, and so is what is made of them: these are no targets to train on.
+    Of ``values (n + 1, outputs)``, ``y`` are scaled differences of levels, as the ``form`` says;
+    ``X (n + 1, known)`` is scaled already. What the form loses is part of the washout, so that all
+    forms have their targets at the same times. Values that are not ``present (n + 1,)`` are filled,
+    and so is what is made of them: these are no targets to train on. Values are kept inside of
+    ``limits (2, outputs)``.
     """
-    pairs = len(y) - 1 + form.lost
-    first = max(_washout(washout, pairs, "y", "pairs of successive values"), form.lost)
+    series = mapped(partial(filled, every=form.season), values)
+    levels, differences = form.represented(series)
+    y = mapped(scaler.scaled, differences)
+    first = max(_washout(washout, len(values) - 1, "y", "pairs of successive values"), form.lost)
     inputs = hstack(y[:-1], X[1 + form.lost :])
     whole = None if present is None else form.whole(present)
     return Problem(
@@ -314,7 +313,7 @@ def forecasting(
         form=form,
         levels=levels,
         series=series,
-        limits=limits,
+        limits=None if limits is None else form.limits(limits),
     )
 
 

@@ -5,13 +5,12 @@ product of ``(1 − B^lag)`` and ``B`` shifts by one step: ``w(t) = z(t) + Σ c_
 forecasts is brought back by ``z(t) = w(t) − Σ c_j z(t−j)``, from the last levels that are known.
 Waves of seasons stand beside, as inputs known in advance.
 
-A new representation is a `Representation` that `representation_of` finds by the parameters of an
+A new representation is a subclass of `Form` that `representation_of` finds by the parameters of an
 estimator, and `read_representation` by what a model file holds: both are below.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.arguments import check_count, is_integer, refuse
+from echofold._data.lazy import mapped
 from echofold._machine.arrays import few_lengths
 from echofold._machine.available import check_room
 
@@ -34,7 +34,7 @@ class Inverse(NamedTuple):
     """How outputs become values in a closed loop: data, so that one program serves all lags.
 
     ``offset (outputs,)`` is what a scaled zero of each output is worth; ``lags`` and
-    ``coefficients`` are those of a `Representation`, zero where it has fewer; levels are kept
+    ``coefficients`` are those of a `Form`, zero where it has fewer; levels are kept
     between ``low`` and ``high (outputs,)``; ``curve.value(level)`` is the value of a level.
     """
 
@@ -66,42 +66,63 @@ class Inverse(NamedTuple):
         return y, self.curve.value(kept), past
 
 
-class Representation(ABC):
-    """How a series is represented; a subclass says what the levels of its values are.
+@dataclass(frozen=True)
+class Form:
+    """How a series is represented: levels are its values, or their logarithms.
 
     ``lags`` are those of the differences, one after the other; ``seasons`` are lengths of seasons,
-    each with its number of waves. It is false if values stay as they are.
+    each with its number of waves. It is false if values stay as they are. Another kind of levels is
+    a subclass.
     """
 
-    lags: tuple[int, ...]
-    seasons: Seasons
+    log: bool = False
+    lags: tuple[int, ...] = ()
+    seasons: Seasons = field(default=(), repr=False)
+
+    def __bool__(self) -> bool:
+        return self.log or bool(self.lags)
 
     @property
-    @abstractmethod
     def multiplicative(self) -> bool:
         """Whether errors grow with the values: intervals are factors, and nothing is below zero."""
-
-    @abstractmethod
-    def levels(self, y: np.ndarray, first: int = 0) -> np.ndarray:
-        """Levels ``z (T, outputs)`` of values that begin with row ``first``; NaN stays."""
-
-    @abstractmethod
-    def values(self, z: np.ndarray) -> np.ndarray:
-        """Values in original units of levels ``z``."""
-
-    @abstractmethod
-    def limits(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Levels of the lowest and the highest value ``(2, outputs)`` that are allowed."""
+        return self.log
 
     @property
-    @abstractmethod
-    def curve(self) -> Any:
-        """`values` for a closed loop: a tuple of arrays with a method ``value(level)``."""
-
-    @property
-    @abstractmethod
     def stored(self) -> tuple:
         """What a model file holds of it, for `read_representation`."""
+        return self.log, self.lags, self.seasons
+
+    @property
+    def curve(self) -> Any:
+        """`values` for a closed loop: a tuple of arrays with a method ``value(level)``."""
+        return Logarithm(np.asarray(self.log))
+
+    def levels(self, y: np.ndarray, first: int = 0) -> np.ndarray:
+        """Levels ``z (T, outputs)`` of values that begin with row ``first``; NaN stays."""
+        if not self.log:
+            return y
+        if (y <= 0).any():  # what is missing is neither
+            row, column = np.argwhere(y <= 0)[0]
+            raise ValueError(
+                f"log=True needs positive values, but y holds {y[row, column]:.6g} in row "
+                f"{first + row}. Use log=False, or add a constant to all values first."
+            )
+        return np.log(y)
+
+    def values(self, z: np.ndarray) -> np.ndarray:
+        """Values in original units of levels ``z``."""
+        if not self.log:
+            return z
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.exp(z)
+
+    def limits(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Levels of the lowest and the highest value ``(2, outputs)`` that are allowed."""
+        if not self.log:
+            return ends[0], ends[1]
+        with np.errstate(divide="ignore"):
+            low, high = np.log(np.maximum(ends, 0.0))
+        return low, high
 
     @cached_property
     def terms(self) -> tuple[tuple[int, float], ...]:
@@ -135,6 +156,13 @@ class Representation(ABC):
         for lag, c in self.terms:
             w += c * z[self.lost - lag : len(z) - lag]
         return w
+
+    def represented(self, values: Any) -> tuple[Any, Any]:
+        """Levels of values, in memory or not, and differences of them."""
+        if not self:
+            return values, values
+        levels = mapped(self.levels, values)
+        return levels, mapped(self.differences, levels, self.lost)
 
     def whole(self, present: np.ndarray) -> np.ndarray:
         """Rows ``(T,)`` whose difference is made of ``present (T,)`` values only.
@@ -204,54 +232,6 @@ class Representation(ABC):
         return np.hstack(columns)
 
 
-@dataclass(frozen=True)
-class Form(Representation):
-    """Levels that are the values, or their logarithms."""
-
-    log: bool = False
-    lags: tuple[int, ...] = ()
-    seasons: Seasons = field(default=(), repr=False)
-
-    def __bool__(self) -> bool:
-        return self.log or bool(self.lags)
-
-    @property
-    def multiplicative(self) -> bool:
-        return self.log
-
-    @property
-    def stored(self) -> tuple:
-        return self.log, self.lags, self.seasons
-
-    @property
-    def curve(self) -> Logarithm:
-        return Logarithm(np.asarray(self.log))
-
-    def levels(self, y: np.ndarray, first: int = 0) -> np.ndarray:
-        if not self.log:
-            return y
-        if (y <= 0).any():  # what is missing is neither
-            row, column = np.argwhere(y <= 0)[0]
-            raise ValueError(
-                f"log=True needs positive values, but y holds {y[row, column]:.6g} in row "
-                f"{first + row}. Use log=False, or add a constant to all values first."
-            )
-        return np.log(y)
-
-    def values(self, z: np.ndarray) -> np.ndarray:
-        if not self.log:
-            return z
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.exp(z)
-
-    def limits(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not self.log:
-            return ends[0], ends[1]
-        with np.errstate(divide="ignore"):
-            low, high = np.log(np.maximum(ends, 0.0))
-        return low, high
-
-
 class Logarithm(NamedTuple):
     """Whether levels are logarithms: data, as the lags are."""
 
@@ -264,7 +244,7 @@ class Logarithm(NamedTuple):
         return jnp.where(self.log, jnp.exp(level), level)
 
 
-def representation_of(params: dict[str, Any]) -> Representation:
+def representation_of(params: dict[str, Any]) -> Form:
     """The representation that an estimator's parameters describe, checked."""
     log, lags = _log_and_lags(params["log"], params["difference"])
     season, harmonics = params["season"], params["harmonics"]
@@ -293,7 +273,7 @@ def _log_and_lags(log: Any, lags: Any) -> tuple[bool, tuple[int, ...]]:
     return bool(log), tuple(int(lag) for lag in each)
 
 
-def read_representation(value: Any) -> Representation:
+def read_representation(value: Any) -> Form:
     """The representation of a stored model; a ValueError for anything else."""
     try:
         log, lags, seasons = value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -62,29 +62,23 @@ class Scaler:
         return self.center + self.unit * values
 
 
-class Summary(NamedTuple):
-    """The lowest and the highest value of each column, their mean and standard deviation."""
+def summary_of(values: Values) -> tuple[np.ndarray, ...]:
+    """The lowest and highest value of each column, mean and standard deviation; NaN left out.
 
-    low: np.ndarray
-    high: np.ndarray
-    mean: np.ndarray
-    std: np.ndarray
-
-
-def summary_of(values: Values) -> Summary:
-    """Measure rows, NaN left out; those that are not in memory in one pass, and complete."""
+    Rows that are not in memory are complete, and measured in one pass.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         if not isinstance(values, Lazy):
             measures = np.min, np.max, np.mean, np.std
             if np.isnan(values).any():
                 measures = np.nanmin, np.nanmax, np.nanmean, np.nanstd
-            return Summary(*(measure(values, axis=0) for measure in measures))
+            return tuple(measure(values, axis=0) for measure in measures)
         low, high = np.full((2, values.shape[1]), np.nan)
         mean, squares = np.zeros((2, values.shape[1]))
         for rows, block in values.blocks():
             mean, squares = merged(rows, mean, squares, block)
             low, high = np.fmin(low, block.min(axis=0)), np.fmax(high, block.max(axis=0))
-        return Summary(low, high, mean, np.sqrt(squares / len(values)))
+        return low, high, mean, np.sqrt(squares / len(values))
 
 
 def merged(rows: int, mean: Any, squares: Any, block: np.ndarray) -> tuple[Any, Any]:

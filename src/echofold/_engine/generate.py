@@ -105,8 +105,14 @@ def _output(course: Course, y, before, past, step, sum_: str):
     return y, before + jnp.where(step < course.horizon, e, 0.0), past
 
 
-def first_output(r: Reservoirs, readout, inputs, x, course: Course, past, sum_: str):
-    """Columns after their first output, from true inputs and states."""
+def first_output(
+    r: Reservoirs, readout, inputs, x, course: Course, past=None, *, sum_: str = "squared"
+) -> Trajectories:
+    """Columns after their first output, from true states and true ``inputs (inputs, columns)``.
+
+    ``past (room, outputs, columns)`` are the levels before it, the last one last; None if outputs
+    are not brought back.
+    """
     y, plan = _readout(r, readout, inputs, x), None
     outputs, columns = course.targets.shape[1], y.shape[1]
     if len(y) > outputs:
@@ -149,7 +155,7 @@ def _kept_steps(r: Reservoirs, readout, course: Course, going, first, steps: int
     return scan(step, going, first + jnp.arange(steps))
 
 
-_begin, _proceed_keeping = program(first_output), program(_kept_steps)
+begin, _proceed_keeping = program(first_output), program(_kept_steps)
 
 
 @program
@@ -161,23 +167,8 @@ def _proceed(r: Reservoirs, readout, going, course, first, stop, *, sum_, steps)
 
 @program
 def _sums(r: Reservoirs, readout, inputs, x, course: Course, past, stop, *, sum_, steps):
-    going = first_output(r, readout, inputs, x, course, past, sum_)
+    going = first_output(r, readout, inputs, x, course, past, sum_=sum_)
     return _steps(r, readout, course, sum_, going, 1, (stop if steps is None else steps) - 1).error
-
-
-def begin(
-    r: Reservoirs, readout, inputs, x, course: Course, before=None, *, sum_: str = "squared"
-) -> Trajectories:
-    """First output of every column, from true states and true ``inputs (inputs, columns)``.
-
-    ``before (room, outputs, columns)`` are the levels before it, the last one last.
-    """
-    return _begin(r, readout, inputs, x, course, _levels(before, course, x), sum_=sum_)
-
-
-def _levels(before, course: Course, x):
-    """The levels before the first output; none where none are used."""
-    return np.zeros((0, course.targets.shape[1], x.shape[1])) if before is None else before
 
 
 def proceed(
@@ -210,7 +201,7 @@ def outputs_of(
     If ``behind``, the state ``x`` is the one before the ``inputs``.
     """
     x = r.step(x, inputs) if behind else x
-    going = first_output(r, readout, inputs, x, course, past, "squared")
+    going = first_output(r, readout, inputs, x, course, past)
     if steps == 1:
         return going.y[None]
     _, rest = _kept_steps(r, readout, course, going, 1, steps - 1)
@@ -234,5 +225,4 @@ def generate(
     outputs = len(inputs) - known.shape[1]
     targets = np.zeros((1, outputs))
     course = Course(known, targets, nowhere, nowhere, np.ones(outputs) * unit, inverse)
-    past = _levels(before, course, x)
-    return np.asarray(outputs_of(r, readout, inputs, x, course, past, steps=steps, behind=behind))
+    return np.asarray(outputs_of(r, readout, inputs, x, course, before, steps=steps, behind=behind))

@@ -73,8 +73,8 @@ def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED)
     columns = flatten(W, starts, runs)
     total = np.empty(len(columns.candidate))
     with engine(source.device):
-        for part, width in blocks(columns, source.device):
-            padded = _padded(columns.part(part), width)
+        for part, index in blocks(columns.readout, source.device):
+            padded = columns.part(index)
             if source.problem.lazy:
                 r, readout, going, ahead = _in_stretches(source, padded, sum_, runs.longest)
                 for first, steps, along in ahead:
@@ -98,8 +98,8 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
     shape = len(columns.candidate), runs.longest, len(problem.unit)
     all_outputs = np.empty(shape)
     with engine(source.device):
-        for part, width in blocks(columns, source.device):
-            padded = _padded(columns.part(part), width)
+        for part, index in blocks(columns.readout, source.device):
+            padded = columns.part(index)
             if problem.lazy:
                 r, readout, going, ahead = _in_stretches(source, padded, SQUARED, runs.longest)
                 parts = [np.asarray(going.y)[None]]
@@ -118,40 +118,30 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
 # --- what runs go along ---------------------------------------------------------------------------
 
 
-def course(problem: Problem, start, horizon, tolerance=None, steps: int | None = None) -> Course:
+def course(
+    problem: Problem, start, horizon, tolerance=None, first: int = 0, steps: int | None = None
+) -> Course:
     """What runs of such starts and horizons go along.
 
-    Of a series that is not in memory it is the first ``steps``.
+    Of a series that is not in memory only the rows that they pass in their steps ``first … first +
+    steps`` are there, and a run starts where it would have begun among these.
     """
     inverse = None
     if problem.brought_back:
         inverse = problem.form.inverse(problem.offset, problem.limits)
+    known, targets, present = problem.known, problem.scored.targets, problem.present
     if problem.lazy:
-        return _stretch(problem, start, horizon, inverse, 0, steps or int(horizon.max()), tolerance)
-    rows = few_lengths(problem.rows, LEAST_ROWS)  # of few sizes, because each is compiled once
-    known, targets = pad_rows(problem.known, rows), pad_rows(problem.scored.targets, rows)
-    present = None if problem.present is None else pad_rows(problem.present, rows)
-    offset = problem.scored.offset
-    return Course(known, targets, start, horizon, problem.unit, inverse, present, tolerance, offset)
-
-
-def _stretch(
-    problem: Problem, start, horizon, inverse, first: int, steps: int, tolerance=None
-) -> Course:
-    """The rows that columns pass in their steps ``first … first + steps``.
-
-    Only those are there, so ``start`` is where a column would have begun among them.
-    """
-    starts, interval = np.unique(start, return_inverse=True)
-    rows = np.minimum(starts[:, None] + np.arange(first, first + steps), problem.rows - 1).ravel()
-    length = few_lengths(len(rows))  # of few sizes, because each is compiled once
-    known, targets = (
-        pad_rows(np.asarray(values[rows]), length)
-        for values in (problem.known, problem.scored.targets)
-    )
-    begin = interval * steps - first
-    offset = problem.scored.offset
-    return Course(known, targets, begin, horizon, problem.unit, inverse, None, tolerance, offset)
+        steps = steps or int(horizon.max())
+        starts, interval = np.unique(start, return_inverse=True)
+        at = starts[:, None] + np.arange(first, first + steps)
+        rows = np.minimum(at, problem.rows - 1).ravel()
+        known, targets, start = known[rows], targets[rows], interval * steps - first
+    length = few_lengths(len(targets), LEAST_ROWS)  # of few sizes, because each is compiled once
+    present = None if present is None else pad_rows(present, length)
+    return Course(
+        pad_rows(known, length), pad_rows(targets, length), start, horizon, problem.unit, inverse,
+        present, tolerance, problem.scored.offset,
+    )  # fmt: skip
 
 
 def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
@@ -167,7 +157,7 @@ def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
         for first in range(0, longest, size):
             part = along
             if first:
-                part = _stretch(problem, start, horizon, along.inverse, first, size, sum_.tolerance)
+                part = course(problem, start, horizon, sum_.tolerance, first, size)
             begin, end = max(first, 1), min(first + size, longest)
             if begin < end:
                 yield begin, end - begin, part
@@ -216,9 +206,12 @@ def flatten(W: np.ndarray, rows: np.ndarray, runs: Runs) -> Columns:
     )  # fmt: skip
 
 
-def blocks(columns: Columns, device: str) -> Iterator[tuple[slice, int]]:
-    """Blocks of columns with the width they are padded to, so that few shapes are compiled."""
-    count, units = len(columns.candidate), columns.readout.shape[1]
+def blocks(readout: np.ndarray, device: str) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of columns with these readouts, and their numbers: as many in each block.
+
+    The first is there again where there are fewer, so that few shapes are compiled.
+    """
+    count, units = readout.shape[:2]
     widest = columns_together(units, device.partition(":")[0])
     narrowest = 8
     if units <= SMALL:
@@ -226,14 +219,9 @@ def blocks(columns: Columns, device: str) -> Iterator[tuple[slice, int]]:
     for first in range(0, count, widest):
         part = slice(first, min(first + widest, count))
         wide = 1 << (part.stop - part.start - 1).bit_length()
-        yield part, min(widest, max(narrowest, wide))
-
-
-def _padded(columns: Columns, width: int) -> Columns:
-    """Columns padded to ``width`` by repeating the first."""
-    index = np.zeros(width, dtype=int)
-    index[: len(columns.candidate)] = np.arange(len(columns.candidate))
-    return columns.part(index)
+        index = np.full(min(widest, max(narrowest, wide)), first)
+        index[: part.stop - first] = np.arange(first, part.stop)
+        yield part, index
 
 
 def _start(source: States, columns: Columns, tolerance=None, steps: int | None = None) -> tuple:
@@ -242,7 +230,7 @@ def _start(source: States, columns: Columns, tolerance=None, steps: int | None =
     Of a series that is not in memory, the course is that of the first ``steps``.
     """
     problem, r = source.problem, source.reservoirs.silent().take(columns.candidate)
-    along = course(problem, columns.start, columns.horizon, tolerance, steps)
+    along = course(problem, columns.start, columns.horizon, tolerance, steps=steps)
     rows, inputs = columns.rows.T, columns.rows.shape[1] - r.shape[0]
     before = levels_before(problem, columns.start)
     return r, np.moveaxis(columns.readout, 0, 2), rows[:inputs], rows[inputs:], along, before
@@ -269,10 +257,8 @@ class Paused:
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""
-        for part, width in blocks(self.columns.part(columns), self.source.device):
-            at, count = columns[part], part.stop - part.start
-            index = np.full(width, at[0])
-            index[:count] = at
+        for part, index in blocks(self.columns.readout[columns], self.source.device):
+            at, index, count = columns[part], columns[index], part.stop - part.start
             begun = _start(self.source, self.columns.part(index), self.sum.tolerance)
             r, readout, *_, along, _ = begun
             if first == 0:
@@ -343,7 +329,7 @@ class _DeviceColumns(NamedTuple):
         inputs = self.rows.shape[0] - self.r.shape[0]
         true = self.rows[:inputs], self.rows[inputs:]
         before = before[..., self.run]
-        return first_output(self.r, self.readout, *true, self.along, before, sum_)
+        return first_output(self.r, self.readout, *true, self.along, before, sum_=sum_)
 
     def step(self, sum_: str):
         """One step of a loop: of its number, and the trajectories."""

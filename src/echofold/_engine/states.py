@@ -268,11 +268,8 @@ class GivenStates:
 
 def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
     """The states of candidates, whatever their problem is made of."""
-    if problem.segments.take is not None:
-        return StatesOfSequences(problem, reservoirs, device)
-    if problem.segments.count > 1:
-        raise NotImplementedError("several series in one model, each kept whole")
-    return States(problem, reservoirs, device)
+    kind = States if problem.segments.take is None else StatesOfSequences
+    return kind(problem, reservoirs, device)
 
 
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
@@ -296,28 +293,16 @@ def sequence_features(
     rows, kept = len(segments.beside), positions * segments.n_inputs * reservoirs.beside
     features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
     features[:, :, :kept] = segments.beside[:, :kept]
-    lengths, weights = segments.lengths, segments.take
-    assert weights is not None
-    columns = columns or _suitable_columns()
+    (device,) = jnp.zeros(0).devices()
+    columns = columns or (WIDE_COLUMNS if device.platform == "cpu" else ACCELERATOR_COLUMNS)
     reservoirs = jax.device_put(reservoirs)  # once, not for every block
-    for chosen, steps in _blocks(lengths, max(1, columns // candidates)):
-        width = len(chosen)
+    for chosen, steps in _blocks(segments.lengths, max(1, columns // candidates)):
         present = chosen[chosen >= 0]
-        sequences = np.zeros((width, steps, segments.n_inputs))
-        take = np.zeros((positions, steps, width))
-        most = min(steps, segments.longest)
-        sequences[: len(present), :most] = segments.padded[present, :most]
-        take[:, :most, : len(present)] = weights[:, :most, present]
-        states = np.asarray(drive_sequences(reservoirs, sequences, take))[..., : len(present)]
+        batch = segments.batch(present, len(chosen), steps)
+        states = np.asarray(drive_sequences(reservoirs, *batch))[..., : len(present)]
         states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
         features[:, present, kept:] = states
     return features
-
-
-def _suitable_columns() -> int:
-    """States side by side: those that a CPU's cache holds, or that fill an accelerator."""
-    (device,) = jnp.zeros(0).devices()
-    return WIDE_COLUMNS if device.platform == "cpu" else ACCELERATOR_COLUMNS
 
 
 def _blocks(lengths: np.ndarray, most: int):
@@ -360,12 +345,8 @@ def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, A
     """
     segments, room = problem.segments, room_of_rows(problem.rows)
     if segments.take is not None:
-        steps = few_lengths(segments.longest)
-        most = min(steps, segments.longest)
-        sequences = np.zeros((room, steps, segments.n_inputs))
-        take = np.zeros((segments.positions, steps, room))
-        sequences[: problem.rows, :most] = segments.padded[:, :most]
-        take[:, :most, : problem.rows] = segments.take[:, :most]
+        every, steps = np.arange(problem.rows), few_lengths(segments.longest)
+        sequences, take = segments.batch(every, room, steps)
         return rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room)), None
     washout = few_lengths(len(problem.washout), 64, FINE) if len(problem.washout) else 0
     inputs = np.concatenate([problem.washout, problem.inputs])

@@ -154,17 +154,12 @@ def prepare(W_in, W, *, rescale: bool, scale: float | None = None) -> Draw:
     if rescale and scale is None:
         radius = spectral_radius(W)
         # A nilpotent matrix comes out of floating-point eigenvalues as rounding, not as zero.
-        if not radius > 1e-7 * max(_largest(W), 1e-300):
+        if not radius > 1e-7 * max(float(abs(W).max()), 1e-300):
             raise ValueError(
                 "W has a spectral radius of zero, so it cannot be rescaled to the given "
                 "spectral_radius. Pass spectral_radius=None to use W as it is, or give another W."
             )
     return Draw(np.asarray(W_in, dtype=float), _engine_form(W), radius)
-
-
-def _largest(W) -> float:
-    """Largest absolute entry."""
-    return float(abs(W).max()) if W.shape[0] else 0.0
 
 
 def _engine_form(W) -> np.ndarray | Sparse:

@@ -135,18 +135,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     _skips_rows: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
 
-    ridge: Any
-    penalize_bias: Any
-    washout: Any
-    scale: Any
-    random_state: Any
-    device: Any
     reservoir_: Reservoir
-    X_scaler_: Any
-    readout_: np.ndarray
-    state_: np.ndarray
-    seed_: int
-    condition_: float
 
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> Reservoir:

@@ -110,12 +110,6 @@ class ESNClassifier(ClassifierMixin, ESN):
     array([[0.01, 0.99]])
     """
 
-    states: Any
-    classes_: np.ndarray
-    X_schema_: Schema
-    X_scaler_: Scaler
-    states_: str | int
-
     _task = CLASSIFICATION
     _stored = {
         "classes_": Stored("labels", ("outputs",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from echofold._data.problem import FORECASTING
 from echofold._machine.notices import warn_of
 from echofold._models.base import whole_or_not_at_all
-from echofold._models.forecast import Forecast, Level, forecast_of, plausible
+from echofold._models.forecast import Forecasts, plausible
 from echofold._models.forecaster import ESNForecaster
 
 TRIMMED = 0.2  # share of members, from either end, that a step's mean leaves out
@@ -43,7 +43,7 @@ def combined(forecasts: np.ndarray, span: np.ndarray, positive: bool = False) ->
     return found
 
 
-class ForecastEnsemble(BaseEstimator):
+class ForecastEnsemble(Forecasts, BaseEstimator):
     """Fitted forecasters of one series, whose forecasts are combined.
 
     A search makes one with ``final="ensemble"``: the best candidates of the representations that
@@ -78,39 +78,14 @@ class ForecastEnsemble(BaseEstimator):
         if name.startswith("__") or name == "members":
             raise AttributeError(name)
         if name in ("y_schema_", "X_schema_", "timeline_", "readout_", "seed_", "condition_",
-                    "ridge", "range_", "_limits", "_write"):  # fmt: skip
+                    "ridge", "range_", "_limits"):  # fmt: skip
             return getattr(self.members[0], name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    @overload
-    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
-
-    @overload
-    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
-
-    def forecast(self, horizon, X=None, level=None):
-        """Continue the series right after its last value, as `ESNForecaster.forecast` does.
-
-        Parameters
-        ----------
-        horizon : int
-            Number of values to forecast.
-        X : array or frame of shape (horizon, known inputs), optional
-            Known inputs, if `fit` was given any.
-        level : float in (0, 1) or list of floats, optional
-            Coverage of an interval around each value, or of several, from the ensemble's own
-            validation errors.
-
-        Returns
-        -------
-        forecast : array, series or frame, or a `Forecast` if ``level`` is given
-        """
-        if not self.members:
-            raise ValueError("members=[] is not allowed: an ensemble has at least one forecaster.")
-        return forecast_of(self, horizon, X, level)
-
     def _forecast(self, horizon: int, X) -> np.ndarray:
         """The members' next values ``(horizon, outputs)``, combined."""
+        if not self.members:
+            raise ValueError("members=[] is not allowed: an ensemble has at least one forecaster.")
         forecasts = np.stack([member._forecast(horizon, X) for member in self.members])
         return self._combine(forecasts)
 

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtri, stdtrit
+from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_integer, refuse
+from echofold._data.dates import Timeline
 from echofold._data.missing import AS_KNOWN, words_of_table
-from echofold._data.tables import read
+from echofold._data.tables import Schema, Table, read, write
 from echofold._data.text import short
 from echofold._machine.notices import warn_of
 
@@ -111,6 +113,68 @@ def _as_frame(part: Any):
     return part.to_frame() if isinstance(part, pd.Series) else pd.DataFrame(part)
 
 
+class Forecasts:
+    """What goes on from the end of a series, in the kind that it was given in."""
+
+    y_schema_: Schema
+    timeline_: Timeline | None
+    range_: np.ndarray
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
+
+    def forecast(self, horizon, X=None, level=None):
+        """Continue the series right after its last row, be its value known or missing.
+
+        Parameters
+        ----------
+        horizon : int
+            Number of values to forecast.
+        X : array or frame of shape (horizon, known inputs), optional
+            Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
+            given ``X``. Missing ones (NaN) are filled from the others of their column.
+        level : float in (0, 1) or list of floats, optional
+            Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
+
+        Returns
+        -------
+        forecast : array, series or frame of shape (horizon,) or (horizon, outputs)
+            In the kind of ``y``. A pandas index is continued: dates by their frequency (set, or
+            inferred from three dates or more), periods, and integers with a constant step. Any
+            other index cannot be, and the forecast is numbered by row from ``T`` on. With
+            ``level``, a `Forecast`: a named tuple of ``mean``, ``lower`` and ``upper``.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from echofold import ESNForecaster
+        >>> days = pd.date_range("2024-01-01", periods=60, freq="D")
+        >>> y = pd.Series(np.sin(np.arange(60) / 3), index=days, name="tide")
+        >>> model = ESNForecaster(units=20, random_state=0).fit(y)
+        >>> model.forecast(2).index[0]
+        Timestamp('2024-03-01 00:00:00')
+        """
+        if hasattr(self, "fit"):  # an ensemble is made of what is fitted
+            check_is_fitted(self)
+        return forecast_of(self, horizon, X, level)
+
+    def _write(self, values: np.ndarray) -> Any:
+        """Give a forecast in the kind of ``y``."""
+        index = None if self.timeline_ is None else self.timeline_.following(len(values))
+        return write(values, self.y_schema_, index)
+
+    def _passed(self, rows: int, span: np.ndarray) -> None:
+        """Be at the end of so many more rows, whose range ``span (2, outputs)`` is."""
+        if hasattr(self, "range_"):  # a file may do without
+            low, high = self.range_
+            self.range_ = np.array([np.fmin(low, span[0]), np.fmax(high, span[1])])
+        if self.timeline_ is not None:
+            self.timeline_ = self.timeline_.moved(rows)
+
+
 def forecast_of(model: Any, horizon, X, level, warn: bool = True):
     """The next values of a forecaster or an ensemble; a `Forecast` if a level is given.
 
@@ -136,6 +200,25 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
         low, high = _around(model, mean, one)
         lower[one], upper[one] = model._write(low), model._write(high)
     return Forecast(model._write(mean), lower, upper)
+
+
+def check_both(X: Any, fitted: Schema | None, rows: int, method: str) -> None:
+    """Raise unless a method is given known inputs if `fit` was, and only then."""
+    if (X is None) != (fitted is None):
+        given, not_given = ("fit", method) if X is None else (method, "fit")
+        raise ValueError(
+            f"X was given to {given} but not to {not_given}: inputs known in advance must be given "
+            f"to both. {method} needs one row of X for each of its {rows} values."
+        )
+
+
+def check_beside(given: Table, y: Table) -> None:
+    """Raise unless there is a row of known inputs for each of ``y``."""
+    if len(given.values) != len(y.values):
+        raise ValueError(
+            f"X has {len(given.values)} rows and y has {len(y.values)}; row t of X belongs to "
+            "y(t). Give X for the times of y here, and its future rows to forecast."
+        )
 
 
 def words_beyond(residuals: np.ndarray, horizon: int) -> tuple[str, ...]:
@@ -172,19 +255,14 @@ def levels_of(level: Any) -> list[float]:
     return sorted({float(one) for one in given})
 
 
-def _around(model: Any, mean: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the intervals around ``mean``: factors if logarithms were learned, else sums."""
+def _around(model: Any, mean: np.ndarray, level: float) -> np.ndarray:
+    """Ends ``(2, horizon, outputs)`` of intervals: by factors if logarithms were learned."""
     errors, logs = model.residuals_, getattr(model, "log_residuals_", None)
     runs = getattr(model, "runs_", len(errors))
     with np.errstate(over="ignore", invalid="ignore"):
-        if logs is not None:
-            low, high = interval(logs, len(mean), level, runs)
-            ends = mean + mean * np.expm1(low), mean + mean * np.expm1(high)
-        else:
-            low, high = interval(errors, len(mean), level, runs)
-            ends = mean + low, mean + high
-    limits = model._limits
-    return ends if limits is None else (np.clip(ends[0], *limits), np.clip(ends[1], *limits))
+        apart = np.stack(interval(errors if logs is None else logs, len(mean), level, runs))
+        ends = mean + (apart if logs is None else mean * np.expm1(apart))
+    return ends if model._limits is None else np.clip(ends, *model._limits)
 
 
 def _warn_if_implausible(mean: np.ndarray, span: np.ndarray | None, searched: bool) -> None:

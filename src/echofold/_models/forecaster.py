@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import is_integer, read_range, refuse, series_first
-from echofold._data.dates import Timeline, check_aligned, timeline, words_of_dates
+from echofold._data.dates import check_aligned, timeline, words_of_dates
 from echofold._data.lazy import Lazy, Values, blocks_of, hstack, is_long, mapped
 from echofold._data.missing import (
     AS_INPUTS,
@@ -28,13 +27,12 @@ from echofold._data.represent import (
     PARAMETERS,
     SKIPS_ROWS,
     Form,
-    Representation,
     read_representation,
     representation_of,
 )
 from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, Table, read_rows, read_weights, write
+from echofold._data.tables import Schema, Table, read_rows, read_weights
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir
@@ -42,7 +40,7 @@ from echofold._engine.states import States
 from echofold._machine.arrays import few_lengths
 from echofold._machine.notices import warn_of
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
-from echofold._models.forecast import Forecast, Level, forecast_of, words_of_known
+from echofold._models.forecast import Forecasts, check_beside, check_both, words_of_known
 
 PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
@@ -51,7 +49,7 @@ SHARE = 4  # of the rows, that these are at most
 
 
 @documented
-class ESNForecaster(ESN):
+class ESNForecaster(Forecasts, ESN):
     """Forecast a series, or several at once, with an echo state network.
 
     The network learns to map ``[y(t), X(t+1)]`` to ``y(t+1)``. To forecast, it is fed its own
@@ -108,23 +106,10 @@ class ESNForecaster(ESN):
     True
     """
 
-    difference: Any
-    output_range: Any
-    y_schema_: Schema
     X_schema_: Schema | None
-    y_scaler_: Scaler
     X_scaler_: Scaler | None
-    timeline_: Timeline | None
     last_: np.ndarray
     residuals_: np.ndarray | None
-    log_residuals_: np.ndarray
-    runs_: int
-    range_: np.ndarray
-    output_range_: np.ndarray
-    represented_: tuple
-    levels_: np.ndarray
-    steps_: int
-    plan_: int
 
     _task = FORECASTING
     _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range", "steps")
@@ -182,46 +167,6 @@ class ESNForecaster(ESN):
         self
         """
         return self._fit(self._read(y, X=X, sample_weight=sample_weight))
-
-    @overload
-    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
-
-    @overload
-    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
-
-    def forecast(self, horizon, X=None, level=None):
-        """Continue the series right after its last row, be its value known or missing.
-
-        Parameters
-        ----------
-        horizon : int
-            Number of values to forecast.
-        X : array or frame of shape (horizon, known inputs), optional
-            Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
-            given ``X``. Missing ones (NaN) are filled from the others of their column.
-        level : float in (0, 1) or list of floats, optional
-            Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
-
-        Returns
-        -------
-        forecast : array, series or frame of shape (horizon,) or (horizon, outputs)
-            In the kind of ``y``. A pandas index is continued: dates by their frequency (set, or
-            inferred from three dates or more), periods, and integers with a constant step. Any
-            other index cannot be, and the forecast is numbered by row from ``T`` on. With
-            ``level``, a `Forecast`: a named tuple of ``mean``, ``lower`` and ``upper``.
-
-        Examples
-        --------
-        >>> import numpy as np, pandas as pd
-        >>> from echofold import ESNForecaster
-        >>> days = pd.date_range("2024-01-01", periods=60, freq="D")
-        >>> y = pd.Series(np.sin(np.arange(60) / 3), index=days, name="tide")
-        >>> model = ESNForecaster(units=20, random_state=0).fit(y)
-        >>> model.forecast(2).index[0]
-        Timestamp('2024-03-01 00:00:00')
-        """
-        check_is_fitted(self, "readout_")
-        return forecast_of(self, horizon, X, level)
 
     def _forecast(self, horizon: int, X) -> np.ndarray:
         """The next values ``(horizon, outputs)``, infinite where they grow without bounds."""
@@ -292,11 +237,7 @@ class ESNForecaster(ESN):
         self._check_allowed(table.values, self._representation(), self._limits)
         for first, block in blocks_of(table.values):
             self._move(block, np.asarray(known[first : first + len(block)]))
-        if hasattr(self, "range_"):  # a file may do without
-            low, high = self.range_
-            self.range_ = np.array([np.fmin(low, span[0]), np.fmax(high, span[1])])
-        if self.timeline_ is not None:
-            self.timeline_ = self.timeline_.moved(len(table.values))
+        self._passed(len(table.values), span)
         return () if long else words_of_table(table, "y", BRIDGED) + words_of_known(X)
 
     def _move(self, y: np.ndarray, known: np.ndarray) -> None:
@@ -360,25 +301,31 @@ class ESNForecaster(ESN):
         self._check_length(rows, form)
         if present is not None:
             require_two(form.whole(present), "rows")
-        self.y_scaler_ = Scaler.learned(_represented(values, form)[1], self.scale, "y")
+        self.y_scaler_ = Scaler.learned(form.represented(values)[1], self.scale, "y")
         self.range_ = span
-        self._forget("output_range_", "plan_")
-        if limits is not None:
-            self.output_range_ = limits
         self.X_schema_ = self.X_scaler_ = given = None
         if X is not None:
             given, _ = read_rows(X, "X", long)
-            self._check_beside(given, table)
+            check_beside(given, table)
+            check_aligned(table.index, given.index)
             self.X_schema_ = given.schema
             self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
         known = self._known(given, form, 0, len(table.values), long)
         weights = read_weights(sample_weight, len(table.values))
         weights = None if weights is None else weights[:rows]
-        problem = self._pairs(values, known[:rows], form, self.washout, present, weights)
+        problem = forecasting(
+            values, known[:rows], self.washout, self.y_scaler_, form, limits, present, weights
+        )
         self.last_ = np.array(problem.targets[-1])
-        if (steps := self._steps_to_learn(problem, X is not None)) > 1:
-            self.plan_, problem = steps, in_steps(problem, steps)
-        self._represent(form, problem.levels)
+        steps, represented = self._steps_to_learn(problem, X is not None), form or form.seasons
+        self._have(
+            output_range_=limits,
+            plan_=steps if steps > 1 else None,
+            represented_=form.stored if represented else None,
+            steps_=len(problem.levels) if represented else None,
+            levels_=np.asarray(problem.levels[-form.lost :]) if form.lost else None,
+        )
+        problem = in_steps(problem, steps)
         if long:
             return problem
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
@@ -403,34 +350,18 @@ class ESNForecaster(ESN):
         self.y_schema_.check(table.schema, "y")
         self._check_length(len(table.values), form)
         self._check_allowed(table.values, form, self._limits)
-        if (X is None) != (self.X_schema_ is None):
-            given = "fit" if X is None else "backtest"
-            raise ValueError(
-                f"X was given to {given} alone: inputs known in advance must be given to both, a "
-                "row for each row of y."
-            )
-        known_table = None
-        if self.X_schema_ is not None:
-            known_table, _ = read_rows(X, "X", False)
-            self.X_schema_.check(known_table.schema, "X")
-            self._check_beside(known_table, table)
-        known = self._known(known_table, form, first or 0, len(table.values))
-        return self._pairs(table.values, known, form, washout, present_rows(table.values))
-
-    def _pairs(
-        self, values: Values, known: Values, form: Representation, washout, present, weights=None
-    ) -> Problem:
-        """The problem of a series and what is known beside it, in the units that were learned."""
-        series = _filled(values, form)
-        levels, differences = _represented(series, form)
-        limits = None if self._limits is None else form.limits(self._limits)
-        scaled = mapped(self.y_scaler_.scaled, differences)
+        given = self._table_of_known(X, len(table.values), "backtest")
+        if given is not None:
+            check_beside(given, table)
+            check_aligned(table.index, given.index)
+        known = self._known(given, form, first or 0, len(table.values))
         return forecasting(
-            scaled, known, washout, self.y_scaler_, form, levels, series, weights, limits, present
-        )
+            table.values, known, washout, self.y_scaler_, form, self._limits,
+            present_rows(table.values),
+        )  # fmt: skip
 
     def _known(
-        self, X: Table | None, form: Representation, first: int, rows: int, long: bool = False
+        self, X: Table | None, form: Form, first: int, rows: int, long: bool = False
     ) -> Values:
         """Inputs known in advance: those given, filled and scaled, then waves from ``first`` on."""
         waves: Values = form.waves(first, first if long else first + rows)
@@ -438,20 +369,22 @@ class ESNForecaster(ESN):
             waves = Lazy(form.waves, rows, waves.shape[1], first)
         if X is None or self.X_scaler_ is None:
             return waves
-        return hstack(mapped(self.X_scaler_.scaled, _filled(X.values, form)), waves)
+        given = mapped(partial(filled, every=form.season), X.values)
+        return hstack(mapped(self.X_scaler_.scaled, given), waves)
+
+    def _table_of_known(self, X, rows: int, method: str, long: bool = False) -> Table | None:
+        """The table of known inputs, which a method has if `fit` had it; not how long it is."""
+        check_both(X, self.X_schema_, rows, method)
+        if self.X_schema_ is None:
+            return None
+        table, _ = read_rows(X, "X", long)
+        self.X_schema_.check(table.schema, "X")
+        return table
 
     def _read_known(self, X, rows: int, method: str, long: bool = False) -> Any:
         """Known inputs of the ``rows`` rows after the data so far."""
-        if (X is None) != (self.X_schema_ is None):
-            given, not_given = ("fit", method) if X is None else (method, "fit")
-            raise ValueError(
-                f"X was given to {given} but not to {not_given}: inputs known in advance must be "
-                f"given to both. {method} needs one row of X for each of its {rows} values."
-            )
-        table = None
-        if self.X_schema_ is not None:
-            table, _ = read_rows(X, "X", long)
-            self.X_schema_.check(table.schema, "X")
+        table = self._table_of_known(X, rows, method, long)
+        if table is not None:
             if len(table.values) != rows:
                 raise ValueError(
                     f"X has {len(table.values)} rows, but {method} needs {rows}: one for each "
@@ -461,24 +394,13 @@ class ESNForecaster(ESN):
                 self.timeline_.check_follows(table.index, "X")
         return self._known(table, self._representation(), getattr(self, "steps_", 0), rows, long)
 
-    def _check_length(self, rows: int, form: Representation) -> None:
+    def _check_length(self, rows: int, form: Form) -> None:
         """Raise for a series that is too short for its differences."""
         if form.lost and rows < form.lost + 3:
             raise ValueError(
                 f"y has {rows} values, of which difference={self.difference!r} loses {form.lost}; "
                 "at least 3 must be left. Give a longer series or smaller lags."
             )
-
-    @staticmethod
-    def _check_beside(given: Table, y: Table) -> None:
-        """Raise unless known inputs belong to the rows of ``y``."""
-        rows = len(y.values)
-        if len(given.values) != rows:
-            raise ValueError(
-                f"X has {len(given.values)} rows and y has {rows}; row t of X belongs "
-                "to y(t). Give X for the times of y here, and its future rows to forecast."
-            )
-        check_aligned(y.index, given.index)
 
     @property
     def _steps_at_once(self) -> int:
@@ -490,7 +412,7 @@ class ESNForecaster(ESN):
         """The output range ``(2, outputs)`` of what was fitted, if there is one."""
         return getattr(self, "output_range_", None)
 
-    def _check_allowed(self, values: Values, form: Representation, limits) -> None:
+    def _check_allowed(self, values: Values, form: Form, limits) -> None:
         """Raise for values that have no level, or are outside of the ``limits (2, outputs)``."""
         for first, block in blocks_of(values) if form or limits is not None else ():
             form.levels(block, first)
@@ -502,27 +424,20 @@ class ESNForecaster(ESN):
                     f"output_range={self.output_range!r}. Give a range that holds all values."
                 )
 
-    def _represent(self, form: Representation, levels: Values) -> None:
-        """Remember how the series is represented, if it is not left as it is."""
-        self._forget("represented_", "levels_", "steps_")
-        if form or form.seasons:
-            self.represented_ = form.stored
-            self.steps_ = len(levels)
-        if form.lost:
-            self.levels_ = np.asarray(levels[-form.lost :])
+    def _have(self, **fitted: Any) -> None:
+        """Have these fitted values, but for those that are None."""
+        self._forget(*fitted)
+        for name, value in fitted.items():
+            if value is not None:
+                setattr(self, name, value)
 
-    def _representation(self) -> Representation:
+    def _representation(self) -> Form:
         """How the series that was fitted is represented."""
         return read_representation(getattr(self, "represented_", PLAIN))
 
     def _levels(self) -> np.ndarray:
         """The last levels, from which differences are summed up."""
         return getattr(self, "levels_", np.zeros((0, len(self.last_))))
-
-    def _write(self, values: np.ndarray):
-        """Give a forecast in the kind of ``y``."""
-        index = None if self.timeline_ is None else self.timeline_.following(len(values))
-        return write(values, self.y_schema_, index)
 
     def _steps_to_learn(self, problem: Problem, known: bool) -> int:
         """How many steps the readout is to forecast at once."""
@@ -571,16 +486,3 @@ class ESNForecaster(ESN):
             len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
         ):
             raise ValueError("range_ must be the lowest and the highest value of each output")
-
-
-def _filled(values: Values, form: Representation) -> Values:
-    """Values without holes."""
-    return mapped(partial(filled, every=form.season), values)
-
-
-def _represented(values: Values, form: Representation) -> tuple[Values, Values]:
-    """Levels, and differences of them."""
-    if not form:
-        return values, values
-    levels = mapped(form.levels, values)
-    return levels, mapped(form.differences, levels, form.lost)

@@ -22,7 +22,6 @@ from echofold._data.missing import (
 from echofold._data.problem import REGRESSION, Problem, regression
 from echofold._data.scaling import Scaler
 from echofold._data.tables import (
-    Schema,
     Table,
     check_columns,
     kind_of,
@@ -76,12 +75,6 @@ class ESNRegressor(RegressorMixin, ESN):
     >>> model.score(u[400:], delayed[400:]) > 0.9
     True
     """
-
-    output_range: Any
-    y_schema_: Schema
-    y_scaler_: Scaler
-    X_scaler_: Scaler
-    output_range_: np.ndarray | None
 
     _task = REGRESSION
     _stored = {

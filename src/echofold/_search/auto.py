@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from echofold import baselines
 from echofold._data.arguments import NamedParameters, check_count, is_integer, refuse
-from echofold._data.dates import Timeline, timeline, words_of_dates, written
+from echofold._data.dates import timeline, words_of_dates, written
 from echofold._data.missing import filled, words_of_table
 from echofold._data.problem import FORECASTING
 from echofold._data.season import detected_season, seen_seasons
-from echofold._data.tables import Schema, Table, read, require_some, write
+from echofold._data.tables import Table, read, read_rows, write
 from echofold._data.text import count, in_words, inflected, short
 from echofold._machine.notices import warn_of
 from echofold._models.base import Stored, whole_or_not_at_all
@@ -32,12 +32,14 @@ from echofold._models.combination import (
     forecasts_of,
     mixed,
     priors_for,
-    range_of,
     side_by_side,
 )
 from echofold._models.forecast import (
     Forecast,
+    Forecasts,
     Level,
+    check_beside,
+    check_both,
     forecast_of,
     interval,
     levels_of,
@@ -70,7 +72,7 @@ PERCENT = ("%", "percent", "per cent", "pct")
 RESIDUALS = ("count", "steps", "outputs")
 
 
-class AutoForecaster(NamedParameters, BaseEstimator):
+class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     """Forecast a series by the recipe that the command line, sktime and the examples follow.
 
     Members of different kinds forecast the same stretches of the past, each from the values before
@@ -129,30 +131,16 @@ class AutoForecaster(NamedParameters, BaseEstimator):
     ((2,), [0.5, 0.9])
     """
 
-    verdict_: Verdict
     notes_: list[str]
-    baselines_: dict[str, float]
-    members_: pd.DataFrame
     results_: Any
     search_: ESNSearchCV | None
     recipe_: Recipe | None
     evaluation_: Any
     networks_: Any  # an ensemble of forecasters, or one
-    names_: tuple[str, ...]
-    weights_: np.ndarray
     given_: str | None
-    seasons_: tuple[int, ...]
-    once_: int | None
-    limits_: np.ndarray
-    range_: np.ndarray
     values_: np.ndarray
     rows_: int
-    residuals_: np.ndarray
     log_residuals_: np.ndarray | None
-    runs_: int
-    y_schema_: Schema
-    X_schema_: Schema | None
-    timeline_: Timeline | None
 
     _task = FORECASTING
     _stored = {
@@ -258,19 +246,15 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         self
         """
         check_is_fitted(self, "weights_")
-        table = read(y, "y", missing=True)
+        table, span = read_rows(y, "y", False, empty=True)
         self.y_schema_.check(table.schema, "y")
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
-            self.timeline_ = self.timeline_.moved(len(table.values))
         if self.networks_ is not None:
             self.networks_ = copy(self.networks_).update(y, X)
-        new = table.values[:, 0]
-        self.values_ = np.concatenate([self.values_, new])[-HISTORY:]
-        self.rows_ += len(new)
-        low, high = range_of(new)
-        ends = [[np.fmin(low, self.range_[0, 0])], [np.fmax(high, self.range_[1, 0])]]
-        self.range_ = np.array(ends)
+        self.values_ = np.concatenate([self.values_, table.values[:, 0]])[-HISTORY:]
+        self.rows_ += len(table.values)
+        self._passed(len(table.values), span)
         return self
 
     def report(self, path: str | os.PathLike, about: Any = None) -> Path:
@@ -300,24 +284,20 @@ class AutoForecaster(NamedParameters, BaseEstimator):
 
     def _read(self, y: Any, X: Any) -> tuple[Table, Any]:
         """The series, and the inputs beside it, from the first value on that is known."""
-        table = read(y, "y", missing=True)
+        table, self.range_ = read_rows(y, "y", False)
         if table.values.shape[1] != 1:
             raise ValueError(
                 f"y has {table.values.shape[1]} columns, expected one series. Fit an "
                 "AutoForecaster for each column, or an ESNForecaster for all of them together."
             )
-        require_some(table.values, "y", table.schema.names)
         if (largest := float(np.nanmax(np.abs(table.values)))) > LARGEST:
             raise ValueError(
                 f"y holds {short(largest)}, too large to compute with: divide it by a constant; up "
                 f"to {LARGEST:g} will do."
             )
         known = None if X is None else read(X, "X", missing=True)
-        if known is not None and len(known.values) != len(table.values):
-            raise ValueError(
-                f"X has {len(known.values)} rows and y has {len(table.values)}; row t of X belongs "
-                "to y(t). Give X for the times of y here, and its future rows to forecast."
-            )
+        if known is not None:
+            check_beside(known, table)
         self.y_schema_, self.X_schema_ = table.schema, None if known is None else known.schema
         self.timeline_ = None if table.index is None else timeline(table.index)
         if first := int((~np.isnan(table.values[:, 0])).argmax()):
@@ -325,7 +305,6 @@ class AutoForecaster(NamedParameters, BaseEstimator):
             table = table._replace(values=table.values[first:], index=index)
             X = X if X is None else X.iloc[first:] if hasattr(X, "iloc") else X[first:]
         self.values_, self.rows_ = table.values[-HISTORY:, 0], len(table.values)
-        self.range_ = range_of(table.values[:, 0])[:, None]
         return table, X
 
     def _given_seasons(self, table: Table) -> tuple[int, ...] | None:
@@ -384,20 +363,16 @@ class AutoForecaster(NamedParameters, BaseEstimator):
         free = copy(self)
         free.limits_ = np.array([[-np.inf], [np.inf]])
         mean, lower, upper = forecast_of(free, self.horizon, None, self.level, warn=False)
-        ends = np.nanmin([mean, *lower.values()]), np.nanmax([mean, *upper.values()])
-        for least, name, out in (
-            (0.0, "minimum", self.minimum is None and ends[0] < self.limits_[0, 0]),
-            (100.0, "maximum", self.maximum is None and ends[1] > self.limits_[1, 0]),
-        ):
-            if out:
-                never = "negative" if name == "minimum" else "more than 100 %"
-                lifted = (
-                    "minimum=-inf, or --allow-negative," if name == "minimum" else "maximum=inf"
-                )
-                self.notes_.append(
-                    f"forecasts and intervals are kept at {least:g}, because no value is {never}; "
-                    f"{lifted} lifts that."
-                )
+        kept = "forecasts and intervals are kept at"
+        if self.minimum is None and np.nanmin([mean, *lower.values()]) < self.limits_[0, 0]:
+            self.notes_.append(
+                f"{kept} 0, because no value is negative; minimum=-inf, or --allow-negative, lifts "
+                "that."
+            )
+        if self.maximum is None and np.nanmax([mean, *upper.values()]) > self.limits_[1, 0]:
+            self.notes_.append(
+                f"{kept} 100, because no value is more than 100 %; maximum=inf lifts that."
+            )
 
     # --- members ----------------------------------------------------------------------------------
 
@@ -565,13 +540,8 @@ class AutoForecaster(NamedParameters, BaseEstimator):
 
     def _forecast(self, horizon: int, X: Any) -> np.ndarray:
         """The next values ``(horizon, 1)``."""
-        if X is not None and self.X_schema_ is None:
-            raise ValueError("X was given to forecast but not to fit: give it to both, or to none.")
-        if X is None and self.X_schema_ is not None and self.networks_ is not None:
-            raise ValueError(
-                "X was given to fit but not to forecast: inputs known in advance must be given to "
-                f"both. forecast needs one row of X for each of its {horizon} values."
-            )
+        if X is not None or self.networks_ is not None:
+            check_both(X, self.X_schema_, horizon, "forecast")
         if self.given_ is not None:
             found = baselines.suiting(self.seasons_)[self.given_](self.values_, horizon)
         else:
@@ -581,10 +551,6 @@ class AutoForecaster(NamedParameters, BaseEstimator):
                 each = np.concatenate([self.networks_._forecast(horizon, X).T, each])
             found = mixed(each, self.weights_, self.range_[:, 0])
         return np.clip(found, *self.limits_[:, 0])[:, None]
-
-    def _write(self, values: np.ndarray) -> Any:
-        index = None if self.timeline_ is None else self.timeline_.following(len(values))
-        return write(values, self.y_schema_, index)
 
     # --- files ------------------------------------------------------------------------------------
 
