@@ -200,7 +200,7 @@ def by_letter(cells: Sequence[str]) -> tuple[pd.DatetimeIndex, bool]:
 def weeks(year: np.ndarray, number: np.ndarray, days: Whole = 0) -> pd.DatetimeIndex:
     """Mondays of the weeks of ISO 8601, or ``days`` after; NaT where a year has no such week."""
     fourth = made(year, day=4)  # of January, which is in the first week
-    ahead = 7 * (number.clip(0, 54) - 1) - fourth.weekday
+    ahead = 7 * (number.clip(0, 54) - 1) - fourth.day_of_week
     thursday = fourth + pd.to_timedelta(ahead + 3, unit="D").as_unit(fourth.unit)
     moved = thursday + pd.to_timedelta(days - 3, unit="D").as_unit(fourth.unit)
     return moved.where(thursday.year == year)

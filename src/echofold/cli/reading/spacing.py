@@ -51,8 +51,9 @@ Other = Callable[[], str | None]  # names another column that may hold dates
 
 def spacing(dates: pd.DatetimeIndex) -> str | None:
     """Pandas' name of the coarsest spacing that has all of these sorted dates on it, or None."""
-    if len(dates) >= 3 and (inferred := pd.infer_freq(dates)):
-        return inferred
+    inferred = pd.DatetimeIndex(dates, freq="infer").freq if len(dates) >= 3 else None
+    if inferred is not None:
+        return inferred.freqstr
     steps = _steps_between(dates)
     values, counts = np.unique(steps, return_counts=True)
     usual = int(values[counts.argmax()])
