@@ -110,7 +110,7 @@ def _as_frame(part: Any):
         part = pd.DataFrame({column.name: column.to_numpy() for column in part.get_columns()})
     elif hasattr(part, "to_pandas"):  # a series of polars
         part = pd.Series(part.to_numpy(), name=part.name)
-    return part.to_frame() if isinstance(part, pd.Series) else pd.DataFrame(part)
+    return part.to_frame(0) if isinstance(part, pd.Series) else pd.DataFrame(part)
 
 
 class Forecasts:
