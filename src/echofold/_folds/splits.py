@@ -120,8 +120,6 @@ class RowSplits:
 
     def in_steps(self, steps: int) -> RowSplits:
         """The same splits where a row trains if its target and the next, ``steps`` in all, do."""
-        if steps == 1:
-            return self
         train = [tuple((a, b - steps + 1) for a, b in one if b - a >= steps) for one in self.train]
         if not all(train):
             split = train.index(())

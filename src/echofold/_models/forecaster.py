@@ -325,7 +325,8 @@ class ESNForecaster(Forecasts, ESN):
             steps_=len(problem.levels) if represented else None,
             levels_=np.asarray(problem.levels[-form.lost :]) if form.lost else None,
         )
-        problem = in_steps(problem, steps)
+        if steps > 1:
+            problem = in_steps(problem, steps)
         if long:
             return problem
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")

@@ -128,7 +128,7 @@ def sample(spaces: list[dict[str, Any]], count: int, seed: int) -> list[dict[str
 # --- strategies -----------------------------------------------------------------------------------
 
 
-def strategy_of(search: Any, spaces: list[dict], seed: int, splits: int) -> tuple[int, Strategy]:
+def strategy_of(search: Any, spaces: list[dict], seed: int, splits: Any) -> tuple[int, Strategy]:
     """How many candidates a search evaluates, counted in every round, and what does so."""
     per_split, n_iter = search.ridge_per == "split", search.n_iter
     if search.strategy == "optuna":
@@ -137,7 +137,7 @@ def strategy_of(search: Any, spaces: list[dict], seed: int, splits: int) -> tupl
         )
     candidates = grid(spaces) if n_iter is None else sample(spaces, n_iter, seed)
     if search.strategy == "halving":
-        total = sum(count for count, _ in halvings(len(candidates), splits))
+        total = sum(count for count, _ in halvings(len(candidates), len(splits)))
         return total, lambda runner: (candidates, halve(runner, candidates, per_split))
     return len(candidates), lambda runner: (candidates, runner.run(candidates))
 

@@ -224,8 +224,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         problem, schemes = reader.problem({})
         check_strategy(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
-        splits = len(next(iter(schemes.values())))
-        count, carry_out = strategy_of(self, spaces, self.seed_, splits)
+        count, carry_out = strategy_of(self, spaces, self.seed_, next(iter(schemes.values())))
         total = count * self.n_draws
         with progress(self.progress, total, "searching") as bar:
             runner = Runner(

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from echofold._data.problem import Problem
@@ -47,16 +47,12 @@ class Plan:
     """A mode of the table above, what rows are cut into, and every scheme with its algorithm.
 
     ``pieces`` are those of the schemes that are solved from moments; where there are none, it is
-    one piece of all rows.
+    one piece of all rows. Nothing is in the results of ``schemes`` yet.
     """
 
     mode: str
     pieces: Pieces
     schemes: dict[str, Validated]
-
-    def blank(self) -> dict[str, Validated]:
-        """Results of every scheme, with nothing in them yet."""
-        return {name: replace(one, scores={}) for name, one in self.schemes.items()}
 
 
 def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], settings) -> Plan:

@@ -66,7 +66,8 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
     schemes = {}
     for name, one in named.items():
         splits = resolve_cv(one, problem.rows, groups=groups, labels=problem.labels)
-        schemes[str(name)] = splits.with_values(problem.present).in_steps(problem.steps)
+        splits = splits.with_values(problem.present)
+        schemes[str(name)] = splits if problem.steps == 1 else splits.in_steps(problem.steps)
         _check_values(problem, schemes[str(name)])
         check_task(problem, schemes[str(name)], metrics)
     return schemes

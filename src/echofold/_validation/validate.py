@@ -8,6 +8,7 @@ several draws, as its memory holds, and states, moments, readouts and closed loo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -91,9 +92,14 @@ def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Foun
                 whole.steps += source.steps
 
 
+def _blank(plan: Plan) -> Batch:
+    """Results of every scheme, with nothing in them yet."""
+    return {name: replace(one, scores={}) for name, one in plan.schemes.items()}
+
+
 def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> Batch:
     """Candidates whose states are kept, or pass by, together."""
-    batch = plan.blank()
+    batch = _blank(plan)
     looped = [one for one in batch.values() if one.closed]
     states = cast(States, source)
     for one in looped:
@@ -176,7 +182,7 @@ def _in_groups(
                 X, problem.targets, problem.weights, settings.ridge, settings.penalised,
                 plan.pieces, free // 4,
             )  # fmt: skip
-            batch = plan.blank()
+            batch = _blank(plan)
             for one in batch.values():
                 one.condition, first = rows.condition, one.splits.runs.first
                 solved = partial(rows.solved, one.choice.variant)

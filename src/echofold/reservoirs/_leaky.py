@@ -341,7 +341,8 @@ class Leaky(Weighted, Reservoir):
 
     def constants(self, inputs: int) -> dict[str, Any]:
         """The activation, and whether there is noise: how much of it differs between columns."""
-        return super().constants(inputs) | ({"noise": 1.0} if self.noise else {})
+        read = {name: getattr(self, name) for name in self.compiled_in}
+        return read | ({"noise": 1.0} if self.noise else {})
 
     def check(self) -> None:
         """Raise for a parameter outside its range, and for weights that do not fit each other."""
