@@ -1,4 +1,4 @@
-"""Segments: one series with a washout, or sequences."""
+"""Segments: one series, sequences, and several series, each with a washout and kept whole."""
 
 import numpy as np
 import pytest
@@ -14,10 +14,8 @@ def test_a_series_is_one_segment():
     assert (segments.count, segments.n_inputs) == (1, 3)
     assert (segments.positions, segments.longest) == (1, 20)
     np.testing.assert_array_equal(segments.beside, inputs[4:])
-    problem = Problem(REGRESSION, inputs[4:, :1], segments, np.ones(1), np.zeros(1))
-    assert problem.rows == 16
-    np.testing.assert_array_equal(problem.inputs, inputs[4:])
-    np.testing.assert_array_equal(problem.washout, inputs[:4])
+    np.testing.assert_array_equal(segments.washout(), inputs[:4])
+    assert segments.rows.tolist() == [16]
     assert segments.apart == (None, None)
 
 
@@ -26,10 +24,30 @@ def test_a_sequence_is_a_segment_of_one_row(states, positions):
     sequences = [RNG.normal(size=(n, 2)) for n in (4, 1, 7)]
     segments = Segments.sequences(sequences, states)
     assert (segments.count, segments.n_inputs, segments.positions) == (3, 2, positions)
-    assert len(segments.beside) == 3
+    assert segments.rows.tolist() == [1, 1, 1]
+    assert len(segments.washout(2)) == 0
     for i, one in enumerate(sequences):
         np.testing.assert_array_equal(segments.padded[i, : len(one)], one)
         assert not segments.padded[i, len(one) :].any()
         at = [int(np.ceil(j * len(one) / 3)) - 1 for j in (1, 2, 3)] if states == 3 else [-1]
         expected = one.mean(axis=0) if states == "mean" else one[at].ravel()
         np.testing.assert_allclose(segments.beside[i], expected, rtol=0, atol=1e-15)
+
+
+def test_several_series_are_segments_that_are_kept_whole():
+    lengths, washouts = np.array([9, 5, 12]), np.array([2, 0, 7])
+    each = [RNG.normal(size=(n, 2)) for n in lengths]
+    segments = Segments(np.concatenate(each), lengths, washouts)
+    assert (segments.count, segments.n_inputs) == (3, 2)
+    assert (segments.positions, segments.longest) == (1, 12)
+    assert segments.rows.tolist() == [7, 5, 5]
+    for i, (one, washout) in enumerate(zip(each, washouts, strict=True)):
+        np.testing.assert_array_equal(segments.washout(i), one[:washout])
+        np.testing.assert_array_equal(segments.padded[i, : len(one)], one)
+    expected = [one[washout:] for one, washout in zip(each, washouts, strict=True)]
+    np.testing.assert_array_equal(segments.beside, np.concatenate(expected))
+    targets = np.concatenate([one[:, :1] for one in expected])  # made of each row's own input
+    problem = Problem(REGRESSION, targets, segments, np.ones(1), np.zeros(1))
+    assert problem.rows == segments.rows.sum() == 17
+    np.testing.assert_array_equal(problem.inputs[:, :1], problem.targets)
+    np.testing.assert_array_equal(problem.washout, each[0][:2])  # what stands before row 0

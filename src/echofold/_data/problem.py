@@ -59,27 +59,27 @@ NONE = partial(np.zeros, (0, 0))
 class Segments:
     """Steps of all segments, one after the other, and what is known of each.
 
-    There is one, of which every step after the washout is a row. Or there are weights to ``take``,
-    and each segment is one row: of each position ``f``, the sum of ``take[f, t, s]`` times input
-    and state of its step ``t``.
+    Every step after the washout is a row. Where there are weights to ``take``, a segment is one row
+    instead: of each position ``f``, the sum of ``take[f, t, s]`` times input and state of its step
+    ``t``.
     """
 
-    steps: Values  # (steps, inputs); `Lazy` of a series that is longer than memory
+    steps: Values  # (steps, inputs); `Lazy` where the only segment is longer than memory
     lengths: np.ndarray  # (segments,), steps of each
-    first: int = 0  # of them that is a row; those before only warm the state up
+    washouts: np.ndarray  # (segments,), how many of these only warm the state up
     take: np.ndarray | None = None  # (positions, longest, segments)
 
     @classmethod
     def series(cls, inputs: Values, washout: int = 0) -> Segments:
         """One segment of ``inputs (steps, inputs)``: every step after the washout is a row."""
-        return cls(inputs, np.array([len(inputs)]), washout)
+        return cls(inputs, np.array([len(inputs)]), np.array([washout]))
 
     @classmethod
     def sequences(cls, sequences: list[np.ndarray], states: str | int) -> Segments:
         """A segment and a row for each of ``sequences (time, inputs)``; see `weights_of_states`."""
         lengths = np.array([len(s) for s in sequences])
         take = weights_of_states(lengths, lengths.max(), states)
-        return cls(np.concatenate(sequences), lengths, take=take)
+        return cls(np.concatenate(sequences), lengths, 0 * lengths, take)
 
     @cached_property
     def count(self) -> int:
@@ -105,12 +105,27 @@ class Segments:
         """Columns of a row: inputs of its positions if they stand beside, and looks at states."""
         return self.positions * (self.n_inputs * beside + looks)
 
+    @property
+    def rows(self) -> np.ndarray:
+        """Rows ``(segments,)`` of each segment; those of one follow those of the one before."""
+        return self.lengths - self.washouts if self.take is None else np.ones_like(self.lengths)
+
     @cached_property
     def beside(self) -> Values:
         """Inputs ``(rows, positions * inputs)`` that stand beside the states in every row."""
-        if self.take is None:
-            return self.steps[self.first :]
-        return np.einsum("fts,sti->sfi", self.take, self.padded).reshape(self.count, -1)
+        if self.take is not None:
+            return np.einsum("fts,sti->sfi", self.take, self.padded).reshape(self.count, -1)
+        if self.count == 1:
+            return self.steps[self.washouts[0] :]
+        ends = np.cumsum(self.lengths)
+        return np.concatenate(
+            [self.steps[end - rows : end] for end, rows in zip(ends, self.rows, strict=True)]
+        )
+
+    def washout(self, segment: int = 0) -> Values:
+        """Inputs ``(washout, inputs)`` that only warm the state up before a segment's first row."""
+        start = int(self.lengths[:segment].sum())
+        return self.steps[start : start + self.washouts[segment]]
 
     @cached_property
     def padded(self) -> np.ndarray:
@@ -217,7 +232,7 @@ class Problem:
     @cached_property
     def washout(self) -> Any:
         """Inputs ``(washout, inputs)`` before row 0."""
-        return self.segments.steps[: self.segments.first]
+        return self.segments.washout()
 
     @cached_property
     def brought_back(self) -> bool:

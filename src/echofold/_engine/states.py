@@ -268,8 +268,11 @@ class GivenStates:
 
 def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
     """The states of candidates, whatever their problem is made of."""
-    kind = States if problem.segments.take is None else StatesOfSequences
-    return kind(problem, reservoirs, device)
+    if problem.segments.take is not None:
+        return StatesOfSequences(problem, reservoirs, device)
+    if len(problem.segments.lengths) > 1:
+        raise NotImplementedError("several series in one model, each kept whole")
+    return States(problem, reservoirs, device)
 
 
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
