@@ -1,11 +1,16 @@
 """Whole searches on an accelerator, beside all cores of the same machine, scores compared.
 
     python benchmarks/device.py [case ...]
+    python benchmarks/device.py --beside SRC_OF_OTHER_VERSION [case ...]
 
 Each case is one search: on the device once to compile and then twice, of which the shorter
 counts; on the processor with a thread for every core and the candidates shared out evenly among
 them, where that would take long for a sample of the candidates, scaled up. "search" is the
 evaluation of all candidates, "fit" all of `fit`, with the final model of the winner.
+
+The second form compares two versions on the device alone, one of which is in the folder ``src`` of
+another checkout: for each case a process of each, one after the other, that compiles, then repeats
+the search; the shortest times and their ratio are stored apart. Nothing else may run beside it.
 
 Closed loops multiply rounding, many without limit. Scores are compared where networks are stable:
 an NRMSE below 1 and, where every split was also refitted plainly on the processor, no more than
@@ -15,8 +20,10 @@ over all splits.
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import subprocess
 import sys
 import time
 import warnings
@@ -41,7 +48,6 @@ from echofold import (  # noqa: E402
     cross_validate,
     datasets,
 )
-from echofold._search import runner  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -104,7 +110,10 @@ def search(device: str, case, every: int = 1, n_jobs=None, algorithm: str = "aut
     options["algorithm"] = algorithm
     found = ESNSearchCV(estimator, {**space, "ridge": RIDGE}, **options)
     given = data()
-    if n_jobs is not None:  # a block for each core, and several where there are more
+    if n_jobs is not None:
+        from echofold._search import runner
+
+        # a block for each core, and several where there are more
         candidates = math.prod(map(len, space.values())) * draws
         runner.WIDEST = max(1, min(32, candidates // (os.cpu_count() or 1)))
     began = time.perf_counter()
@@ -199,14 +208,57 @@ def ecg(device: str) -> dict[str, float]:
     return {"validation": float(validation), "test": test, "seconds": took}
 
 
+def shortest(name: str) -> dict[str, float]:
+    """Seconds of one case on the device, compiled before; JSON for the process that asks."""
+    device = jax.default_backend()
+    first = search(device, CASES[name])
+    runs = [search(device, CASES[name]) for _ in range(5)]
+    return {
+        "search_seconds": min(run[0] for run in runs),
+        "fit_seconds": min(run[1] for run in runs),
+        "first_seconds": first[1],
+    }
+
+
+def beside(other: str, chosen: list[str]) -> dict:
+    """Two versions in turns, a process of each for every case."""
+    sources = {"before": Path(other).resolve(), "now": Path(__file__).resolve().parents[1] / "src"}
+    cases = {}
+    for turn, name in enumerate(chosen):
+        times = {}
+        for version in list(sources)[:: 1 if turn % 2 == 0 else -1]:
+            command = [sys.executable, __file__, "--shortest", name]
+            environment = os.environ | {"PYTHONPATH": str(sources[version])}
+            shown = subprocess.run(command, env=environment, check=True, capture_output=True)
+            times[version] = json.loads(shown.stdout.splitlines()[-1])
+        ratios = {key: times["now"][key] / times["before"][key] for key in times["now"]}
+        cases[name] = {**times, "ratio": ratios}
+        print(
+            f"{name}: search × {ratios['search_seconds']:.3f} "
+            f"({times['before']['search_seconds']:.4f} → {times['now']['search_seconds']:.4f} s), "
+            f"fit × {ratios['fit_seconds']:.3f}, first run × {ratios['first_seconds']:.3f}",
+            flush=True,
+        )
+    return cases
+
+
 def main() -> None:
     """Measure, print and store."""
     warnings.simplefilter("ignore")
+    asked = sys.argv[1:]
+    if asked[:1] == ["--shortest"]:
+        print(json.dumps(shortest(asked[1])))
+        return
+    other = None
+    if asked[:1] == ["--beside"]:  # JAX is not asked for devices: it would hold the memory
+        other, asked = asked[1], asked[2:]
+    chosen = [name for name in CASES if not asked or any(word in name for word in asked)]
+    if other is not None:
+        _common.store("device_compare", {"cases": beside(other, chosen)})
+        return
     device = jax.default_backend()
     if device == "cpu":
         raise SystemExit("JAX sees no accelerator here.")
-    asked = sys.argv[1:]
-    chosen = [name for name in CASES if not asked or any(word in name for word in asked)]
     kind = jax.devices()[0].device_kind
     results: dict = {
         "machine": _common.machine() | {"gpu": kind, "threads": str(os.cpu_count())},
