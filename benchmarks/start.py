@@ -5,6 +5,8 @@
 What the first process compiles is kept for the second (`echofold.keep_compilations`). Both are
 started anew on one thread, several times, each time from an empty folder; they must print the same
 numbers. What a process does without compiling, most of it importing and searching, is in both.
+The second is compared with a process that only imports the packages that a forecast is made with.
+And the first forecast of a small network in a process, after imports, with the second one.
 """
 
 from __future__ import annotations
@@ -25,6 +27,18 @@ import pandas as pd
 
 MONTHS = 200
 PROGRAM = "import sys; from echofold.cli import main; sys.exit(main())"
+IMPORTS = "import numpy, scipy, jax, pandas, xarray, sklearn, matplotlib, rich"
+SMALL = """
+import json, time
+import numpy as np
+from echofold import ESNForecaster
+y, seconds = np.sin(np.arange(200) / 5), []
+for _ in range(2):
+    began = time.perf_counter()
+    ESNForecaster(random_state=0).fit(y).forecast(12)
+    seconds.append(time.perf_counter() - began)
+print(json.dumps(seconds))
+"""
 
 
 def monthly(path: Path) -> None:
@@ -37,44 +51,60 @@ def monthly(path: Path) -> None:
     pd.DataFrame({"month": months, "passengers": values}).to_csv(path, index=False)
 
 
-def process(arguments: list[str], folder: Path) -> tuple[dict[str, float], dict]:
+def process(command: list[str], folder: Path) -> tuple[dict[str, float], str]:
     """Seconds by the clock and of the processor, and what was printed."""
     env = os.environ | {"ECHOFOLD_CACHE": str(folder)}
     before, began = os.times(), time.perf_counter()
-    command = [sys.executable, "-c", PROGRAM, *arguments, "--quiet", "--json"]
+    command = [sys.executable, "-c", *command]
     done = subprocess.run(command, env=env, cwd=folder.parent, check=True, capture_output=True)
     wall, after = time.perf_counter() - began, os.times()
     processor = after.children_user + after.children_system
     processor -= before.children_user + before.children_system
-    printed = json.loads(done.stdout)
-    printed.pop("seconds")
-    return {"wall": wall, "processor": processor}, printed
+    return {"wall": wall, "processor": processor}, done.stdout
+
+
+def numbers(printed: str) -> dict:
+    """What a command found, but for how long it took."""
+    return {name: found for name, found in json.loads(printed).items() if name != "seconds"}
 
 
 def command(arguments: list[str], repeats: int) -> dict:
     """Both processes of a command, repeated: medians, all of them, and the ratio."""
-    times: dict[str, list[dict[str, float]]] = {"first": [], "second": []}
+    times: dict[str, list[dict[str, float]]] = {"first": [], "second": [], "imports": []}
+    command = [PROGRAM, *arguments, "--quiet", "--json"]
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name) / "programs"
             monthly(Path(name) / "months.csv")
-            first, printed = process(arguments, folder)
+            first, printed = process(command, folder)
             programs = len(list(folder.iterdir()))
-            second, again = process(arguments, folder)
-            assert printed == again, "the second process gives other numbers"
-        times["first"].append(first)
-        times["second"].append(second)
+            second, again = process(command, folder)
+            assert numbers(printed) == numbers(again), "the second process gives other numbers"
+            imports, _ = process([IMPORTS], folder)
+        for name, one in zip(times, (first, second, imports), strict=True):
+            times[name].append(one)
     row: dict = {"command": " ".join(["echofold", *arguments]), "programs": programs}
     for clock in ("wall", "processor"):
         each = {name: [one[clock] for one in runs] for name, runs in times.items()}
         middle = {name: median(seconds) for name, seconds in each.items()}
         ratio = middle["first"] / middle["second"]
-        row[clock] = middle | {"ratio": ratio, "each": each}
+        beyond = middle["second"] / middle["imports"]
+        row[clock] = middle | {"ratio": ratio, "times imports": beyond, "each": each}
         print(
             f"{row['command']}: {middle['first']:.1f} s, then {middle['second']:.1f} s "
-            f"({clock}), {ratio:.2f} times faster; {programs} programs"
+            f"({clock}), {ratio:.2f} times faster; {programs} programs; the second takes "
+            f"{beyond:.2f} times the imports"
         )
     return row
+
+
+def small(repeats: int) -> dict:
+    """Seconds of the first and of the second small forecast in a process: medians."""
+    with tempfile.TemporaryDirectory() as name:
+        each = [json.loads(process([SMALL], Path(name) / "programs")[1]) for _ in range(repeats)]
+    first, second = map(median, zip(*each, strict=True))
+    print(f"a small forecast: {first:.3f} s, then {second:.3f} s")
+    return {"first": first, "second": second, "each": each}
 
 
 def main() -> None:
@@ -84,8 +114,9 @@ def main() -> None:
     quick = parser.parse_args().quick
     commands = [["demo"], ["forecast", "months.csv", "--horizon", "12"]]
     rows = [command(arguments, 1 if quick else 3) for arguments in commands]
+    first = small(1 if quick else 5)
     if not quick:
-        _common.store("start", {"rows": rows})
+        _common.store("start", {"rows": rows, "small": first})
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from echofold import (
     WalkForward,
     evaluate,
 )
+from echofold._machine import device
 from echofold._search import runner
 from echofold._validation import plan
 
@@ -48,6 +49,10 @@ if "ECHOFOLD_AS_SHIPPED" not in os.environ and QUICKLY not in os.environ.get("XL
     )
     if known.returncode == 0:
         os.environ["XLA_FLAGS"] = flags
+# Small problems are not compiled. ECHOFOLD_COMPILED=1 compiles them too, as large ones are.
+if "ECHOFOLD_COMPILED" in os.environ:
+    device.COMPILING = -1.0
+COMPILING = device.COMPILING
 
 
 def pytest_collection_finish(session):
@@ -81,12 +86,19 @@ def pytest_terminal_summary(terminalreporter):
 
 
 @pytest.fixture
+def compiled(monkeypatch):
+    """Compile small problems too, as large ones are."""
+    monkeypatch.setattr(device, "COMPILING", -1.0)
+
+
+@pytest.fixture
 def accelerated(monkeypatch):
     """Let the processor be taken for an accelerator, or not."""
 
     def switch(on: bool) -> None:
         for module in (plan, runner):
             monkeypatch.setattr(module, "is_accelerator", lambda device: on)
+        monkeypatch.setattr(device, "COMPILING", -1.0 if on else COMPILING)
 
     return switch
 

@@ -20,8 +20,6 @@ from echofold import (
     load,
     save,
 )
-from echofold._search import runner
-from echofold._validation import plan
 from echofold.reservoirs import NVAR
 
 UNITS, SEED, WASHOUT = 8, 4, 20
@@ -174,13 +172,12 @@ def test_states_that_are_not_kept_give_the_same(memory, task):
     "task",
     [pytest.param(one, marks=pytest.mark.slow if one == "regression" else []) for one in TASKS],
 )
-def test_a_device_gives_the_same(task, monkeypatch):
+def test_a_device_gives_the_same(task, accelerated):
     """The processor stands in for it."""
     space = {"readout": [mixed], "leak_rate": [0.3, 1.0], "ridge": RIDGE}
     found = []
     for on in (False, True):
-        for module in (plan, runner):
-            monkeypatch.setattr(module, "is_accelerator", lambda device, on=on: on)
+        accelerated(on)
         found.append(search_of(task, space).fit(*TASKS[task][1]))
     np.testing.assert_allclose(found[1].results_.nrmse, found[0].results_.nrmse, rtol=1e-7)
 

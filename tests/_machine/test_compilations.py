@@ -21,7 +21,8 @@ saved = []
 from jax import monitoring
 monitoring.register_event_listener(lambda event, **_: saved.append(event))
 y = np.sin(np.arange(200) / 5)
-print(kept is not None, repr(echofold.ESNForecaster(7, random_state=0).fit(y).forecast(3).tolist()))
+model = echofold.ESNForecaster(7, connectivity=0.6, random_state=0).fit(y)  # is compiled
+print(kept is not None, repr(model.forecast(3).tolist()))
 print(sum(event.endswith("cache_hits") for event in saved))
 """
 

@@ -84,6 +84,7 @@ def test_a_forgotten_program_is_freed(kept, monkeypatch):
     assert alive() is None
 
 
+@pytest.mark.usefixtures("compiled")
 def test_fits_of_many_shapes_keep_few_programs(kept, monkeypatch):
     monkeypatch.setattr(_programs, "KEPT", 4)
     y = np.sin(np.arange(60) / 3)
@@ -92,6 +93,7 @@ def test_fits_of_many_shapes_keep_few_programs(kept, monkeypatch):
     assert len(kept) == 4
 
 
+@pytest.mark.usefixtures("compiled")
 def test_a_search_and_its_forecast_compile_few_programs(kept):
     y = load_electricity().data
     space = {

@@ -382,6 +382,7 @@ from echofold._machine import device
 from echofold._search import blocks, runner
 from echofold._validation import plan, settings, validate
 
+device.COMPILING = -1.0
 for module in (device, runner, plan):
     module.is_accelerator = lambda name: True
 used = set()

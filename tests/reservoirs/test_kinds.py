@@ -22,7 +22,6 @@ from echofold import (
 )
 from echofold._engine.weights import Sparse
 from echofold._search import runner
-from echofold._validation import plan
 from echofold.reservoirs import NVAR, Custom, Deep, EdgeOfStability, Foreign, Leaky, Reservoir
 
 SEED = 4
@@ -308,14 +307,13 @@ ON_A_DEVICE = [Leaky(12, noise=0.1), Deep(6), NVAR(3, degree=3), Foreign(Counter
 
 
 @pytest.fixture
-def on_both(monkeypatch):
+def on_both(accelerated):
     """Scores by the host, and by a device for which the processor stands in."""
 
     def run(task, kinds, **options):
         cls, data = TASKS[task]
         for on in (False, True):
-            for module in (plan, runner):
-                monkeypatch.setattr(module, "is_accelerator", lambda device, on=on: on)
+            accelerated(on)
             estimator = cls(random_state=SEED, device="cpu")
             space = {"reservoir": kinds, "ridge": RIDGE}
             yield ESNSearchCV(estimator, space, cv=KFold(4), n_draws=2, **options).fit(*data)

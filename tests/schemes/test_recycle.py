@@ -18,9 +18,8 @@ from echofold._folds import algorithms, leave_out, many_rows, walk
 from echofold._folds.algorithms import Size
 from echofold._folds.choose import VARIANTS, choose, cost
 from echofold._folds.splits import resolve_cv
-from echofold._search import runner
 from echofold._search.selection import FINALS
-from echofold._validation import plan, streamed
+from echofold._validation import streamed
 from echofold._validation import verify as verify_module
 
 RIDGE = [0.0, 1e-6, 1.0]
@@ -81,14 +80,13 @@ def test_there_is_one_factorisation_for_any_number_of_splits(task, options, solv
         pytest.param("regression", "small_k", marks=pytest.mark.slow),
     ],
 )
-def test_there_is_one_on_a_device(task, algorithm, solved, monkeypatch):
-    for module in (plan, runner):
-        monkeypatch.setattr(module, "is_accelerator", lambda device: True)
+def test_there_is_one_on_a_device(task, algorithm, solved, accelerated):
+    accelerated(True)
     model, data = TASKS[task]
     options = {"cv": Recycle(40, valid=36), "ridge": [1e-6, 1.0], "algorithm": algorithm}
     found = cross_validate(clone(model).set_params(device="cpu"), *data, **options)
     assert solved == [1]
-    monkeypatch.undo()
+    accelerated(False)
     plain = cross_validate(model, *data, **{**options, "algorithm": "naive"})
     same_scores(found.nrmse, plain.nrmse)
 
@@ -142,6 +140,7 @@ def test_distinct_training_sets():
     assert not recycled.with_values(np.arange(60) > 30).held_out
 
 
+@pytest.mark.usefixtures("compiled")  # or nothing walks from set to set
 @pytest.mark.parametrize("options", WAYS_TO_SOLVE[:5], ids=str)
 @pytest.mark.parametrize("task", ["forecast", "regression"])
 def test_given_splits_with_the_same_training_rows_are_solved_once(task, options, solved):

@@ -19,8 +19,9 @@ import numpy as np
 
 from echofold._data.arguments import check_count, is_integer, refuse
 from echofold._data.lazy import mapped
-from echofold._machine.arrays import few_lengths
+from echofold._machine.arrays import few_lengths, namespace
 from echofold._machine.available import check_room
+from echofold._machine.programs import entered, entry
 
 PARAMETERS = ("log", "difference", "season", "harmonics")  # of estimators, which say how
 SKIPS_ROWS = ("difference",)  # of these, those that lose rows
@@ -51,19 +52,14 @@ class Inverse(NamedTuple):
         ``unit`` and ``y`` are ``(outputs, columns)``; ``past (room, outputs, columns)`` holds the
         levels before, the one of step ``n`` at ``n % room``.
         """
-        import jax.numpy as jnp
-        from jax import lax
-
-        room = past.shape[0]
+        xp, room = namespace(y), past.shape[0]
         level = y * unit + self.offset[:, None]
         for term in range(self.lags.shape[0]):
             lag, c = self.lags[term], self.coefficients[term]
-            before = lax.dynamic_index_in_dim(past, (n - lag) % room, keepdims=False)
-            level = level - jnp.where(c == 0, 0.0, c * before)
-        kept = jnp.clip(level, self.low[:, None], self.high[:, None])
-        y = jnp.where(kept == level, y, y + (kept - level) / unit)
-        past = lax.dynamic_update_index_in_dim(past, kept, n % room, 0)
-        return y, self.curve.value(kept), past
+            level = level - xp.where(c == 0, 0.0, c * entry(past, (n - lag) % room))
+        kept = xp.clip(level, self.low[:, None], self.high[:, None])
+        y = xp.where(kept == level, y, y + (kept - level) / unit)
+        return y, self.curve.value(kept), entered(past, kept, n % room)
 
 
 @dataclass(frozen=True)
@@ -239,9 +235,8 @@ class Logarithm(NamedTuple):
 
     def value(self, level):
         """The value of a level."""
-        import jax.numpy as jnp
-
-        return jnp.where(self.log, jnp.exp(level), level)
+        xp = namespace(level)
+        return xp.where(self.log, xp.exp(level), level)
 
 
 def representation_of(params: dict[str, Any]) -> Form:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from echofold._engine.kind import Reservoirs
-from echofold._machine.arrays import few_lengths, pad_rows
+from echofold._machine.arrays import few_lengths, jax, jnp, lax, namespace, pad_rows
 from echofold._machine.device import accelerated
 from echofold._machine.programs import loop, program, scan
 
@@ -113,7 +110,8 @@ def after_windows(r: Reservoirs, windows: np.ndarray) -> np.ndarray:
 @program
 def _after_windows(r: Reservoirs, inputs):
     """Last states ``(size, columns)`` after ``inputs (steps, inputs, columns)``, from rest."""
-    return loop(0, inputs.shape[0], lambda n, x: r.step(x, inputs[n]), jnp.zeros(r.shape))
+    rest = namespace(inputs).zeros(r.shape)
+    return loop(0, inputs.shape[0], lambda n, x: r.step(x, inputs[n]), rest)
 
 
 def sums_of_sequences(r: Reservoirs, inputs, take):
@@ -126,18 +124,19 @@ def sums_of_sequences(r: Reservoirs, inputs, take):
     """
     units, candidates = r.shape
     sequences = inputs.shape[0]
-    wide = r.take(jnp.repeat(jnp.arange(candidates), sequences))
+    xp = namespace(inputs)
+    wide = r.take(xp.repeat(xp.arange(candidates), sequences))
 
     def step(carry, row):
         x, total = carry
         u, weights = row  # (inputs, sequences), (positions, sequences)
-        u = jnp.tile(u, (1, candidates))
+        u = xp.tile(u, (1, candidates))
         x = wide.step(x, u)
-        return (x, total + jnp.tile(weights, (1, candidates))[:, None] * wide.look(x, u)), None
+        return (x, total + xp.tile(weights, (1, candidates))[:, None] * wide.look(x, u)), None
 
     count = candidates * sequences
-    rows = (jnp.transpose(inputs, (1, 2, 0)), jnp.transpose(take, (1, 0, 2)))
-    rest = jnp.zeros((units, count)), jnp.zeros((take.shape[0], r.looks, count))
+    rows = (xp.transpose(inputs, (1, 2, 0)), xp.transpose(take, (1, 0, 2)))
+    rest = xp.zeros((units, count)), xp.zeros((take.shape[0], r.looks, count))
     (_, total), _ = scan(step, rest, rows)
     return total.reshape(take.shape[0], r.looks, candidates, sequences)
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from echofold._data.represent import Inverse
 from echofold._engine.kind import Reservoirs
-from echofold._machine.device import accelerated
-from echofold._machine.programs import loop, program, scan
+from echofold._machine.arrays import namespace
+from echofold._machine.device import EAGER, accelerated
+from echofold._machine.programs import entry, loop, program, scan, when
 from echofold.metrics._metric import SIZES
 
 COLUMNS = 128  # of small reservoirs run together on a CPU: they stay in its L2 cache
@@ -25,9 +24,11 @@ WIDE_COLUMNS = 512  # of large ones, whose W must be read again for every block
 ACCELERATOR_COLUMNS = 2**15
 
 
-def columns_together(units: int, platform: str) -> int:
+def columns_together(units: int, device: str) -> int:
     """Columns to run side by side, as measured for 50 to 500 units."""
-    if platform != "cpu":
+    if device == EAGER:
+        return WIDE_COLUMNS
+    if not device.startswith("cpu"):
         return ACCELERATOR_COLUMNS
     return COLUMNS if units <= 128 else WIDE_COLUMNS
 
@@ -75,7 +76,8 @@ def _readout(r: Reservoirs, readout, u, x):
     y = readout[0] + (readout[1 + inputs :] * r.look(x, u)[:, None]).sum(axis=0)
     for j in range(inputs):
         y = y + readout[1 + j] * u[j]
-    return jnp.where(jnp.isfinite(y), y, jnp.inf)
+    xp = namespace(y)
+    return xp.where(xp.isfinite(y), y, xp.inf)
 
 
 def _output(course: Course, y, before, past, step, sum_: str):
@@ -85,7 +87,8 @@ def _output(course: Course, y, before, past, step, sum_: str):
     a value. What is summed up are errors of one of the `SIZES`, or steps "lost": none before an
     error is not tolerated, and from then on all that are left.
     """
-    row = jnp.minimum(course.start + step, course.targets.shape[0] - 1)
+    xp = namespace(y)
+    row = xp.minimum(course.start + step, course.targets.shape[0] - 1)
     truth = course.targets[row].T
     if course.inverse is None:
         e = (y - truth) * course.unit[:, None]
@@ -95,14 +98,14 @@ def _output(course: Course, y, before, past, step, sum_: str):
         e = value - truth
     if sum_ == "lost":
         beyond = ~(((e / course.tolerance[:, None]) ** 2).sum(axis=0) <= 1)
-        e = jnp.where(beyond & (before == 0), course.horizon - step, 0).astype(before.dtype)
+        e = xp.where(beyond & (before == 0), course.horizon - step, 0).astype(before.dtype)
     else:
         truth = truth if course.offset is None else truth + course.offset[:, None]
         e = SIZES[sum_](e, truth).sum(axis=0)
-        e = jnp.where(jnp.isnan(e), jnp.inf, e)
+        e = xp.where(xp.isnan(e), xp.inf, e)
     if course.present is not None:
-        e = jnp.where(course.present[row], e, 0.0)
-    return y, before + jnp.where(step < course.horizon, e, 0.0), past
+        e = xp.where(course.present[row], e, 0.0)
+    return y, before + xp.where(step < course.horizon, e, 0.0), past
 
 
 def first_output(
@@ -118,14 +121,15 @@ def first_output(
     if len(y) > outputs:
         plan = y.reshape(-1, outputs, columns)
         y = plan[0]
-    y, error, past = _output(course, y, jnp.zeros(columns), past, 0, sum_)
+    y, error, past = _output(course, y, namespace(y).zeros(columns), past, 0, sum_)
     return Trajectories(x, y, error, past, plan)
 
 
 def closed_step(r: Reservoirs, readout, course: Course, sum_: str, n, going):
     """One step of every column on its own output."""
-    row = jnp.minimum(course.start + n, course.known.shape[0] - 1)
-    u = jnp.concatenate([going.y, course.known[row].T])
+    xp = namespace(going.y)
+    row = xp.minimum(course.start + n, course.known.shape[0] - 1)
+    u = xp.concatenate([going.y, course.known[row].T])
     x = r.step(going.x, u)
     plan = going.plan
     if plan is None:
@@ -133,8 +137,8 @@ def closed_step(r: Reservoirs, readout, course: Course, sum_: str, n, going):
     else:
         place = n % len(plan)
         again = partial(_readout, r, readout, u, x)
-        plan = lax.cond(place == 0, lambda: again().reshape(plan.shape), lambda: going.plan)
-        y = lax.dynamic_index_in_dim(plan, place, keepdims=False)
+        plan = when(place == 0, lambda: again().reshape(plan.shape), lambda: going.plan)
+        y = entry(plan, place)
     y, error, past = _output(course, y, going.error, going.past, n, sum_)
     return Trajectories(x, y, error, past, plan)
 
@@ -152,7 +156,7 @@ def _kept_steps(r: Reservoirs, readout, course: Course, going, first, steps: int
         going = closed_step(r, readout, course, "squared", n, going)
         return going, going.y
 
-    return scan(step, going, first + jnp.arange(steps))
+    return scan(step, going, first + namespace(going.y).arange(steps))
 
 
 begin, _proceed_keeping = program(first_output), program(_kept_steps)
@@ -205,7 +209,7 @@ def outputs_of(
     if steps == 1:
         return going.y[None]
     _, rest = _kept_steps(r, readout, course, going, 1, steps - 1)
-    return jnp.concatenate([going.y[None], rest])
+    return namespace(rest).concatenate([going.y[None], rest])
 
 
 def generate(

@@ -10,17 +10,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations_with_replacement
 from math import comb
+from operator import itemgetter
 from typing import Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from echofold._data.scikit_learn import SharesFunctions
+from echofold._machine.arrays import jax, jnp, namespace, of_each, once_imported
 
 MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square
 
@@ -44,11 +43,11 @@ class View:
         if self.function is not None:
             return self.function(_as_wide(u, x), x)
         if self.squares:
-            return jnp.concatenate([x, x * x])
+            return namespace(x).concatenate([x, x * x])
         if self.degree > 1:
-            values = jnp.concatenate([_as_wide(u, x), x])
+            values = namespace(x).concatenate([_as_wide(u, x), x])
             each = [products(values, degree) for degree in range(2, self.degree + 1)]
-            return jnp.concatenate([x, *each])
+            return namespace(x).concatenate([x, *each])
         return x
 
     def looks(self, inputs: int, shown: int) -> int:
@@ -101,6 +100,9 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
         file, so an estimator with such a kind cannot be saved.
     shows : bool
         Whether what `look` gives begins with the state itself.
+    eager : bool
+        Whether `step` and `look` work on NumPy's arrays too, so that small problems need not be
+        compiled; False by default.
     stored : dict of str to tuple of str
         The arrays that a trained estimator carries as attributes and that files hold, by name, and
         what their axes are: ``"size"``, ``"inputs"``, ``"1 + inputs"``, a name that `axes` knows,
@@ -174,6 +176,11 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
         """Columns to run free with: without what is meant for training alone, such as noise."""
         return columns
 
+    @property
+    def eager(self) -> bool:
+        """Whether NumPy can step it too: all that it calls is of the arrays' own library."""
+        return False
+
     def free(self) -> Reservoir:
         """The kind that a trained network runs as: without what is meant for training alone."""
         return self
@@ -214,11 +221,6 @@ class _Compiled:
     kind: Reservoir = field(compare=False)
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=["weights", "columns"],
-    meta_fields=["compiled", "shape", "looks", "beside", "kept"],
-)
 @dataclass(frozen=True, eq=False)
 class Reservoirs:
     """Candidates of one kind that share a draw: arrays for the engine, and how they are stepped.
@@ -243,13 +245,13 @@ class Reservoirs:
         compiled = _Compiled((type(kind), tuple(read.items()), view), type(kind)(**read))
         compiled.kind._view = view
         size, looks = kind.size(inputs), looks_of(kind, inputs)
-        shape = size, jax.tree.leaves(dict(columns))[0].shape[-1]
+        shape = size, _columns_of(columns)
         kept = looks if kind.shows and view.function is None else looks + size
         return cls(weights, dict(columns), compiled, shape, looks, view.inputs, kept)
 
     def take(self, index) -> Reservoirs:
         """The candidates at ``index``, one for each column wanted."""
-        chosen = jax.tree.map(lambda array: array[..., index], self.columns)
+        chosen = of_each(itemgetter((..., index)), self.columns)
         return replace(self, columns=chosen, shape=(self.shape[0], len(index)))
 
     def silent(self) -> Reservoirs:
@@ -268,7 +270,7 @@ class Reservoirs:
     def keep(self, x, u):
         """What the readout sees, then the state unless it is seen: ``(kept, columns)``."""
         look = self.look(x, u)
-        return look if self.kept == self.looks else jnp.concatenate([look, x])
+        return look if self.kept == self.looks else namespace(x).concatenate([look, x])
 
     def state_in(self, kept):
         """The states ``(…, size, columns)`` in what was kept, ``(…, kept, columns)``."""
@@ -284,6 +286,22 @@ class Reservoirs:
         return self.compiled.kind.trained(self.weights, self.columns)
 
 
+once_imported(
+    lambda: jax.tree_util.register_dataclass(
+        Reservoirs,
+        ["weights", "columns"],
+        ["compiled", "shape", "looks", "beside", "kept"],
+    )
+)
+
+
+def _columns_of(columns: Any) -> int:
+    """How many candidates there are: the last axis of every array."""
+    while isinstance(columns, Mapping | tuple):
+        columns = next(iter(columns.values() if isinstance(columns, Mapping) else columns))
+    return columns.shape[-1]
+
+
 def side_by_side(values: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """Values of candidates as arrays whose last axis they are; without any, as many columns."""
     return {
@@ -295,6 +313,11 @@ def side_by_side(values: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
 def looks_of(kind: Reservoir, inputs: int) -> int:
     """Values that the readout of an estimator sees of each state."""
     return kind._view.looks(inputs, kind.looks(inputs))
+
+
+def is_eager_kind(kind: Reservoir) -> bool:
+    """Whether NumPy can step a kind, and compute what the readout sees of it."""
+    return kind.eager and kind._view.function is None
 
 
 def drawn(kinds: Sequence[Reservoir], inputs: int, seed: int) -> Reservoirs:
@@ -319,7 +342,7 @@ def products(values, degree: int):
 
 def _as_wide(u, x):
     """Inputs, given once for all columns, for every column."""
-    return jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
+    return namespace(x).broadcast_to(u, (u.shape[0], x.shape[1]))
 
 
 TRIED = 3  # columns of the arrays that users' functions are tried with

@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from echofold._data.problem import Problem
 from echofold._data.rows import Runs
@@ -34,8 +31,8 @@ from echofold._engine.generate import (
 )
 from echofold._engine.kind import Reservoirs
 from echofold._engine.states import States, network_groups, some
-from echofold._machine.arrays import few_lengths, pad_rows
-from echofold._machine.device import engine
+from echofold._machine.arrays import few_lengths, jax, jnp, lax, of_each, pad_rows
+from echofold._machine.device import EAGER, engine
 from echofold._machine.programs import loop, program, scan, turns
 from echofold._machine.progress import passing
 
@@ -212,14 +209,15 @@ def blocks(readout: np.ndarray, device: str) -> Iterator[tuple[slice, np.ndarray
     The first is there again where there are fewer, so that few shapes are compiled.
     """
     count, units = readout.shape[:2]
-    widest = columns_together(units, device.partition(":")[0])
-    narrowest = 8
+    widest, narrowest = columns_together(units, device), 8
     if units <= SMALL:
         narrowest = 32 if count <= widest else widest
     for first in range(0, count, widest):
         part = slice(first, min(first + widest, count))
-        wide = 1 << (part.stop - part.start - 1).bit_length()
-        index = np.full(min(widest, max(narrowest, wide)), first)
+        wide = max(narrowest, 1 << (part.stop - part.start - 1).bit_length())
+        if device == EAGER:
+            wide = part.stop - part.start
+        index = np.full(min(widest, wide), first)
         index[: part.stop - first] = np.arange(first, part.stop)
         yield part, index
 
@@ -258,18 +256,22 @@ class Paused:
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""
         for part, index in blocks(self.columns.readout[columns], self.source.device):
-            at, index, count = columns[part], columns[index], part.stop - part.start
+            at, index = columns[part], columns[index]
             begun = _start(self.source, self.columns.part(index), self.sum.tolerance)
             r, readout, *_, along, _ = begun
             if first == 0:
                 going = begin(*begun, sum_=self.sum.of)
             else:
-                going = jax.tree.map(partial(np.take, indices=index, axis=-1), self.going)
+                going = of_each(partial(np.take, indices=index, axis=-1), self.going)
             start = max(first, 1)
             if to > start:
                 going, _ = proceed(r, readout, going, along, start, to - start, self.sum.of)
-            for all_, new in zip(jax.tree.leaves(self.going), jax.tree.leaves(going), strict=True):
-                all_[..., at] = np.asarray(new)[..., :count]
+            of_each(partial(_enter, at), self.going, going)
+
+
+def _enter(at: np.ndarray, whole: np.ndarray, new: Any) -> None:
+    """Put the first columns of ``new`` in their places ``at``; the others were there for size."""
+    whole[..., at] = np.asarray(new)[..., : len(at)]
 
 
 def paused(source: States, W, starts, runs: Runs, sum_: Sum) -> Paused:

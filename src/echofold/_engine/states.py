@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.problem import Problem, Segments
@@ -25,9 +23,9 @@ from echofold._engine.drive import (
     rows_of_series,
 )
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
-from echofold._engine.kind import Reservoir, Reservoirs, drawn
-from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
-from echofold._machine.device import Work, choose_device, engine
+from echofold._engine.kind import Reservoir, Reservoirs, drawn, is_eager_kind
+from echofold._machine.arrays import equal_parts, few_lengths, jax, pad_rows
+from echofold._machine.device import Work, accelerated, choose_device, engine, here
 from echofold._machine.progress import passing
 
 PILOT_SEGMENTS = 16
@@ -278,7 +276,8 @@ def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
     reservoirs = drawn([kind], problem.segments.n_inputs, seed)
-    work = Work(len(problem.washout) + problem.rows, 1, reservoirs.shape[0])
+    steps = len(problem.washout) + problem.rows
+    work = Work(steps, 1, reservoirs.shape[0], eager=is_eager_kind(kind))
     return states_of(problem, reservoirs, choose_device(device, work))
 
 
@@ -296,9 +295,9 @@ def sequence_features(
     rows, kept = len(segments.beside), positions * segments.n_inputs * reservoirs.beside
     features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
     features[:, :, :kept] = segments.beside[:, :kept]
-    (device,) = jnp.zeros(0).devices()
-    columns = columns or (WIDE_COLUMNS if device.platform == "cpu" else ACCELERATOR_COLUMNS)
-    reservoirs = jax.device_put(reservoirs)  # once, not for every block
+    columns = columns or (ACCELERATOR_COLUMNS if accelerated() else WIDE_COLUMNS)
+    if not here.eager:
+        reservoirs = jax.device_put(reservoirs)  # once, not for every block
     for chosen, steps in _blocks(segments.lengths, max(1, columns // candidates)):
         present = chosen[chosen >= 0]
         batch = segments.batch(present, len(chosen), steps)

@@ -318,6 +318,7 @@ class Size:
     ridges: int
     asked: bool = True  # whether readouts are asked for
     closed: bool = False  # or needed to run closed loops, and not only residuals
+    eager: bool = False  # whether nothing is compiled
 
     def __post_init__(self):
         splits, self.readouts = self.splits, self.asked or self.closed

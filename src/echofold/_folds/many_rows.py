@@ -22,10 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from echofold._data.rows import rows as rows_of
 from echofold._folds.algorithms import Algorithm, KeptRows, SmallK, Solved, naive
@@ -57,7 +54,7 @@ from echofold._folds.whitened import (
     systems,
     units,
 )
-from echofold._machine.arrays import equal_parts, few_lengths, pad_rows
+from echofold._machine.arrays import equal_parts, few_lengths, jax, jnp, lax, pad_rows
 from echofold._machine.device import in_threads
 from echofold._machine.programs import program, scan
 

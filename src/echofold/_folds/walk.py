@@ -12,8 +12,6 @@ whitened ones by 1e-11.) Where taking a row away leaves little, ``H`` and ``v`` 
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -22,7 +20,7 @@ from echofold._folds.algorithms import Algorithm, Size, Solved, Work, naive
 from echofold._folds.moments import Whitening
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import COLLINEAR, LEAST_EIGENVALUE, LEFT_OF_ROW
-from echofold._machine.arrays import few_lengths, pad_rows
+from echofold._machine.arrays import few_lengths, jax, jnp, pad_rows
 from echofold._machine.device import engine
 from echofold._machine.programs import loop, program, scan
 
@@ -97,8 +95,11 @@ class Walk(Algorithm):
 
     @staticmethod
     def work(size: Size) -> Work | None:
-        """Work for one candidate; there must be rows to spare in every training set."""
-        if size.splits.train_sizes.min() <= size.m:
+        """Work for one candidate; there must be rows to spare in every training set.
+
+        Its steps are many and small, so that they need a compiler.
+        """
+        if size.eager or size.splits.train_sizes.min() <= size.m:
             return None
         changed = size.splits.distinct.changes * size.ridges
         return {

@@ -26,11 +26,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from jax import lax
 from scipy.linalg.lapack import dpotrs
 
 from echofold._folds.tolerances import GROWTH, POOR, PROBES, probe
-from echofold._machine.arrays import namespace
+from echofold._machine.arrays import lax, namespace
 
 CACHED = 2**17  # numbers in the systems that the host factors together
 FEWEST = 4  # ridge values that are worth conjugate gradients

@@ -1,16 +1,54 @@
-"""Arrays of the host and of a device by one text, and few shapes for many lengths.
+"""Arrays of NumPy and of JAX by one text, and few shapes for many lengths.
 
-JAX compiles a program for every shape that it meets.
+JAX compiles a program for every shape that it meets. What is small is done by NumPy alone, so JAX
+is imported when it is first used, by the names `jax`, `jnp` and `lax` of here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from threading import RLock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 SHORTEST = 8  # lengths up to this many steps run as one shape
+
+
+class _Lazy:
+    """A module that is imported when one of its names is first asked for."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module(self._name), name)
+        with _lock:
+            while _waiting:
+                _waiting.pop()()
+        setattr(self, name, value)
+        return value
+
+
+_waiting: list[Callable[[], object]] = []
+_lock = RLock()
+
+
+def once_imported(tell: Callable[[], object]) -> None:
+    """Tell JAX something before it is used here: when it is imported, or now if it was."""
+    if vars(jax).keys() - {"_name"}:
+        tell()
+    else:
+        _waiting.append(tell)
+
+
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+else:
+    jax, jnp, lax = map(_Lazy, ("jax", "jax.numpy", "jax.lax"))
 
 
 def few_lengths(steps: int, shortest: int = SHORTEST, bits: int = 3) -> int:
@@ -55,8 +93,15 @@ def pad_rows(rows, size: int):
 
 def namespace(array: Any) -> Any:
     """NumPy for its arrays, `jax.numpy` for all others."""
-    if isinstance(array, np.ndarray):
-        return np
-    import jax.numpy as jnp
+    return np if isinstance(array, np.ndarray) else jnp
 
-    return jnp
+
+def of_each(function: Callable, *trees: Any) -> Any:
+    """``function`` of every array in trees of dicts and tuples, as `jax.tree.map`."""
+    first = trees[0]
+    if isinstance(first, dict):
+        return {name: of_each(function, *(tree[name] for tree in trees)) for name in first}
+    if isinstance(first, tuple):
+        each = (of_each(function, *parts) for parts in zip(*trees, strict=True))
+        return type(first)(*each) if hasattr(first, "_fields") else tuple(each)
+    return None if first is None else function(*trees)

@@ -1,6 +1,8 @@
 """Where work is done: which device, by what the work would take there, and in what precision.
 
-The engine computes in 64-bit floats, without touching global settings.
+The engine computes in 64-bit floats, without touching global settings. Work that is over before a
+compiler would be is done by NumPy, as if on a device of its own (`EAGER`): the same text, run step
+by step.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import NamedTuple
 
+import numpy as np
+
+from echofold._machine.arrays import jax, jnp
 from echofold._machine.available import available
 from echofold._machine.notices import warn_of
 
@@ -25,6 +30,18 @@ SIGNS_OF_FULL = (
     "Failed to allocate", "failed to create cublas", "Failed to initialize BLAS",
     "DNN library initialization failed",
 )  # fmt: skip
+
+
+EAGER = "cpu:eager"  # the processor without programs, which no user can ask for
+
+
+class _Engine(local):
+    """The enclosing `engine` of a thread: whether it runs without programs."""
+
+    eager = False
+
+
+here = _Engine()
 
 
 class DeviceFull(MemoryError):
@@ -46,23 +63,27 @@ def engine(device: str = "cpu"):
     factorisations made here; JAX calls the same library. Raises `DeviceFull` where a device says
     in its own words that its memory is.
     """
-    import jax
-
+    before, here.eager = here.eager, device == EAGER
     try:
+        if here.eager:
+            with one_blas_thread():
+                yield
+            return
         with jax.enable_x64(True), jax.default_device(find(device)), one_blas_thread():
             yield
-    except jax.errors.JaxRuntimeError as error:
-        told = any(words in str(error) for words in SIGNS_OF_FULL)
-        if is_accelerator(device) and (told or memory_of(device) < LITTLE):
-            raise DeviceFull(device) from error
+    except Exception as error:
+        if is_accelerator(device) and isinstance(error, jax.errors.JaxRuntimeError):
+            told = any(words in str(error) for words in SIGNS_OF_FULL)
+            if told or memory_of(device) < LITTLE:
+                raise DeviceFull(device) from error
         raise
+    finally:
+        here.eager = before
 
 
 @cache
 def is_usable(device: str) -> bool:
     """Whether an accelerator does a small factorisation: not if others hold all of its memory."""
-    import jax.numpy as jnp
-
     left = _left_on_card(device)  # where libraries keep their own
     if memory_of(device) < LEAST or (left is not None and left < LEAST):
         return False
@@ -75,8 +96,8 @@ def is_usable(device: str) -> bool:
 
 def accelerated() -> bool:
     """Whether the enclosing `engine` runs on an accelerator."""
-    import jax
-
+    if here.eager:
+        return False
     device = getattr(jax.config, "jax_default_device", None)
     return getattr(device, "platform", "cpu") != "cpu"
 
@@ -88,8 +109,6 @@ def is_accelerator(device: str) -> bool:
 
 def peers(device: str) -> list[str]:
     """The devices that share out a search on ``device``: all of its kind, unless one is named."""
-    import jax
-
     platform, _, number = device.partition(":")
     if number or not is_accelerator(device):
         return [device]
@@ -184,8 +203,6 @@ def in_threads(work: Callable, items: Sequence) -> list:
 @cache
 def find(device: str):
     """Look a device up by name, as ``"cpu"``, ``"gpu"`` or ``"gpu:1"``."""
-    import jax
-
     platform, _, number = str(device).partition(":")
     try:
         return jax.local_devices(backend=platform)[int(number or 0)]
@@ -223,15 +240,21 @@ WORTH_IT = 2.0  # seconds that an accelerator must save: loading its programs ta
 STEP = 7e-6  # seconds for a step of an accelerator, however narrow
 UNIT, SQUARE = 2e-9, 4e-11  # seconds for a unit, and for its square, of a step on a processor
 FASTER = 500.0  # times that an accelerator does large products faster than one thread
+CALLS, EACH = 1e-5, 1.2e-8  # seconds that NumPy takes longer for a step, and for a unit of it
+COMPILING = 0.2  # seconds that it may take longer in all: the programs of a small fit take as long
 
 
 class Work(NamedTuple):
-    """Steps of reservoirs side by side, in a row, and seconds of algebra on a processor."""
+    """Steps of reservoirs side by side, in a row, and seconds of algebra on a processor.
+
+    ``eager`` tells whether NumPy can do these steps.
+    """
 
     steps: int = 1
     columns: int = 1
     units: int = 1
     algebra: float = 0.0
+    eager: bool = False
 
     @property
     def on_processor(self) -> float:
@@ -240,22 +263,31 @@ class Work(NamedTuple):
         return self.steps * self.columns * each + self.algebra
 
     @property
+    def longer(self) -> float:
+        """Estimated seconds that NumPy takes longer on one thread."""
+        return self.steps * (CALLS + EACH * self.columns * self.units) if self.eager else np.inf
+
+    @property
     def on_accelerator(self) -> float:
         """Estimated seconds on an accelerator."""
         return self.steps * STEP + self.on_processor / FASTER
 
 
 def choose_device(device: str, *work: Work) -> str:
-    """The device that ``"auto"`` stands for, or ``device`` itself, checked to be there."""
+    """The device that ``"auto"`` stands for, or ``device`` itself, checked to be there.
+
+    On the processor, work that is known to be small is done without programs.
+    """
+    processor = EAGER if work and sum(one.longer for one in work) <= COMPILING else "cpu"
+    if device == "cpu":
+        return processor
     if device != "auto":
         find(device)
         if is_accelerator(device) and not is_usable(device):
             raise DeviceFull(device)
         return device
     if sum(one.on_processor - one.on_accelerator for one in work) < WORTH_IT:
-        return "cpu"  # without asking JAX, which starts it: no process could be forked from then on
-    import jax
-
+        return processor  # without asking JAX, which starts it: no process could be forked then
     best = jax.default_backend()
     if is_accelerator(best) and not is_usable(best):
         warn_of([f"The memory of device {best!r} is full, so the work is done on the processor."])

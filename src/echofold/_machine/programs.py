@@ -7,6 +7,8 @@ to it. Programs of others are left alone.
 JAX also keeps a trace of its own small functions (``jnp.tanh``, the slices of ``lax.scan``) for
 every shape they were ever called with. A kernel is therefore traced with these inlined, which is
 what `jax.disable_jit` does, and loops by `scan` and `loop`, which need none of them.
+
+Inside of an eager `engine` a kernel is not compiled: NumPy runs its text.
 """
 
 from __future__ import annotations
@@ -14,17 +16,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import wraps
+from operator import itemgetter
 from threading import Lock, RLock
 from typing import Any
 
-import jax
-from jax import lax
+import numpy as np
 
+from echofold._machine.arrays import jax, lax, of_each, once_imported
 from echofold._machine.compilations import use_kept
+from echofold._machine.device import here
 
 KEPT = 64  # programs of all kernels together; a search uses 4 to 15
 
-use_kept()  # the first import of JAX in most processes
+once_imported(use_kept)
 
 
 class _Program:
@@ -59,6 +63,9 @@ def program(kernel: Callable) -> Callable:
 
     @wraps(kernel)
     def call(*args, **static):
+        if here.eager:
+            with np.errstate(all="ignore"):  # JAX says nothing either
+                return kernel(*args, **static)
         leaves, structure = jax.tree.flatten(args)
         shapes = tuple([getattr(leaf, "shape", ()) for leaf in leaves])
         key = kernel, structure, shapes, tuple(static.items())
@@ -87,6 +94,10 @@ def _inlined(function: Callable) -> Callable:
 
 def loop(first, stop, body: Callable, carry):
     """``carry = body(n, carry)`` for ``n = first … stop − 1``; both may be computed."""
+    if here.eager:
+        for n in range(first, stop):
+            carry = body(n, carry)
+        return carry
     with jax.disable_jit(False):  # or the loop itself would be written out
         return lax.while_loop(
             _inlined(lambda state: state[0] < stop),
@@ -101,10 +112,12 @@ def scan(step: Callable, carry, rows, unroll: int = 1, stop=None):
     ``unroll`` steps are written out for each turn of the loop, which an accelerator pays for. Rows
     from ``stop`` on, which may be computed, are not run, and their outs are zero.
     """
+    if here.eager:
+        return _scan(step, carry, rows, stop)
     count = jax.tree.leaves(rows)[0].shape[0]
 
     def row(n):
-        return jax.tree.map(lambda array: lax.dynamic_index_in_dim(array, n, keepdims=False), rows)
+        return jax.tree.map(lambda array: entry(array, n), rows)
 
     def several(first, state, times: int):
         carry, kept = state
@@ -125,6 +138,39 @@ def scan(step: Callable, carry, rows, unroll: int = 1, stop=None):
     whole, rest = divmod(count, unroll)
     state = loop(0, whole, lambda n, state: several(n * unroll, state, unroll), (carry, kept))
     return several(whole * unroll, state, rest) if rest else state
+
+
+def _scan(step: Callable, carry, rows, stop: int | None):
+    """`scan` by NumPy."""
+    count = len(rows[0] if isinstance(rows, tuple) else rows)
+    outs: Any = None
+    for n in range(count if stop is None else stop):
+        carry, out = step(carry, of_each(itemgetter(n), rows))
+        if outs is None:
+            outs = of_each(lambda one: np.zeros((count, *np.shape(one))), out)
+        of_each(np.copyto, of_each(itemgetter(slice(n, n + 1)), outs), out)
+    return carry, outs
+
+
+def when(condition, then: Callable, otherwise: Callable):
+    """What one of two functions gives, by a condition that may be computed."""
+    if here.eager:
+        return then() if condition else otherwise()
+    return lax.cond(condition, then, otherwise)
+
+
+def entry(array, n):
+    """``array[n]``, of a number that may be computed."""
+    return array[n] if here.eager else lax.dynamic_index_in_dim(array, n, keepdims=False)
+
+
+def entered(array, new, n):
+    """The array with a ``new`` entry at ``n``."""
+    if not here.eager:
+        return lax.dynamic_update_index_in_dim(array, new, n, 0)
+    array = array.copy()
+    array[n] = new
+    return array
 
 
 def turns(first: int, stop: int, body: Callable, carry, unroll: int):

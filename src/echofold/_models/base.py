@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from echofold._data.arguments import NamedParameters, check_integer, check_number, refuse, seed_of
 from echofold._data.problem import Problem, Task
 from echofold._data.scikit_learn import SharesFunctions
-from echofold._engine.kind import Reservoir, Reservoirs, restored
+from echofold._engine.kind import Reservoir, Reservoirs, is_eager_kind, restored
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, choose_device, engine, one_blas_thread
@@ -204,9 +204,9 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         self.readout_ = np.ascontiguousarray(readout)
         self.state_ = np.ascontiguousarray(state)
         if self.reservoir_.free() is not self.reservoir_:  # it runs otherwise from now on
-            problem, r = source.problem, self._reservoirs()
-            work = Work(len(problem.washout) + problem.rows, 1, r.shape[0])
-            state = states_of(problem, r, choose_device(self.device, work)).final()[:, 0]
+            problem = source.problem
+            device = choose_device(self.device, self._work(len(problem.washout) + problem.rows))
+            state = states_of(problem, self._reservoirs(), device).final()[:, 0]
             self.state_ = np.ascontiguousarray(state)
         self.seed_, self.condition_ = seed, condition
         return self
@@ -238,7 +238,12 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _engine(self, steps: int = 1, columns: int = 1):
         """The engine's context, on the device for so many steps of ``columns`` side by side."""
-        return engine(choose_device(self.device, Work(steps, columns, len(self.state_))))
+        return engine(choose_device(self.device, self._work(steps, columns)))
+
+    def _work(self, steps: int, columns: int = 1) -> Work:
+        """So many steps of ``columns`` side by side."""
+        eager = is_eager_kind(self.reservoir_.free())
+        return Work(steps, columns, len(self.state_), eager=eager)
 
 
 def fit_all(

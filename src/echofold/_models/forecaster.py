@@ -179,7 +179,7 @@ class ESNForecaster(Forecasts, ESN):
         ahead = np.zeros((steps, known.shape[1]))
         ahead[: len(known)] = known
         first = np.concatenate([self.last_, known[0]])
-        with self._engine():
+        with self._engine(horizon):
             x, readout, limited = self.state_[:, None], self.readout_[:, :, None], self._limited()
             outputs = generate(r, readout, first[:, None], x, ahead, steps, behind=True, **limited)
             scaled = outputs[:horizon, :, 0]
@@ -262,7 +262,7 @@ class ESNForecaster(Forecasts, ESN):
         levels = np.vstack([self._levels(), form.levels(y)])
         values = self.y_scaler_.scaled(form.differences(levels))
         inputs = np.hstack([np.vstack([self.last_, values[:-1]]), known])
-        with self._engine():
+        with self._engine(len(inputs)):
             x = advance(r, inputs, self.state_[:, None])
             self.state_ = np.array(np.asarray(x)[:, 0])
         self.last_ = values[-1]

@@ -16,7 +16,14 @@ from echofold._engine.kind import Reservoir, drawn
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.available import check_executor, check_process
-from echofold._machine.device import DeviceFull, choose_device, in_threads, one_blas_thread, peers
+from echofold._machine.device import (
+    EAGER,
+    DeviceFull,
+    choose_device,
+    in_threads,
+    one_blas_thread,
+    peers,
+)
 from echofold._machine.notices import warn_of
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record, gathered
@@ -97,7 +104,9 @@ def _validate_on(device: str, block: Block) -> tuple[list[States], list[Batch]]:
     inputs = problem.segments.n_inputs
     draws = in_threads(lambda seed: drawn(block.kinds, inputs, seed), block.seeds)
     work = problem, block.schemes, block.kinds[0], len(block.kinds) * len(draws), settings
-    device = choose_device(device, *(work_of(*work) if device == "auto" else ()))
+    if device != EAGER:
+        device = choose_device(device, *(work_of(*work) if device == "auto" else ()))
+        device = "cpu" if device == EAGER else device  # that was for the whole search to decide
     sources = [states_of(problem, reservoirs, device) for reservoirs in draws]
     if settings.verify:
         settings = with_checkable_metrics(settings)

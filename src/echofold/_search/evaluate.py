@@ -25,7 +25,7 @@ from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs
 from echofold._engine.states import States, single, states_of
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import Work, choose_device, engine
+from echofold._machine.device import choose_device, engine
 from echofold._machine.notices import said_once
 from echofold._machine.progress import one_piece
 from echofold._models.ensemble import ForecastEnsemble
@@ -500,8 +500,9 @@ def _forecasts(
 ) -> np.ndarray:
     """Forecasts ``(starts, horizon, outputs)`` of one model, in original units."""
     r, places = model._reservoirs(), at - problem.first_target
-    work = Work(problem.rows, 1, r.shape[0]), Work(horizon, len(at), r.shape[0])
-    source = states_of(problem, r, choose_device(model.device, *work))
+    work = model._work(problem.rows), model._work(horizon, len(at))
+    device = choose_device(model.device, *work)
+    source = states_of(problem, r, device)
     if refit:
         # As `fit` does: a readout learns from states with noise, and runs on without it.
         kind = model.reservoir_

@@ -15,7 +15,7 @@ from echofold._data.arguments import candidate_seed
 from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import choose_device, is_accelerator, one_blas_thread, peers
+from echofold._machine.device import EAGER, choose_device, is_accelerator, one_blas_thread, peers
 from echofold._machine.progress import Progress
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint, expected
@@ -169,7 +169,7 @@ class Runner:
                 yield Block(
                     candidates=places,
                     kinds=kinds,
-                    device=params["device"] if self.executor is not None else device,
+                    device=device if self.executor is None or device == EAGER else params["device"],
                     draws=draws,
                     seeds=tuple(seed + draw for draw in draws),
                     problem=problem,
@@ -181,9 +181,10 @@ class Runner:
 
     def _device(self, device: str, work: tuple) -> str:
         """Where candidates are validated, as far as can be told from here."""
-        if self.executor is not None:  # its workers may be other machines, and decide themselves
-            return "cpu" if device == "auto" else device
-        return choose_device(device, *work_of(*work))
+        if self.executor is None or device == "cpu":
+            return choose_device(device, *work_of(*work))
+        # Its workers may be other machines, and decide themselves about accelerators.
+        return choose_device("cpu", *work_of(*work)) if device == "auto" else device
 
     def run(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> Record:
         """Evaluate candidates, on some of the splits if ``only`` names them."""

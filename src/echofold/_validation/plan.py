@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from echofold._data.problem import Problem
-from echofold._engine.kind import Reservoir, looks_of
+from echofold._engine.kind import Reservoir, is_eager_kind, looks_of
 from echofold._engine.states import GivenStates, States, room_of_rows
 from echofold._folds.algorithms import Size
 from echofold._folds.choose import Choice, choose, choose_on_device, choose_together
 from echofold._folds.many_rows import bytes_of
 from echofold._folds.splits import Pieces, RowSplits, cut
 from echofold._machine.available import available
-from echofold._machine.device import Work, is_accelerator, memory_of
+from echofold._machine.device import EAGER, Work, is_accelerator, memory_of
 from echofold._validation.record import Validated
 from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
@@ -58,7 +58,8 @@ class Plan:
 def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], settings) -> Plan:
     """Choose machine, algorithms and memory, and cut the rows where splits meet."""
     problem = source.problem
-    sizes = sizes_of(problem, schemes, source.columns, settings)
+    eager = isinstance(source, States) and source.device == EAGER
+    sizes = sizes_of(problem, schemes, source.columns, settings, eager)
     if isinstance(source, States) and suits_device(source, settings):
         mode = "device"
         choices = {n: choose_on_device(size, settings.algorithm) for n, size in sizes.items()}
@@ -79,12 +80,20 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     return Plan(mode, cut(problem.rows, few), found)
 
 
-def sizes_of(problem: Problem, schemes, columns: int, settings: Settings) -> dict[str, Size]:
+def sizes_of(
+    problem: Problem, schemes, columns: int, settings: Settings, eager: bool = False
+) -> dict[str, Size]:
     """What the costs of every scheme are estimated from."""
     outputs, ridges = problem.targets.shape[1], len(settings.ridge)
     return {
         name: Size(
-            splits, columns, outputs, ridges, settings.readouts, runs_closed_loop(problem, splits)
+            splits,
+            columns,
+            outputs,
+            ridges,
+            settings.readouts,
+            runs_closed_loop(problem, splits),
+            eager,
         )
         for name, splits in schemes.items()
     }
@@ -97,11 +106,12 @@ def work_of(
     segments = problem.segments
     units = kind.size(segments.n_inputs)
     m = segments.row_length(looks_of(kind, segments.n_inputs), kind._view.inputs)
-    work = [Work(segments.longest, networks * segments.count, units)]
+    eager = is_eager_kind(kind)
+    work = [Work(segments.longest, networks * segments.count, units, eager=eager)]
     for name, size in sizes_of(problem, schemes, m, settings).items():
         steps = int(schemes[name].sizes.max()) if size.closed else 0
         algebra = networks * min(choose(size, "auto").costs.values())
-        work.append(Work(steps, networks * size.k * size.ridges, units, algebra))
+        work.append(Work(steps, networks * size.k * size.ridges, units, algebra, eager))
     return work
 
 

@@ -8,9 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import jax
-
 from echofold import __version__
+from echofold._machine.arrays import jax
 from echofold._machine.available import available
 from echofold._machine.device import WORTH_IT, peers
 from echofold._validation.plan import budget

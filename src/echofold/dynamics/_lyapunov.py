@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +18,8 @@ from echofold._data.tables import read
 from echofold._engine.drive import advance
 from echofold._engine.generate import Course, Trajectories, closed_step
 from echofold._engine.kind import Reservoirs
-from echofold._machine.arrays import few_lengths
+from echofold._machine.arrays import few_lengths, jax, jnp
+from echofold._machine.device import choose_device, engine
 from echofold._machine.notices import warn_of
 from echofold._machine.programs import program, scan
 from echofold._models.forecast import plausible
@@ -212,7 +211,7 @@ def lyapunov_exponents(
     count = min(size, USUAL_COUNT) if count is None else count
     allowed = f"an integer of 1 to {size}, the units and outputs together, or None"
     check_number("count", count, allowed, least=1, most=size, kind=Integral)
-    with model._engine():
+    with engine(choose_device(model.device)):
         loop = loop_of(model._reservoirs(), model.readout_, **model._limited())
         z = _start(model, y)
         logs, outputs = growth(loop, z, int(washout + steps), int(count))

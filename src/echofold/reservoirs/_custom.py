@@ -14,10 +14,7 @@ from numbers import Integral
 from threading import Lock
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from echofold._data.arguments import check_integer, check_number, describe, refuse
 from echofold._engine.kind import (
@@ -28,6 +25,7 @@ from echofold._engine.kind import (
     side_by_side,
     tried,
 )
+from echofold._machine.arrays import jax, jnp, lax, once_imported
 
 PIECE = 2**13  # words handed to Python in one array: see `_Node.step`
 STEPPING = Lock()
@@ -295,7 +293,6 @@ class Foreign(Reservoir):
         return {name: value for name, value in super().__getstate__().items() if name != "_known"}
 
 
-@jax.tree_util.register_static
 class _Node:
     """An object that steps, static for JAX: programs are compiled for what is in it.
 
@@ -390,6 +387,9 @@ class _Node:
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+
+once_imported(lambda: jax.tree_util.register_static(_Node))
 
 
 def _holds_state(node: Any) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.arguments import check_integer, check_number, refuse
 from echofold._engine.kind import Reservoir
 from echofold._engine.weights import Draw
+from echofold._machine.arrays import namespace
 from echofold.reservoirs._leaky import Leaky
 
 MOST_LAYERS = 100
@@ -97,6 +97,10 @@ class Deep(Reservoir):
             names[f"W_{layer}_"] = ("units", "units")
         return names
 
+    @property
+    def eager(self) -> bool:
+        return self._layer(0).eager
+
     def axes(self, inputs: int) -> dict[str, int]:
         units = int(self.units)
         return {"units": units, "1 + units": 1 + units, "layers": int(self.layers)}
@@ -163,7 +167,7 @@ class Deep(Reservoir):
             own = x[layer * units : (layer + 1) * units]
             u = self._layer(0).step(one, columns[f"layer {layer}"], own, u)
             states.append(u)
-        return jnp.concatenate(states)
+        return namespace(x).concatenate(states)
 
     def warmup(self, columns) -> int:
         slowest = min(np.min(one["leak"]) for one in columns.values())

@@ -11,10 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from echofold._data.arguments import check_integer, check_numbers, describe, refuse
 from echofold._engine.kind import VIEWS, Reservoir, View, of_shape, tried
@@ -28,15 +25,16 @@ from echofold._engine.weights import (
     drawn,
     prepare,
 )
+from echofold._machine.arrays import jax, jnp, lax, namespace
 from echofold._machine.programs import scan
 
 UNROLLED = 64  # connections added up in one fused expression; more are scanned
 FEW_INPUTS = 3  # up to this many inputs are cheaper added one by one than as a product
 ACTIVATIONS: dict[str, Callable] = {
-    "tanh": jnp.tanh,
-    "relu": lambda x: jnp.maximum(x, 0.0),
+    "tanh": lambda x: namespace(x).tanh(x),
+    "relu": lambda x: namespace(x).maximum(x, 0.0),
     "identity": lambda x: x,
-    "sine": jnp.sin,
+    "sine": lambda x: namespace(x).sin(x),
 }
 SHARE = {"expected": "a number in (0, 1]", "above": 0, "most": 1}
 NUMBERS: dict[str, dict[str, Any]] = {  # parameters that are numbers, and which
@@ -76,7 +74,7 @@ def _product(W, x):
         columns, values = entry
         return total + values[:, None] * x[columns], None
 
-    return scan(add, jnp.zeros_like(x), (W.columns.T, W.values.T))[0]
+    return scan(add, namespace(x).zeros_like(x), (W.columns.T, W.values.T))[0]
 
 
 def _scaled(W, gain: float) -> Any:
@@ -109,6 +107,13 @@ class Weighted:
     def size(self, inputs: int) -> int:
         """Number of units."""
         return int(self.units)
+
+    @property
+    def eager(self) -> bool:
+        """Whether it is dense, without functions of JAX."""
+        own = getattr(self, "W", None)
+        dense = self.connectivity == 1 and (own is None or isinstance(own, np.ndarray))
+        return dense and isinstance(self.activation, str)
 
     def check(self) -> None:
         """Raise for a parameter outside its range, naming it, its value and the remedy."""
@@ -331,6 +336,11 @@ class Leaky(Weighted, Reservoir):
     def shows(self) -> bool:
         """Whether all of a state is seen, as it is unless steps are counted in it."""
         return not self.noise
+
+    @property
+    def eager(self) -> bool:
+        """Whether it is dense, without functions of JAX and without its random numbers."""
+        return not self.noise and super().eager
 
     def look(self, x, u):
         """The units."""

@@ -6,11 +6,11 @@ from dataclasses import KW_ONLY, dataclass
 from math import comb
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from echofold._data.arguments import check_integer, is_integer, refuse
 from echofold._engine.kind import MOST_COLUMNS, Reservoir, products
+from echofold._machine.arrays import namespace
 
 MOST_DEGREES = 5
 LONGEST = 10**6  # steps of a buffer: far more than products of so many inputs could ever use
@@ -64,6 +64,7 @@ class NVAR(Reservoir):
 
     compiled_in = ("delays", "spacing", "degree")
     shows = False
+    eager = True
 
     delays: int = 2
     _: KW_ONLY
@@ -88,8 +89,9 @@ class NVAR(Reservoir):
         """Delayed inputs, then products of all inputs that count."""
         inputs, apart = u.shape[0], self.spacing * u.shape[0]
         taps = [x[delay * apart : delay * apart + inputs] for delay in range(self.delays)]
-        values = jnp.concatenate(taps)
-        return jnp.concatenate([*taps[1:], *(products(values, p) for p in self._degrees)])
+        xp = namespace(x)
+        values = xp.concatenate(taps)
+        return xp.concatenate([*taps[1:], *(products(values, p) for p in self._degrees)])
 
     def looks(self, inputs: int) -> int:
         count = int(self.delays) * inputs
@@ -126,8 +128,9 @@ class NVAR(Reservoir):
 
     def step(self, weights: Any, columns, x, u):
         """The buffer with a new input; the oldest falls out."""
-        new = jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
-        return jnp.concatenate([new, x[: x.shape[0] - u.shape[0]]])
+        xp = namespace(x)
+        new = xp.broadcast_to(u, (u.shape[0], x.shape[1]))
+        return xp.concatenate([new, x[: x.shape[0] - u.shape[0]]])
 
     def warmup(self, columns) -> int:
         """Steps after which the buffer is full."""
