@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Accumulative,
         KFold,
         LeaveOneOut,
+        LeaveSeriesOut,
         Recycle,
         SingleSplit,
         WalkForward,
@@ -39,7 +40,15 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "_persistence.save_and_load": ("load", "save"),
     "_machine.notices": ("EchofoldWarning",),
     "_search.search": ("ESNSearchCV",),
-    "schemes": ("Accumulative", "KFold", "LeaveOneOut", "Recycle", "SingleSplit", "WalkForward"),
+    "schemes": (
+        "Accumulative",
+        "KFold",
+        "LeaveOneOut",
+        "LeaveSeriesOut",
+        "Recycle",
+        "SingleSplit",
+        "WalkForward",
+    ),  # fmt: skip
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = (

@@ -128,7 +128,9 @@ def test_pieces_cover_every_set(n, count, seed):
     rng = np.random.default_rng(seed)
     masks = rng.random((count, n)) < rng.random((count, 1))
     sets = [tuple((i, i + 1) for i in np.flatnonzero(mask)) for mask in masks]
-    pieces = cut(n, [SimpleNamespace(distinct=SimpleNamespace(train=sets), valid=sets)])
+    pieces = cut(
+        n, [SimpleNamespace(distinct=SimpleNamespace(train=sets), valid=sets, bounds=None)]
+    )
     labels = pieces.labels(0, n)
     assert pieces.count == len(np.unique(labels))
     for mask, one in zip(masks, sets, strict=True):

@@ -6,10 +6,16 @@ series is one segment of which every step after the washout is a row; a classifi
 segments of which a few states are kept, side by side in one row. The washout is already set apart,
 so row 0 is the first row that any scheme may split. Everything is in scaled units; ``unit`` says
 what one scaled unit of each output is worth, so that errors can be given in original ones.
+
+Several series in one model are a `Problem` of several segments, which knows the problem of ``each``
+(`joined`): rows of one follow those of the one before, and what belongs to a series, such as its
+unit, is asked for by rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -214,6 +220,10 @@ class Problem:
     later: tuple[np.ndarray, np.ndarray] | None = None
     notes: tuple[str, ...] = ()  # what users should know about missing or strange values
 
+    # Of a panel: the names of its series and, if there are several, the problem of each.
+    each: tuple[Problem, ...] = ()
+    names: tuple = ()
+
     @cached_property
     def rows(self) -> int:
         """Number of rows that schemes split."""
@@ -240,19 +250,53 @@ class Problem:
         return bool(self.form) or self.limits is not None
 
     @property
-    def skipped(self) -> int:
-        """Rows of the data before row 0: the washout, and what differencing loses."""
-        return self.form.lost + len(self.washout)
+    def skipped(self) -> Any:
+        """Rows of the data before row 0, ``(series,)`` of several: washout and differences."""
+        return self.form.lost + (self.segments.washouts if self.each else len(self.washout))
 
     @property
-    def first_target(self) -> int:
-        """The row of the data that holds the target of row 0."""
+    def first_target(self) -> Any:
+        """The row of the data, of its own of each of several series, with the target of row 0."""
         return self.skipped + self.task.ahead
 
     @property
     def data_rows(self) -> int:
         """Rows of the data: those skipped, those split, and those after the last value."""
+        if self.each:
+            return sum(one.data_rows for one in self.each)
         return self.first_target + self.rows + (0 if self.later is None else len(self.later[0]))
+
+    @cached_property
+    def bounds(self) -> np.ndarray:
+        """The first row of each of several series, and the number of all rows."""
+        return np.append(0, np.cumsum(self.segments.rows))
+
+    def series_of(self, rows: np.ndarray) -> np.ndarray:
+        """Which of several series has each of ``rows (…)``, of which none is padding."""
+        return np.searchsorted(self.bounds, rows, side="right") - 1
+
+    @cached_property
+    def _units(self) -> tuple[np.ndarray, np.ndarray]:
+        """``unit`` and ``offset (series, outputs)`` of each of several series."""
+        return np.stack([one.unit for one in self.each]), np.stack([e.offset for e in self.each])
+
+    def unit_at(self, rows: np.ndarray) -> np.ndarray:
+        """The ``unit`` of outputs in ``rows (…)``: ``(…, outputs)``, or that of the only series."""
+        return self._units[0][self.series_of(rows)] if self.each else self.unit
+
+    def offset_at(self, rows: np.ndarray) -> np.ndarray:
+        """The same of their ``offset``."""
+        return self._units[1][self.series_of(rows)] if self.each else self.offset
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """Row of ``levels`` and ``series`` less row of the problem, of each of several series."""
+        before = np.append(0, np.cumsum([len(one.series) for one in self.each])[:-1])
+        return before + self.first_target - self.bounds[:-1]
+
+    def place_of(self, rows: np.ndarray) -> np.ndarray:
+        """Where the targets of ``rows (…)`` are in ``levels`` and ``series``."""
+        return rows + (self._places[self.series_of(rows)] if self.each else self.first_target)
 
     @property
     def known_rows(self) -> int:
@@ -272,7 +316,14 @@ class Problem:
         if not self.brought_back:
             if self.steps == 1:
                 return self
-            return replace(self, targets=self.targets[:, : len(self.unit)], steps=1)
+            scored = tuple(one.scored for one in self.each)
+            return replace(self, targets=self.targets[:, : len(self.unit)], steps=1, each=scored)
+        if self.each:
+            scored = tuple(one.scored for one in self.each)
+            return replace(
+                self, targets=np.concatenate([one.targets for one in scored]), each=scored,
+                form=Form(), levels=NONE(), series=NONE(), limits=None, steps=1,
+            )  # fmt: skip
         first, ones = self.first_target, np.ones_like(self.unit)
         return replace(
             self, targets=self.series[first : first + self.rows], unit=ones, offset=0 * ones,
@@ -281,22 +332,80 @@ class Problem:
 
     def before(self, rows: np.ndarray) -> np.ndarray:
         """Levels ``(…, lost, outputs)`` before the targets of ``rows (…)``, oldest first."""
-        at = np.asarray(rows)[..., None] + np.arange(-self.form.lost, 0)
-        return self.levels[at + self.first_target]
+        at = self.place_of(np.asarray(rows))[..., None] + np.arange(-self.form.lost, 0)
+        return self.levels[at]
 
     def values(self, outputs: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Values ``(runs, steps, outputs)`` of closed-loop outputs from ``rows (runs,)`` on."""
-        levels = self.form.back(self.offset + self.unit * outputs, self.before(rows))
+        unit, offset = self.unit_at(rows[:, None]), self.offset_at(rows[:, None])
+        levels = self.form.back(offset + unit * outputs, self.before(rows))
         # Outputs were kept inside of the limits, but for rounding.
         return self.form.values(levels if self.limits is None else np.clip(levels, *self.limits))
 
-    def original(self, outputs: np.ndarray) -> np.ndarray:
-        """Scaled outputs (last axis) in original units, clipped to the output range."""
-        return self.offset + self.unit * self.clip(outputs)
+    def original(self, outputs: np.ndarray, rows: Any = None) -> np.ndarray:
+        """Scaled outputs ``(…, outputs)`` in original units, clipped to the output range.
+
+        Of several series ``rows (…)`` tell which each is of.
+        """
+        return self.offset_at(rows) + self.unit_at(rows) * self.clip(outputs)
 
     def clip(self, outputs: np.ndarray) -> np.ndarray:
         """Outputs (last axis) within the output range, where there is one."""
         return outputs if self.output_range is None else np.clip(outputs, *self.output_range)
+
+
+def joined(problems: Sequence[Problem], names: Sequence[Any]) -> Problem:
+    """Several series as one problem; one alone is its own.
+
+    All have the same task, outputs, form and limits.
+    """
+    first = problems[0]
+    notes = in_series([(name, one.notes) for name, one in zip(names, problems, strict=True)])
+    if len(problems) == 1:
+        return replace(first, names=tuple(names), notes=notes)
+
+    def together(name: str) -> np.ndarray:
+        return np.concatenate([getattr(one, name) for one in problems])
+
+    def of_rows(name: str, otherwise: Any) -> np.ndarray | None:
+        """Values of rows that some series have."""
+        each = [getattr(one, name) for one in problems]
+        if all(values is None for values in each):
+            return None
+        full = [np.full(one.rows, otherwise) for one in problems]
+        pairs = zip(each, full, strict=True)
+        return np.concatenate([none if values is None else values for values, none in pairs])
+
+    segments = Segments(
+        np.concatenate([one.segments.steps for one in problems]),
+        np.concatenate([one.segments.lengths for one in problems]),
+        np.concatenate([one.segments.washouts for one in problems]),
+    )
+    several, nowhere = tuple(problems), np.full_like(first.unit, np.nan)  # seen if ever used
+    return replace(
+        first, targets=together("targets"), segments=segments, unit=nowhere, offset=nowhere,
+        known=together("known"), weights=of_rows("weights", 1.0), levels=together("levels"),
+        series=together("series"), present=of_rows("present", True), later=None,
+        notes=notes, each=several, names=tuple(names),
+    )  # fmt: skip
+
+
+@contextmanager
+def in_words_of(name: Any) -> Iterator[None]:
+    """Say which of several series an error is about."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"series {name!r}: {error}") from error
+
+
+def in_series(words: Sequence[tuple[Any, Sequence[str]]], shown: int = 3) -> tuple[str, ...]:
+    """Sentences about series by their names, those of the first few that have any."""
+    those = [(name, each) for name, each in words if each]
+    told = [f"series {name!r}: {' '.join(each)}" for name, each in those[:shown]]
+    if len(those) > shown:
+        told.append(f"{len(those) - shown} more series have notes of the same kind.")
+    return tuple(told)
 
 
 def forecasting(
@@ -345,13 +454,18 @@ def in_steps(problem: Problem, steps: int) -> Problem:
     targets = np.where(there[:, :, None], problem.targets[at], 0.0).reshape(problem.rows, -1)
     weights = there * (1.0 if problem.weights is None else problem.weights[at])
     weights = np.where((weights > 0).all(axis=1), weights.mean(axis=1), 0.0)
-    if np.count_nonzero(weights) < 2:
+    return replace(problem, targets=targets, weights=weights, steps=steps)
+
+
+def check_steps(problem: Problem) -> Problem:
+    """The problem, if it has rows whose targets of several steps can all be trained on."""
+    if problem.steps > 1 and np.count_nonzero(np.asarray(problem.weights)) < 2:
         raise ValueError(
-            f"steps={steps} needs rows that are followed by as many values, and "
+            f"steps={problem.steps} needs rows that are followed by as many values, and "
             f"{problem.rows} rows after the washout have fewer than two of them. Give a longer "
             "series, fewer steps or steps='closed'."
         )
-    return replace(problem, targets=targets, weights=weights, steps=steps)
+    return problem
 
 
 def regression(

@@ -34,9 +34,9 @@ Seasons = tuple[tuple[float, int], ...]  # lengths, and how many waves each has
 class Inverse(NamedTuple):
     """How outputs become values in a closed loop: data, so that one program serves all lags.
 
-    ``offset (outputs,)`` is what a scaled zero of each output is worth; ``lags`` and
-    ``coefficients`` are those of a `Form`, zero where it has fewer; levels are kept
-    between ``low`` and ``high (outputs,)``; ``curve.value(level)`` is the value of a level.
+    ``offset (outputs, columns or 1)`` is what a scaled zero of each output is worth; ``lags`` and
+    ``coefficients`` are those of a `Form`, zero where it has fewer; levels are kept between ``low``
+    and ``high``, of the same shape; ``curve.value(level)`` is the value of a level.
     """
 
     offset: Any
@@ -49,15 +49,15 @@ class Inverse(NamedTuple):
     def step(self, unit, y, past, n):
         """Step ``n``: outputs whose level is inside of the limits, their values, the new past.
 
-        ``unit`` and ``y`` are ``(outputs, columns)``; ``past (room, outputs, columns)`` holds the
-        levels before, the one of step ``n`` at ``n % room``.
+        ``y`` is ``(outputs, columns)``, ``unit`` too or ``(outputs, 1)``; ``past (room, outputs,
+        columns)`` holds the levels before, the one of step ``n`` at ``n % room``.
         """
         xp, room = namespace(y), past.shape[0]
-        level = y * unit + self.offset[:, None]
+        level = y * unit + self.offset
         for term in range(self.lags.shape[0]):
             lag, c = self.lags[term], self.coefficients[term]
             level = level - xp.where(c == 0, 0.0, c * entry(past, (n - lag) % room))
-        kept = xp.clip(level, self.low[:, None], self.high[:, None])
+        kept = xp.clip(level, self.low, self.high)
         y = xp.where(kept == level, y, y + (kept - level) / unit)
         return y, self.curve.value(kept), entered(past, kept, n % room)
 
@@ -194,14 +194,18 @@ class Form:
         return z[..., before.shape[-2] :, :]
 
     def inverse(self, offset, limits=None) -> Inverse:
-        """The way back in a closed loop, with levels inside of ``limits``."""
+        """The way back in a closed loop, with levels inside of ``limits``.
+
+        ``offset`` is ``(outputs,)`` or ``(outputs, columns)``.
+        """
+        offset = np.reshape(offset, (len(offset), -1))
         terms = max(MOST_TERMS, len(self.terms))
         lags, coefficients = np.ones(terms, dtype=int), np.zeros(terms)
         for place, (lag, c) in enumerate(self.terms):
             lags[place], coefficients[place] = lag, c
-        ends = np.asarray(limits or (-np.inf, np.inf), dtype=float).reshape(2, -1)
-        low, high = np.broadcast_to(ends, (2, *np.shape(offset)))
-        return Inverse(np.asarray(offset), lags, coefficients, low, high, self.curve)
+        ends = np.asarray(limits or (-np.inf, np.inf), dtype=float).reshape(2, -1, 1)
+        low, high = np.broadcast_to(ends, (2, *offset.shape))
+        return Inverse(offset, lags, coefficients, low, high, self.curve)
 
     @property
     def room(self) -> int:

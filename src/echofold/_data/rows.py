@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,11 @@ def complement(intervals: Intervals, n: int) -> Intervals:
 
 def difference(one: Intervals, other: Intervals) -> Intervals:
     """Return the rows of ``one`` that are not in ``other``; both ordered and disjoint."""
-    intervals = []
+    intervals, place = [], 0
     for a, b in one:
-        for c, d in other:
-            if d <= a:
-                continue
+        while place < len(other) and other[place][1] <= a:
+            place += 1
+        for c, d in islice(other, place, None):
             if c >= b:
                 break
             if a < c:
@@ -81,7 +81,8 @@ class Runs:
     """Forecasts by which splits are validated: ``split``, ``first`` row and ``steps`` of each.
 
     All are ``(runs,)``. A split has one for each interval of its validation rows, and what its runs
-    add up to is its own; ``n`` is the number of rows, and ``splits`` that of splits.
+    add up to is its own (of one series); ``n`` is the number of rows, and ``splits`` that of
+    splits.
     """
 
     split: np.ndarray

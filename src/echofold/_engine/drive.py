@@ -12,13 +12,14 @@ import numpy as np
 
 from echofold._engine.kind import Reservoirs
 from echofold._machine.arrays import few_lengths, jax, jnp, lax, namespace, pad_rows
-from echofold._machine.device import accelerated
+from echofold._machine.device import accelerated, here
 from echofold._machine.programs import loop, program, scan
 
 WINDOWS = 512  # driven side by side
 SILENT_STEPS = 2**12  # steps driven at a time when no states are kept
 LEAST_SILENT = 64  # rows of these: those that are padding are not run
 LEAST_STEPS = 256  # in a block: a series of fewer is no faster
+SIDE_BY_SIDE = 2**24  # bytes of states of segments that are driven side by side
 BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again from the cache
 
 
@@ -86,6 +87,48 @@ def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iter
         part = np.asarray(inputs[start : start + size])
         states, x = _drive(r, pad_rows(part, size), x, len(part), whole=accelerated())
         yield start, np.asarray(states)[: len(part)], x
+
+
+@program
+def _drive_side_by_side(r: Reservoirs, inputs, x, stop):
+    """What is kept of each step ``(steps, kept, columns)``, and the last states.
+
+    ``inputs`` are ``(steps, inputs, segments)``, ``r`` has the columns of all segments for every
+    candidate, one candidate after the other. Steps from ``stop`` on are not run.
+    """
+    xp = namespace(inputs)
+    candidates = r.shape[1] // inputs.shape[2]
+
+    def step(x, u):
+        u = xp.tile(u, (1, candidates))
+        x = r.step(x, u)
+        return x, r.keep(x, u)
+
+    x, states = scan(step, x, inputs, stop=stop)
+    return states, x
+
+
+def drive_side_by_side(r: Reservoirs, inputs: list[np.ndarray], width: int) -> Iterator[tuple]:
+    """Drive segments ``(steps, inputs)`` from rest, ``width`` columns of each candidate wide.
+
+    Yields ``(first step, states)`` for blocks of steps, ``states (steps, kept, candidates,
+    segments)``; those of a segment that is over go on under inputs of zero.
+    """
+    candidates, longest = r.shape[1], max(map(len, inputs))
+    width = len(inputs) if here.eager else width
+    wide = r.take(np.repeat(np.arange(candidates), width))
+    most = max(1, SIDE_BY_SIDE // (8 * r.kept * wide.shape[1]))
+    size = min(longest if here.eager else few_lengths(longest), most)
+    x = np.zeros(wide.shape)
+    for first in range(0, longest, size):
+        stop = min(size, longest - first)
+        part = np.zeros((stop if here.eager else size, inputs[0].shape[1], width))
+        for place, one in enumerate(inputs):
+            there = one[first : first + stop]
+            part[: len(there), :, place] = there
+        states, x = _drive_side_by_side(wide, part, x, stop)
+        found = np.asarray(states)[:stop].reshape(stop, r.kept, candidates, width)
+        yield first, found[..., : len(inputs)]
 
 
 def block_length(shape: tuple[int, int], steps: int) -> int:

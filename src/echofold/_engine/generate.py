@@ -52,11 +52,12 @@ class Course(NamedTuple):
     """What trajectories run along: rows of ``known`` inputs and ``targets``, from ``start``.
 
     ``known`` is ``(T, known inputs)``, ``targets`` ``(T, outputs)``; ``start`` and ``horizon`` are
-    ``(columns,)``; ``unit (outputs,)`` is what one scaled unit of each output is worth. With an
-    ``inverse`` outputs are brought back before they are compared, and ``targets`` are original
-    values. If ``present (T,)`` is not None, other rows are not compared. Where steps are counted
-    until a run is lost, ``tolerance (outputs,)`` says what errors it may have. ``offset
-    (outputs,)`` is the original value of a target of zero, for errors relative to the values.
+    ``(columns,)``; ``unit (outputs, columns or 1)`` is what one scaled unit of each output is
+    worth. With an ``inverse`` outputs are brought back before they are compared, and ``targets``
+    are original values. If ``present (T,)`` is not None, other rows are not compared. Where steps
+    are counted until a run is lost, ``tolerance`` says what errors it may have. ``offset`` is the
+    original value of a target of zero, for errors relative to the values. Both have the shape of
+    ``unit``.
     """
 
     known: Any
@@ -91,16 +92,16 @@ def _output(course: Course, y, before, past, step, sum_: str):
     row = xp.minimum(course.start + step, course.targets.shape[0] - 1)
     truth = course.targets[row].T
     if course.inverse is None:
-        e = (y - truth) * course.unit[:, None]
-        truth = truth * course.unit[:, None]
+        e = (y - truth) * course.unit
+        truth = truth * course.unit
     else:
-        y, value, past = course.inverse.step(course.unit[:, None], y, past, step)
+        y, value, past = course.inverse.step(course.unit, y, past, step)
         e = value - truth
     if sum_ == "lost":
-        beyond = ~(((e / course.tolerance[:, None]) ** 2).sum(axis=0) <= 1)
+        beyond = ~(((e / course.tolerance) ** 2).sum(axis=0) <= 1)
         e = xp.where(beyond & (before == 0), course.horizon - step, 0).astype(before.dtype)
     else:
-        truth = truth if course.offset is None else truth + course.offset[:, None]
+        truth = truth if course.offset is None else truth + course.offset
         e = SIZES[sum_](e, truth).sum(axis=0)
         e = xp.where(xp.isnan(e), xp.inf, e)
     if course.present is not None:
@@ -228,5 +229,5 @@ def generate(
     nowhere, known = np.zeros(readout.shape[2], dtype=int), np.reshape(known, (steps, -1))
     outputs = len(inputs) - known.shape[1]
     targets = np.zeros((1, outputs))
-    course = Course(known, targets, nowhere, nowhere, np.ones(outputs) * unit, inverse)
+    course = Course(known, targets, nowhere, nowhere, (np.ones(outputs) * unit)[:, None], inverse)
     return np.asarray(outputs_of(r, readout, inputs, x, course, before, steps=steps, behind=behind))

@@ -45,7 +45,8 @@ FEW_COLUMNS = 2**12  # of a device that are run alone: a program for these, and 
 class Sum(NamedTuple):
     """What is summed up along a run: errors that are "squared" and such, or steps "lost".
 
-    Those are lost from the first on whose errors are not inside of the ``tolerance (outputs,)``.
+    Those are lost from the first on whose errors are not inside of the ``tolerance (outputs,)``,
+    or ``(series, outputs)`` of several.
     """
 
     of: str = "squared"
@@ -67,11 +68,11 @@ def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED)
         run = partial(_sums, steps=runs.longest, sum_=sum_.of)
         groups = list(_in_networks(source, W, starts, runs, run, along))  # under way, all of them
         return np.concatenate([np.asarray(found)[skip:] for skip, found in groups])
-    columns = flatten(W, starts, runs)
-    total = np.empty(len(columns.candidate))
+    columns = Columns(W, starts, runs)
+    order, total = columns.order(source.problem), np.empty(len(columns))
     with engine(source.device):
-        for part, index in blocks(columns.readout, source.device):
-            padded = columns.part(index)
+        for part, index in blocks(len(columns), W.shape[3], source.device):
+            padded, here = columns.part(order[index]), order[part]
             if source.problem.lazy:
                 r, readout, going, ahead = _in_stretches(source, padded, sum_, runs.longest)
                 for first, steps, along in ahead:
@@ -79,8 +80,8 @@ def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED)
                 error = going.error
             else:
                 start = _start(source, padded, sum_.tolerance)
-                error = sums(*start, steps=runs.longest, sum_=sum_.of)
-            total[part] = np.asarray(error)[: part.stop - part.start]
+                error = sums(*start, steps=columns.longest(padded, source), sum_=sum_.of)
+            total[here] = np.asarray(error)[: part.stop - part.start]
     return total.reshape(len(W), len(runs.first), -1)
 
 
@@ -91,11 +92,11 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
     """
     if not isinstance(W, np.ndarray):
         return _device_candidates(source, W, starts, runs)
-    problem, columns = source.problem, flatten(W, starts, runs)
-    shape = len(columns.candidate), runs.longest, len(problem.unit)
+    problem, columns = source.problem, Columns(W, starts, runs)
+    shape = len(columns), runs.longest, len(problem.unit)
     all_outputs = np.empty(shape)
     with engine(source.device):
-        for part, index in blocks(columns.readout, source.device):
+        for part, index in blocks(len(columns), W.shape[3], source.device):
             padded = columns.part(index)
             if problem.lazy:
                 r, readout, going, ahead = _in_stretches(source, padded, SQUARED, runs.longest)
@@ -108,7 +109,7 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
                 outputs = np.asarray(outputs_of(*_start(source, padded), steps=runs.longest))
             all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
     if problem.brought_back:
-        all_outputs = problem.values(all_outputs, columns.start)
+        all_outputs = problem.values(all_outputs, columns.part(np.arange(len(columns))).start)
     return np.moveaxis(all_outputs.reshape(len(W), len(runs.first), -1, *shape[1:]), 2, 3)
 
 
@@ -123,9 +124,14 @@ def course(
     Of a series that is not in memory only the rows that they pass in their steps ``first … first +
     steps`` are there, and a run starts where it would have begun among these.
     """
-    inverse = None
+    inverse, unit = None, _of_columns_of(problem.unit_at(start))
+    offset = _of_columns_of(problem.scored.offset_at(start))
     if problem.brought_back:
-        inverse = problem.form.inverse(problem.offset, problem.limits)
+        own = _of_columns_of(problem.offset_at(start))
+        inverse = problem.form.inverse(own, problem.limits)
+    if tolerance is not None:
+        of_series = tolerance[problem.series_of(start)] if problem.each else tolerance
+        tolerance = _of_columns_of(of_series)
     known, targets, present = problem.known, problem.scored.targets, problem.present
     if problem.lazy:
         steps = steps or int(horizon.max())
@@ -136,12 +142,17 @@ def course(
     length = few_lengths(len(targets), LEAST_ROWS)  # of few sizes, because each is compiled once
     present = None if present is None else pad_rows(present, length)
     return Course(
-        pad_rows(known, length), pad_rows(targets, length), start, horizon, problem.unit, inverse,
-        present, tolerance, problem.scored.offset,
+        pad_rows(known, length), pad_rows(targets, length), start, horizon, unit, inverse, present,
+        tolerance, offset,
     )  # fmt: skip
 
 
-def _in_stretches(source: States, columns: Columns, sum_: Sum, longest: int):
+def _of_columns_of(values: np.ndarray) -> np.ndarray:
+    """Values ``(outputs,)``, or ``(columns, outputs)``, as ``(outputs, 1 or columns)``."""
+    return np.atleast_2d(values).T
+
+
+def _in_stretches(source: States, columns: Part, sum_: Sum, longest: int):
     """Columns after one output, and what follows it of a series that is not in memory."""
     problem, start, horizon = source.problem, columns.start, columns.horizon
     size = min(longest, max(1, ROWS // len(np.unique(start))))
@@ -173,9 +184,8 @@ def levels_before(problem: Problem, start: np.ndarray) -> np.ndarray:
 # --- columns of the host --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Runs of every candidate at every ridge, flattened: one entry for each column.
+class Part(NamedTuple):
+    """Some columns: what each runs with, and from where.
 
     ``candidate``, ``start`` and ``horizon`` are ``(columns,)``; ``readout`` is
     ``(columns, 1 + features, outputs)``; ``rows (columns, inputs + size)`` holds the true inputs
@@ -188,27 +198,47 @@ class Columns:
     readout: np.ndarray
     rows: np.ndarray
 
-    def part(self, index) -> Columns:
+
+@dataclass(frozen=True)
+class Columns:
+    """Runs of every candidate at every ridge, each a column, of what `closed_loop_sums` takes.
+
+    No array of all readouts is made: many runs may share that of their split.
+    """
+
+    W: np.ndarray
+    rows: np.ndarray
+    runs: Runs
+
+    def __len__(self) -> int:
+        return len(self.W) * len(self.runs) * self.W.shape[2]
+
+    def part(self, index: np.ndarray) -> Part:
         """Some of the columns."""
-        return Columns(*(array[index] for array in vars(self).values()))
+        runs, shape = self.runs, (len(self.W), len(self.runs), self.W.shape[2])
+        candidate, run, ridge = np.unravel_index(index, shape)
+        readout = self.W[candidate, runs.split[run], ridge]
+        rows = self.rows[candidate, run]
+        return Part(candidate, runs.first[run], runs.steps[run], readout, rows)
+
+    def order(self, problem: Problem) -> np.ndarray:
+        """Numbers of the columns as they are run: of several series, the shortest runs first."""
+        if not problem.each:
+            return np.arange(len(self))
+        shape = len(self.W), len(self.runs), self.W.shape[2]
+        steps = np.broadcast_to(self.runs.steps[:, None], shape).ravel()
+        return np.argsort(steps, kind="stable")
+
+    def longest(self, part: Part, source: States) -> int:
+        """Steps to run: of several series, those of the longest run among these."""
+        return int(part.horizon.max()) if source.problem.each else self.runs.longest
 
 
-def flatten(W: np.ndarray, rows: np.ndarray, runs: Runs) -> Columns:
-    """Columns of what `closed_loop_sums` takes."""
-    W = runs.of_splits(W)
-    candidate, run, _ = (a.ravel() for a in np.indices(W.shape[:3]))
-    return Columns(
-        candidate, runs.first[run], runs.steps[run], W.reshape(-1, *W.shape[3:]),
-        rows[candidate, run],
-    )  # fmt: skip
-
-
-def blocks(readout: np.ndarray, device: str) -> Iterator[tuple[slice, np.ndarray]]:
-    """Blocks of columns with these readouts, and their numbers: as many in each block.
+def blocks(count: int, units: int, device: str) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of so many columns, and their numbers: as many in each block.
 
     The first is there again where there are fewer, so that few shapes are compiled.
     """
-    count, units = readout.shape[:2]
     widest, narrowest = columns_together(units, device), 8
     if units <= SMALL:
         narrowest = 32 if count <= widest else widest
@@ -222,7 +252,7 @@ def blocks(readout: np.ndarray, device: str) -> Iterator[tuple[slice, np.ndarray
         yield part, index
 
 
-def _start(source: States, columns: Columns, tolerance=None, steps: int | None = None) -> tuple:
+def _start(source: States, columns: Part, tolerance=None, steps: int | None = None) -> tuple:
     """What columns run on and start from: reservoirs, readouts, inputs, states, course, levels.
 
     Of a series that is not in memory, the course is that of the first ``steps``.
@@ -241,8 +271,8 @@ class Paused:
 
     def __init__(self, source: States, W, starts, runs: Runs, sum_: Sum):
         self.source, self.sum, problem = source, sum_, source.problem
-        self.columns = flatten(W, starts, runs)
-        count, outputs = len(self.columns.candidate), len(problem.unit)
+        self.columns = Columns(W, starts, runs)
+        count, outputs = len(self.columns), len(problem.unit)
         x, y = np.zeros((source.reservoirs.shape[0], count)), np.zeros((outputs, count))
         past = np.zeros((problem.form.room if problem.brought_back else 0, outputs, count))
         plan = np.zeros((problem.steps, outputs, count)) if problem.steps > 1 else None
@@ -255,7 +285,8 @@ class Paused:
 
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""
-        for part, index in blocks(self.columns.readout[columns], self.source.device):
+        width = self.columns.W.shape[3]
+        for part, index in blocks(len(columns), width, self.source.device):
             at, index = columns[part], columns[index]
             begun = _start(self.source, self.columns.part(index), self.sum.tolerance)
             r, readout, *_, along, _ = begun

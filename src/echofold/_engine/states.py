@@ -19,17 +19,26 @@ from echofold._engine.drive import (
     drive,
     drive_blocks,
     drive_sequences,
+    drive_side_by_side,
     rows_of_sequences,
     rows_of_series,
 )
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, drawn, is_eager_kind
 from echofold._machine.arrays import equal_parts, few_lengths, jax, pad_rows
-from echofold._machine.device import Work, accelerated, choose_device, engine, here
+from echofold._machine.device import (
+    Work,
+    accelerated,
+    choose_device,
+    engine,
+    here,
+    is_accelerator,
+)
 from echofold._machine.progress import passing
 
 PILOT_SEGMENTS = 16
 REMEMBERED = 2**25  # bytes of rows that were kept for a validation, for a final model to find
+ROWS_BYTES = 2**26  # of rows of several series that are handed out together
 SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
 
 
@@ -150,7 +159,7 @@ class States:
             self._watched[row] = np.hstack([beside, x.T])
 
     def final(self) -> np.ndarray:
-        """State after the last row, ``(units, candidates)``."""
+        """State after the last row, ``(units, candidates)``; of several series see there."""
         if (x := self._saved.get(self.problem.rows)) is None:
             with engine(self.device):
                 nearest, x = self._state_before(self.problem.rows)
@@ -217,6 +226,105 @@ class States:
         return into
 
 
+class StatesOfSeries(States):
+    """States of several series, each driven from rest, some side by side.
+
+    A block of rows is that of some series, whole. On the processor: an accelerator would have
+    little to do.
+    """
+
+    def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
+        super().__init__(problem, reservoirs, "cpu" if is_accelerator(device) else device)
+        self._ends: dict[int, np.ndarray] = {}  # series -> state (size, candidates) at its end
+
+    def blocks(
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        save: Sequence[int] = (),
+        into: list[np.ndarray] | None = None,
+    ) -> Iterator[tuple[int, list]]:
+        """Drive along the series that have rows in ``start … stop``, yielding blocks of them."""
+        bounds = self.problem.bounds
+        stop = self.problem.rows if stop is None else stop
+        first, last = self.problem.series_of(np.array([start, stop - 1]))
+        for part in self._together(int(first), int(last) + 1):
+            span = slice(int(bounds[part.start]), int(bounds[part.stop]))
+            if self._kept is not None and not self._wanted_of(span.start, span.stop):
+                yield span.start, [rows[span] for rows in self._kept]
+                continue
+            rows = [one[span] for one in into] if into is not None else self._blank(span)
+            with engine(self.device):
+                self._drive(np.arange(part.start, part.stop), rows, span.start)
+            yield span.start, rows
+            passing(span.stop, self.problem.rows)
+
+    def _blank(self, span: slice) -> list[np.ndarray]:
+        """Room for rows of every candidate."""
+        shape = span.stop - span.start, self.columns
+        return [np.empty(shape) for _ in range(self.candidates)]
+
+    def _together(self, first: int, last: int) -> Iterator[slice]:
+        """Parts of the series ``first … last`` whose rows are held at the same time."""
+        bounds, most = self.problem.bounds, ROWS_BYTES // (8 * self.columns * self.candidates)
+        while first < last:
+            stop = int(np.searchsorted(bounds, bounds[first] + most, side="right")) - 1
+            stop = min(max(stop, first + 1), last)
+            yield slice(first, stop)
+            first = stop
+
+    def _drive(self, series: np.ndarray, into: list[np.ndarray], before: int) -> None:
+        """Rows of some series put into arrays whose first row is ``before``.
+
+        The shortest are driven first, so that little of the work is padding.
+        """
+        r, segments, bounds = self.reservoirs, self.problem.segments, self.problem.bounds
+        widest = ACCELERATOR_COLUMNS if accelerated() else WIDE_COLUMNS
+        width = max(1, min(len(series), widest // self.candidates))
+        series = series[np.argsort(segments.lengths[series], kind="stable")]
+        for some in np.split(series, np.arange(width, len(series), width)):
+            inputs = [self.problem.each[one].segments.steps for one in some.tolist()]
+            wide = 1 << (len(some) - 1).bit_length()  # of few sizes, because each is compiled once
+            for step, states in drive_side_by_side(r, inputs, wide):
+                for place, one in enumerate(some.tolist()):
+                    # Steps of this series that are rows, or its last
+                    length, washout = len(inputs[place]), int(segments.washouts[one])
+                    begin, end = max(step, washout), min(step + len(states), length)
+                    if begin >= end:
+                        continue
+                    own = states[begin - step : end - step, ..., place]
+                    row = int(bounds[one]) + begin - washout
+                    self._watch(slice(row, row + end - begin), own)
+                    at = slice(row - before, row - before + end - begin)
+                    self._rows(inputs[place][begin:end], own, [rows[at] for rows in into])
+                    if end == length:
+                        self._ends[one] = r.state_in(own[-1]).copy()
+            self.steps += sum(map(len, inputs))
+
+    def final(self) -> np.ndarray:
+        """State at the end of every series, ``(size, series)`` of the only candidate."""
+        count = len(self.problem.each)
+        if len(self._ends) < count:
+            for _ in self.blocks():
+                pass
+        return np.stack([self._ends[series][:, 0] for series in range(count)], axis=1)
+
+    def pilot(self, rows: int) -> list[np.ndarray]:
+        """About ``rows`` rows of series spread over all; all of them if there are no more."""
+        if rows >= self.problem.rows:
+            return super().pilot(rows)
+        before, bounds, count = self.steps, self.problem.bounds, len(self.problem.each)
+        wanted = max(PILOT_SEGMENTS, -(-rows * count // self.problem.rows))
+        chosen = np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(int))
+        parts = []
+        share = -(-int((bounds[chosen + 1] - bounds[chosen]).sum()) // rows)
+        for series in chosen.tolist():
+            (_, block), *_ = self.blocks(int(bounds[series]), int(bounds[series + 1]))
+            parts.append([X[::share].copy() for X in block])
+        self.pilot_steps, self.steps = self.pilot_steps + self.steps - before, before
+        return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+
 class StatesOfSequences(States):
     """States of many short sequences, of which a few are kept; always all at once."""
 
@@ -268,16 +376,18 @@ def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
     """The states of candidates, whatever their problem is made of."""
     if problem.segments.take is not None:
         return StatesOfSequences(problem, reservoirs, device)
-    if len(problem.segments.lengths) > 1:
-        raise NotImplementedError("several series in one model, each kept whole")
+    if problem.each:
+        return StatesOfSeries(problem, reservoirs, device)
     return States(problem, reservoirs, device)
 
 
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
     reservoirs = drawn([kind], problem.segments.n_inputs, seed)
-    steps = len(problem.washout) + problem.rows
-    work = Work(steps, 1, reservoirs.shape[0], eager=is_eager_kind(kind))
+    steps, count = len(problem.washout) + problem.rows, 1
+    if problem.each:
+        steps, count = problem.segments.longest, problem.segments.count
+    work = Work(steps, count, reservoirs.shape[0], eager=is_eager_kind(kind))
     return states_of(problem, reservoirs, choose_device(device, work))
 
 

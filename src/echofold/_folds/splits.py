@@ -14,13 +14,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.rows import Intervals, Runs, complement, difference, intervals_of, padded, rows
+from echofold._data.rows import (
+    Interval,
+    Intervals,
+    Runs,
+    complement,
+    difference,
+    intervals_of,
+    padded,
+    rows,
+)
 from echofold._machine.available import remembered
-from echofold.schemes import KFold
+from echofold.schemes import KFold, LeaveSeriesOut
 from echofold.schemes._scheme import Scheme, check_integer
 
 
@@ -34,6 +43,9 @@ class RowSplits:
     valid: list[Intervals]
     empty: int = 0  # splits left out, because no row of their validation set has a value
     held_out: bool = True  # no split trains on its own validation rows
+    # Of several series: where each begins, then ``n``. No interval reaches from one into the next.
+    bounds: np.ndarray | None = None
+    short: tuple[int, ...] = ()  # those too short to be split, which are only trained on
 
     def __len__(self) -> int:
         return len(self.train)
@@ -42,6 +54,24 @@ class RowSplits:
     def intervals(self) -> bool:
         """Whether every validation set is one interval."""
         return all(len(valid) == 1 for valid in self.valid)
+
+    @cached_property
+    def of_series(self) -> list[OfSeries]:
+        """What each of several series is validated on; those that are not are left out."""
+        assert self.bounds is not None
+        found: dict[int, dict[int, list[Interval]]] = {}
+        for split, valid in enumerate(self.valid):
+            starts = [a for a, _ in valid]
+            each = np.searchsorted(self.bounds, starts, side="right") - 1
+            for series, (a, b) in zip(each.tolist(), valid, strict=True):
+                first = int(self.bounds[series])
+                found.setdefault(series, {}).setdefault(split, []).append((a - first, b - first))
+        parts, sizes = [], np.diff(self.bounds)
+        for series, own in sorted(found.items()):
+            mine = [tuple(one) for one in own.values()]
+            splits = RowSplits(self.name, int(sizes[series]), [()] * len(own), mine)
+            parts.append(OfSeries(series, np.array(list(own)), splits))
+        return parts
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -135,10 +165,14 @@ class RowSplits:
         """Those of which some validation row is ``present (n,)``; None stands for all rows."""
         if present is None:
             return self
-        some = [bool(valid) for valid in self.among(present).valid]
+        splits = self
+        if self.bounds is not None:  # a series that has none is not scored
+            valid = [tuple((a, b) for a, b in one if present[a:b].any()) for one in self.valid]
+            splits = replace(self, valid=valid)
+        some = [bool(valid) for valid in splits.among(present).valid]
         if all(some):
-            return self
-        return replace(self.part(np.flatnonzero(some)), empty=some.count(False))
+            return splits
+        return replace(splits.part(np.flatnonzero(some)), empty=some.count(False))
 
     def among(self, present: np.ndarray) -> RowSplits:
         """The same splits of only those rows that are ``present (n,)``, numbered anew."""
@@ -149,7 +183,78 @@ class RowSplits:
             return tuple((a, b) for a, b in each if a < b)
 
         train, valid = ([moved(one) for one in sets] for sets in (self.train, self.valid))
-        return replace(self, n=before[-1], train=train, valid=valid)
+        return replace(self, n=before[-1], train=train, valid=valid, bounds=None)
+
+
+class OfSeries(NamedTuple):
+    """What one of several series is validated on: ``splits`` of its own rows, without training.
+
+    ``places`` are the numbers of these splits among those of all series.
+    """
+
+    series: int
+    places: np.ndarray
+    splits: RowSplits
+
+
+def split_series(cv: Any, lengths: Sequence[int], *, groups: Any = None) -> RowSplits:
+    """Splits of several series, whose rows follow each other.
+
+    A scheme splits each by its own time: split ``j`` of all trains on the rows of split ``j`` of
+    every series. A series that has no such split, or is too short for any, is trained on whole.
+    `LeaveSeriesOut` splits by series, and any other splitter all rows together.
+    """
+    bounds = np.append(0, np.cumsum(lengths))
+    n = int(bounds[-1])
+    if groups is None and (cv is None or isinstance(cv, Integral)) and not isinstance(cv, bool):
+        cv = _folds(cv, max(lengths), None, None)
+    if isinstance(cv, LeaveSeriesOut):
+        whole = list(pairwise(bounds.tolist()))
+        numbers = cv._sets_of_series(len(lengths))
+        sets = [[tuple(whole[i] for i in one) for one in both] for both in numbers]
+        train, valid = map(list, zip(*sets, strict=True))
+        return RowSplits(repr(cv), n, train, valid, bounds=bounds)
+    if not isinstance(cv, Scheme):
+        splits = resolve_cv(cv, n, groups=groups)
+        train, valid = (
+            [_cut_at(bounds, one) for one in sets] for sets in (splits.train, splits.valid)
+        )
+        return replace(splits, train=train, valid=valid, bounds=bounds)
+    each: list[RowSplits | None] = []
+    short, last = [], None
+    for series, rows_ in enumerate(lengths):
+        try:
+            each.append(resolve_cv(cv, rows_))
+        except ValueError as error:
+            each.append(None)
+            short.append(series)
+            last = error if last is None or rows_ == max(lengths) else last
+    if len(short) == len(lengths):
+        raise ValueError(f"none of {len(lengths)} series can be split: {last}") from last
+    train, valid = [], []
+    for split in range(max(len(one) for one in each if one is not None)):
+        trained: list[Interval] = []
+        validated: list[Interval] = []
+        for first, rows_, one in zip(bounds.tolist(), lengths, each, strict=False):
+            own: tuple[Intervals, Intervals] = ((0, rows_),), ()
+            if one is not None and split < len(one):
+                own = one.train[split], one.valid[split]
+            trained += [(first + a, first + b) for a, b in own[0]]
+            validated += [(first + a, first + b) for a, b in own[1]]
+        train.append(tuple(trained))
+        valid.append(tuple(validated))
+    return RowSplits(
+        repr(cv), n, train, valid, held_out=cv.holds_out, bounds=bounds, short=tuple(short)
+    )
+
+
+def _cut_at(bounds: np.ndarray, intervals: Intervals) -> Intervals:
+    """Intervals, cut where a series ends."""
+    cut_ = []
+    for a, b in intervals:
+        inner = bounds[(bounds > a) & (bounds < b)].tolist()
+        cut_ += list(pairwise([a, *inner, b]))
+    return tuple(cut_)
 
 
 def resolve_cv(cv: Any, n: int, *, groups: Any = None, labels: Any = None) -> RowSplits:
@@ -310,9 +415,14 @@ class Pieces:
 def cut(n: int, schemes: Iterable[RowSplits]) -> Pieces:
     """Cut ``n`` rows wherever a split of these schemes begins or ends.
 
-    Pieces that are always together are joined.
+    Pieces that are always together are joined. Validation sets of several series cut nothing:
+    these are scored one by one, from residuals.
     """
-    each = (sets for splits in schemes for sets in (splits.distinct.train, splits.valid))
+    each = (
+        sets
+        for splits in schemes
+        for sets in (splits.distinct.train, splits.valid if splits.bounds is None else [])
+    )
     sets = list(dict.fromkeys(chain.from_iterable(each)))
     starts = np.array(sorted({0, n, *(edge for runs in sets for run in runs for edge in run)}))
     place = {edge: at for at, edge in enumerate(starts.tolist())}

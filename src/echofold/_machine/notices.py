@@ -19,18 +19,27 @@ class EchofoldWarning(UserWarning):
 
 
 @contextmanager
-def said_once() -> Iterator[None]:
-    """Give every sentence of the enclosed work once, whatever numbers it has each time."""
+def collected() -> Iterator[list[str]]:
+    """The sentences that the enclosed work warns of, for whoever can say more."""
+    said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EchofoldWarning)
+        yield said
+    for one in caught:
+        if isinstance(one.message, EchofoldWarning):
+            said += one.message.args
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+@contextmanager
+def said_once() -> Iterator[None]:
+    """Give every sentence of the enclosed work once, whatever numbers it has each time."""
+    with collected() as said:
         yield
     sentences: dict[str, str] = {}
-    for one in caught:
-        if not isinstance(one.message, EchofoldWarning):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-            continue
-        for words in one.message.args:
-            sentences.setdefault(NUMBER.sub("", words), words)
+    for words in said:
+        sentences.setdefault(NUMBER.sub("", words), words)
     warn_of(sentences.values())
 
 

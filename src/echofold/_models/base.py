@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -194,7 +194,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
         """Carry a reservoir, and the readout that was trained on its states, from now on."""
-        state = source.final()[:, 0]
+        states = source.final()
         if hasattr(self, "reservoir_"):
             self._forget(*self.reservoir_.stored)  # maybe of another kind
         self.reservoir_ = copy(reservoir_of(self.get_params(deep=False)))
@@ -202,13 +202,17 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             setattr(self, name, array)
         # In C order, as a loaded network is: a product may round otherwise in another order.
         self.readout_ = np.ascontiguousarray(readout)
-        self.state_ = np.ascontiguousarray(state)
+        self.state_ = np.ascontiguousarray(states[:, 0])
+        self.seed_, self.condition_ = seed, condition
         if self.reservoir_.free() is not self.reservoir_:  # it runs otherwise from now on
             problem = source.problem
             device = choose_device(self.device, self._work(len(problem.washout) + problem.rows))
-            state = states_of(problem, self._reservoirs(), device).final()[:, 0]
-            self.state_ = np.ascontiguousarray(state)
-        self.seed_, self.condition_ = seed, condition
+            states = states_of(problem, self._running(problem.segments.n_inputs), device).final()
+            self.state_ = np.ascontiguousarray(states[:, 0])
+        return self._at_ends(source.problem, states)
+
+    def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
+        """Stand at the ends of the data, whose ``states`` are ``(size, 1 or series)``."""
         return self
 
     def _forget(self, *names: str) -> None:
@@ -220,8 +224,12 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         """The reservoir carried, ready to run."""
         check_process()
         check_is_fitted(self, "readout_")
+        return self._running(self._sizes(vars(self))["inputs"])
+
+    def _running(self, inputs: int) -> Reservoirs:
+        """The reservoir carried, of so many inputs."""
         stored = {name: getattr(self, name) for name in self.reservoir_.stored}
-        return restored(self.reservoir_.free(), stored, self._sizes(vars(self))["inputs"])
+        return restored(self.reservoir_.free(), stored, inputs)
 
     @classmethod
     def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:

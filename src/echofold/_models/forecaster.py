@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import is_integer, read_range, refuse, series_first
+from echofold._data.arguments import check_integer, is_integer, read_range, refuse, series_first
 from echofold._data.dates import check_aligned, timeline, words_of_dates
 from echofold._data.lazy import Lazy, Values, blocks_of, hstack, is_long, mapped
 from echofold._data.missing import (
@@ -22,7 +25,17 @@ from echofold._data.missing import (
     require_two,
     words_of_table,
 )
-from echofold._data.problem import FORECASTING, Problem, forecasting, in_steps
+from echofold._data.panels import KINDS, Panel, is_panel, panel_of
+from echofold._data.problem import (
+    FORECASTING,
+    Problem,
+    check_steps,
+    forecasting,
+    in_series,
+    in_steps,
+    in_words_of,
+    joined,
+)
 from echofold._data.represent import (
     PARAMETERS,
     SKIPS_ROWS,
@@ -35,12 +48,19 @@ from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, Table, read_rows, read_weights
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
-from echofold._engine.kind import Reservoir
-from echofold._engine.states import States
+from echofold._engine.kind import Reservoir, Reservoirs
+from echofold._engine.states import States, states_of
 from echofold._machine.arrays import few_lengths
-from echofold._machine.notices import warn_of
+from echofold._machine.device import choose_device, is_accelerator
+from echofold._machine.notices import collected, warn_of
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
-from echofold._models.forecast import Forecasts, check_beside, check_both, words_of_known
+from echofold._models.forecast import (
+    Forecast,
+    Forecasts,
+    check_beside,
+    check_both,
+    words_of_known,
+)
 
 PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
@@ -94,6 +114,9 @@ class ESNForecaster(Forecasts, ESN):
         Validation errors that intervals are made of; None unless a search left them.
     range_ : ndarray of shape (2, outputs)
         The lowest and the highest value of the data.
+    series_ : dict
+        Of several series: a fitted forecaster of each by name (of a list, by number), which has the
+        attributes above. They share the network and ``readout_``.
     %(attributes)s
 
     Examples
@@ -110,8 +133,11 @@ class ESNForecaster(Forecasts, ESN):
     X_scaler_: Scaler | None
     last_: np.ndarray
     residuals_: np.ndarray | None
+    panel_: Panel
+    series_: dict[Any, ESNForecaster]
 
     _task = FORECASTING
+    _washouts: list[Any] | None = None  # of several series, where a search aligns candidates
     _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range", "steps")
     _skips_rows = ("washout", *SKIPS_ROWS)
     _stored = {
@@ -144,17 +170,20 @@ class ESNForecaster(Forecasts, ESN):
     @whole_or_not_at_all
     @series_first
     def fit(self, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        """Train on a series.
+        """Train on a series, or one readout on several.
 
         Parameters
         ----------
-        y : array, pandas or polars series or frame, of shape (T,) or (T, outputs)
+        y : array, pandas or polars series or frame, of shape (T,) or (T, outputs); or several
             The series, in time order, with a row for every step. Missing values are NaN: a row
             with one is neither trained on nor scored, and as an input it is taken to be the last
             known value (with ``season``, or a lag above 1 in ``difference``, the last known one of
             the same time of the season). A warning says how many there are, and where. A long
             series that is stored, as a `numpy.memmap`, a Zarr array or `ParquetColumns`, is read in
-            blocks and never held in memory; nothing of it may be missing.
+            blocks and never held in memory; nothing of it may be missing. Several series, of any
+            lengths, are a list of these, a dict by names, or a pandas series or frame with an index
+            of two levels, series and time. Each has its own scale, washout and index, and ``X`` and
+            ``sample_weight`` are given in the same kind.
         X : array or frame of shape (T, known inputs), optional
             Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. It must then be
             given to `forecast` as well. Missing ones are filled as those of ``y`` are. May be
@@ -196,6 +225,91 @@ class ESNForecaster(Forecasts, ESN):
         before = form.past(self._levels()[None])
         return {"unit": scaler.unit, "inverse": inverse, "before": before}
 
+    def forecast(self, horizon, X=None, level=None, y=None):
+        """Continue the series right after its last row, be its value known or missing.
+
+        Parameters
+        ----------
+        horizon : int
+            Number of values to forecast.
+        X : array or frame of shape (horizon, known inputs), optional
+            Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
+            given ``X``. Missing ones (NaN) are filled from the others of their column. Of several
+            series, in the kind that these were given in. With ``y``, its rows come before them.
+        level : float in (0, 1) or list of floats, optional
+            Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
+        y : array, series or frame, or several of them, optional
+            Forecast this series, or these, instead of those of `fit`, and without training: scaled
+            by its own values, the network runs along it and on from its end.
+
+        Returns
+        -------
+        forecast : array, series or frame of shape (horizon,) or (horizon, outputs)
+            In the kind of ``y``. A pandas index is continued: dates by their frequency (set, or
+            inferred from three dates or more), periods, and integers with a constant step. Any
+            other index cannot be, and the forecast is numbered by row from ``T`` on. With
+            ``level``, a `Forecast`: a named tuple of ``mean``, ``lower`` and ``upper``. Of several
+            series all of these, in the kind that they were given in: a list, a dict, or frames.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from echofold import ESNForecaster
+        >>> days = pd.date_range("2024-01-01", periods=60, freq="D")
+        >>> y = pd.Series(np.sin(np.arange(60) / 3), index=days, name="tide")
+        >>> model = ESNForecaster(units=20, random_state=0).fit(y)
+        >>> model.forecast(2).index[0]
+        Timestamp('2024-03-01 00:00:00')
+        >>> model.forecast(2, y=10 * y[:50]).index[0]
+        Timestamp('2024-02-20 00:00:00')
+        """
+        check_is_fitted(self, "readout_")
+        check_integer("horizon", horizon, 1)
+        if y is not None:
+            return self._forecast_others(int(horizon), y, X, level)
+        if not hasattr(self, "series_"):
+            return super().forecast(horizon, X, level)
+        each = list(self.series_.values())
+        return _forecast_each(self.panel_, each, horizon, self.panel_.of(X, "X"), level)
+
+    def _forecast_others(self, horizon: int, y: Any, X: Any, level) -> Any:
+        """Forecasts of series that were not fitted."""
+        if level is not None:
+            raise ValueError(
+                f"level={level!r}: intervals are made of validation errors of a series, and there "
+                "are none of y. Leave level out, or fit a search to this series too."
+            )
+        panel, each = panel_of(y, "y") if is_panel(y) else (None, [y])
+        known = [X] if panel is None else panel.of(X, "X")
+        names = (None,) if panel is None else panel.names
+        views, ahead, words = [], [], []
+        for name, data, given in zip(names, each, known, strict=True):
+            with in_words_of(name) if panel is not None else nullcontext():
+                past, future = _rows_of(given, len(data), horizon)
+                view, notes = self._other(data, past)
+            views.append(view)
+            ahead.append(future)
+            words.append((name, notes))
+        warn_of(words[0][1] if panel is None else in_series(words))
+        if panel is None:
+            return views[0].forecast(horizon, ahead[0])
+        return _forecast_each(panel, views, horizon, ahead, None)
+
+    def _other(self, y: Any, X: Any) -> tuple[ESNForecaster, tuple[str, ...]]:
+        """The same network at the end of another series, and what is to be said of that."""
+        own = next(iter(self.series_.values())) if hasattr(self, "series_") else self
+        check_both(X, own.X_schema_, len(y), "forecast")
+        view = own._view()
+        if is_long(y, X):
+            raise ValueError("y is so long that it is read in blocks; give the last part of it.")
+        problem = view._read_series(y, X, washout=0)
+        own._check_alike(view, "given to fit")
+        view._have(plan_=getattr(own, "plan_", None), **own._network)
+        device = choose_device(self.device, own._work(problem.rows))
+        state = states_of(problem, own._reservoirs(), device).final()
+        view.residuals_, view.state_ = None, np.ascontiguousarray(state[:, 0])
+        return view._at_ends(problem, state), problem.notes
+
     @whole_or_not_at_all
     def update(self, y: Any, X: Any = None) -> Self:
         """Move on over new data, without training, so that `forecast` continues after it.
@@ -204,7 +318,8 @@ class ESNForecaster(Forecasts, ESN):
         ----------
         y : array, series or frame of shape (rows,) or (rows, outputs)
             What came right after the data so far. A pandas index must follow on. The network's
-            own forecast takes the place of a missing value (NaN).
+            own forecast takes the place of a missing value (NaN). Of several series, in the kind
+            that these were given in; of a dict or a frame, some may be left out.
         X : array or frame of shape (rows, known inputs), optional
             Known inputs; row ``i`` belongs to row ``i`` of ``y``. Missing ones are filled from the
             others of their column.
@@ -222,7 +337,23 @@ class ESNForecaster(Forecasts, ESN):
         >>> np.allclose(model.update(y[300:350]).forecast(50), y[350:], atol=1e-2)
         True
         """
-        warn_of(self._update(y, X))
+        if not hasattr(self, "series_"):
+            warn_of(self._update(y, X))
+            return self
+        if not is_panel(y):
+            raise TypeError(
+                f"y is a {type(y).__name__}, but fit was given {KINDS[self.panel_.kind]}. Give "
+                "what came after each of them in the same kind."
+            )
+        panel, each = panel_of(y, "y")
+        self.panel_.check_names(panel.names, "y", all_=self.panel_.kind in ("list", "tuple"))
+        moved, words = dict(self.series_), []
+        for name, data, known in zip(panel.names, each, panel.of(X, "X"), strict=True):
+            moved[name] = copy(moved[name])
+            with in_words_of(name):
+                words.append((name, moved[name]._update(data, known)))
+        self.series_ = moved
+        warn_of(in_series(words))
         return self
 
     def _update(self, y, X) -> tuple[str, ...]:
@@ -273,10 +404,35 @@ class ESNForecaster(Forecasts, ESN):
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
         self._forget_validation()
-        super()._install(source, readout, seed, condition)
-        if source.problem.later is not None:
-            self._move(*source.problem.later)
+        return super()._install(source, readout, seed, condition)
+
+    def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
+        if not hasattr(self, "series_"):
+            if problem.later is not None:
+                self._move(*problem.later)
+            return self
+        network = self._network
+        each = zip(self.series_.values(), problem.each or [problem], states.T, strict=True)
+        for view, one, state in each:
+            view._have(**network)
+            view.residuals_, view.state_ = None, np.ascontiguousarray(state)
+            view._at_ends(one, state[:, None])
+        del self.state_, self.residuals_
         return self
+
+    @property
+    def _network(self) -> dict[str, Any]:
+        """Fitted values that series in one model share."""
+        names = ("readout_", "reservoir_", "seed_", "condition_", *self.reservoir_.stored)
+        return {name: getattr(self, name) for name in names}
+
+    def _reservoirs(self) -> Reservoirs:
+        if hasattr(self, "series_"):
+            raise ValueError(
+                f"the model has {len(self.series_)} series, and this is done with one. Take one: "
+                f"model.series_[{next(iter(self.series_))!r}]."
+            )
+        return super()._reservoirs()
 
     def _forget_validation(self) -> None:
         """Have no errors of an earlier validation."""
@@ -285,8 +441,57 @@ class ESNForecaster(Forecasts, ESN):
 
     @series_first
     def _read(self, y, X=None, sample_weight=None) -> Problem:
-        """Check parameters and data, fit scalers and schemas, and set the problem up."""
+        """Check parameters and data, fit scalers and schemas, and set the problem up.
+
+        Of several series, each is read by a forecaster of its own.
+        """
         self._check_parameters()
+        own = (*self._stored, "state_", "series_", "panel_")
+        if not is_panel(y):
+            self._forget("series_", "panel_")
+            problem = self._read_series(y, X, sample_weight)
+            steps = self._steps_to_learn(problem, X is not None)
+            return check_steps(self._in_steps(problem, steps))
+        if self.device != "auto" and is_accelerator(self.device):
+            raise ValueError(
+                f"device={self.device!r}: several series in one model are run by the processor. "
+                "Use device='auto' or 'cpu'."
+            )
+        self._forget(*own)
+        self.panel_, each = panel_of(y, "y")
+        beside = zip(
+            each, self.panel_.of(X, "X"), self.panel_.of(sample_weight, "sample_weight"),
+            self._washouts or len(each) * [None], strict=True,
+        )  # fmt: skip
+        self.series_ = {name: self._view() for name in self.panel_.names}
+        problems: list[Problem] = []
+        for (name, view), (data, *given) in zip(self.series_.items(), beside, strict=True):
+            with in_words_of(name):
+                if X is not None and given[0] is None:
+                    raise ValueError("X=None, but other series have X. Give it for all, or none.")
+                if is_long(data, given[0]):
+                    raise ValueError("it is so long that it is read in blocks. Fit it alone.")
+                problems.append(view._read_series(data, *given))
+                first = self.series_[self.panel_.names[0]]
+                first._check_alike(view, f"of series {self.panel_.names[0]!r}")
+        longest = max(problems, key=lambda one: one.rows)
+        steps = self._steps_to_learn(longest, X is not None)
+        views = self.series_.values()
+        each = [view._in_steps(one, steps) for view, one in zip(views, problems, strict=True)]
+        return check_steps(joined(each, self.panel_.names))
+
+    def _view(self) -> ESNForecaster:
+        """A forecaster like this for one of several series."""
+        return ESNForecaster(**self.get_params(deep=False))
+
+    def _check_alike(self, other: ESNForecaster, own: str) -> None:
+        """Raise unless another series has the columns of this one."""
+        self.y_schema_.check(other.y_schema_, "y", own)
+        if self.X_schema_ is not None and other.X_schema_ is not None:
+            self.X_schema_.check(other.X_schema_, "X", own)
+
+    def _read_series(self, y, X=None, sample_weight=None, washout=None) -> Problem:
+        """`_read` of one series, without the steps that are forecast at once."""
         form, long = representation_of(self.get_params()), is_long(y, X)
         table, span = read_rows(y, "y", long)
         self.y_schema_ = table.schema
@@ -314,19 +519,17 @@ class ESNForecaster(Forecasts, ESN):
         weights = read_weights(sample_weight, len(table.values))
         weights = None if weights is None else weights[:rows]
         problem = forecasting(
-            values, known[:rows], self.washout, self.y_scaler_, form, limits, present, weights
-        )
+            values, known[:rows], self.washout if washout is None else washout, self.y_scaler_,
+            form, limits, present, weights,
+        )  # fmt: skip
         self.last_ = np.array(problem.targets[-1])
-        steps, represented = self._steps_to_learn(problem, X is not None), form or form.seasons
+        represented = form or form.seasons
         self._have(
             output_range_=limits,
-            plan_=steps if steps > 1 else None,
             represented_=form.stored if represented else None,
             steps_=len(problem.levels) if represented else None,
             levels_=np.asarray(problem.levels[-form.lost :]) if form.lost else None,
         )
-        if steps > 1:
-            problem = in_steps(problem, steps)
         if long:
             return problem
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
@@ -336,6 +539,11 @@ class ESNForecaster(Forecasts, ESN):
             return replace(problem, notes=words)
         words += (f"After row {rows - 1} of y {ON_ITS_OWN}",)
         return replace(problem, notes=words, later=(table.values[rows:], known[rows:]))
+
+    def _in_steps(self, problem: Problem, steps: int) -> Problem:
+        """The problem with targets of so many steps."""
+        self._have(plan_=steps if steps > 1 else None)
+        return in_steps(problem, steps)
 
     def _problem(self, table: Table, X, first: int | None, washout: int | str) -> Problem:
         """The problem of another series, in the units that were learned.
@@ -487,3 +695,33 @@ class ESNForecaster(Forecasts, ESN):
             len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
         ):
             raise ValueError("range_ must be the lowest and the highest value of each output")
+
+
+def _forecast_each(
+    panel: Panel, views: Sequence[ESNForecaster], horizon: int, known: Sequence[Any], level
+) -> Any:
+    """Forecasts of several series, in the kind of their panel."""
+    each, words = [], []
+    for name, view, X in zip(panel.names, views, known, strict=True):
+        with in_words_of(name), collected() as said:
+            each.append(view.forecast(horizon, X, level))
+        words.append((name, said))
+    warn_of(in_series(words))
+    if panel.kind != "frame" or level is None:
+        return panel.write(each)
+    mean, lower, upper = zip(*each, strict=True)
+    ends = [{one: panel.write([e[one] for e in end]) for one in end[0]} for end in (lower, upper)]
+    return Forecast(panel.write(mean), *ends)
+
+
+def _rows_of(X: Any, rows: int, horizon: int) -> tuple[Any, Any]:
+    """Known inputs of the rows of a series, and those of as many steps after it as ``horizon``."""
+    if X is None:
+        return None, None
+    if len(X) != rows + horizon:
+        raise ValueError(
+            f"X has {len(X)} rows, expected {rows + horizon}: with y it has one for each of the "
+            f"{rows} values of y, then one for each of {horizon} that are forecast."
+        )
+    at = X.iloc if hasattr(X, "iloc") else X
+    return at[:rows], at[rows:]

@@ -11,7 +11,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from reprlib import repr as short
 from typing import Any
 
@@ -82,6 +82,34 @@ def encode(value: Any, name: str, members: dict[str, bytes]) -> Any:
 def encode_parts(parts: dict[str, Any], name: str, members: dict[str, bytes]) -> dict[str, Any]:
     """JSON for named values; ``name`` is of what they are parts of."""
     return {k: encode(v, f"{name}.{k}".lstrip("."), members) for k, v in parts.items()}
+
+
+def encode_each(
+    each: Sequence[dict[str, Any]], name: str, members: dict[str, bytes]
+) -> dict[str, Any]:
+    """JSON for named values of many things; arrays of one name become a member together.
+
+    Values that are the same for all are there once. An array that one of them has not has a shape
+    of -1.
+    """
+    held: list[dict[str, bytes]] = [{} for _ in each]
+    values = [encode_parts(one, "", own) for one, own in zip(each, held, strict=True)]
+    columns = {key: [one[key] for one in values] for key in values[0]}
+    arrays = {}
+    for member in dict.fromkeys(part for own in held for part in own):
+        found = [np.load(io.BytesIO(own[member])) if member in own else None for own in held]
+        axes = next(one.ndim for one in found if one is not None)
+        shapes = np.array([(-1,) * axes if one is None else one.shape for one in found])
+        flat = np.concatenate([one.ravel() for one in found if one is not None])
+        parts = {"shapes": shapes, "values": flat}
+        arrays[member] = encode_parts(parts, f"{name}.{member.removesuffix('.npy')}", members)
+    same = {key: column for key, column in columns.items() if all(v == column[0] for v in column)}
+    return {
+        "count": len(each),
+        "same": {key: column[0] for key, column in same.items()},
+        "each": {key: column for key, column in columns.items() if key not in same},
+        "arrays": arrays,
+    }
 
 
 def _encode_array(array: np.ndarray, name: str, members: dict[str, bytes]) -> dict[str, Any]:
@@ -221,6 +249,50 @@ def decode_parts(parts: Any, name: str, members: dict[str, Any]) -> dict[str, An
     if not isinstance(parts, dict):
         raise ValueError(f"{name} is {short(parts)}, expected named values")
     return {k: decode(v, f"{name}.{k}", members) for k, v in parts.items()}
+
+
+def decode_each(held: Any, name: str, members: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The named values of each of many things that JSON stands for, as `encode_each` wrote it."""
+    fine = isinstance(held, dict) and held.keys() == {"count", "same", "each", "arrays"}
+    require(fine, name, held, "a count, what is the same, what is not, and arrays")
+    count = held["count"]
+    fine = type(count) is int and 1 <= count <= MOST_VALUES
+    require(fine, f"{name}.count", count, "a number of series")
+    for part in ("same", "each", "arrays"):
+        require(isinstance(held[part], dict), f"{name}.{part}", held[part], "named values")
+    for key, column in held["each"].items():
+        fine = isinstance(column, list) and len(column) == count
+        require(fine, f"{name}.each.{key}", column, f"{count} values")
+    arrays = {
+        member: _taken_apart(decode_parts(parts, f"{name}.{member}", members), member, count)
+        for member, parts in held["arrays"].items()
+    }
+    for place in range(count):
+        own: dict[str, Any] = {}
+        for member, each in arrays.items():
+            if (array := each[place]) is not None:
+                file = io.BytesIO()
+                np.save(file, array, allow_pickle=False)
+                own[member] = file.getvalue()
+        values = held["same"] | {key: column[place] for key, column in held["each"].items()}
+        yield decode_parts(values, "", own)
+        require(not own, f"{name} {place}", sorted(own), "arrays that belong to a value")
+
+
+def _taken_apart(parts: dict[str, Any], name: str, count: int) -> list[np.ndarray | None]:
+    """The arrays of many things, of their shapes and of all values one after the other."""
+    check(name, parts, {"shapes": Stored("integers"), "values": Stored("values")})
+    shapes, values = parts["shapes"], parts["values"]
+    there = (shapes >= 0).all(axis=1)
+    sizes = np.where(there, np.where(there[:, None], shapes, 0).astype(float).prod(axis=1), 0.0)
+    fine = len(shapes) == count and ((shapes == -1).all(axis=1) | there).all()
+    fine = fine and shapes.max(initial=0) <= len(values) and sizes.sum() == len(values)
+    require(bool(fine), f"{name}.shapes", shapes, f"shapes of {count} arrays of {len(values)}")
+    flat = iter(np.split(values, np.cumsum(sizes[there]).astype(int)[:-1]))
+    return [
+        next(flat).reshape(shape) if own else None
+        for shape, own in zip(shapes.tolist(), there, strict=True)
+    ]
 
 
 # --- objects --------------------------------------------------------------------------------------

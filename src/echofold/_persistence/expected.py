@@ -49,6 +49,9 @@ NETWORK: dict[str, Stored] = {
 }
 RESIDUALS = Stored("floats", ("count", "horizon", "outputs"), optional=True, finite=False)
 AUTOMATIC = {"horizon": Stored("count"), "level": Stored("plain")}
+PANEL = {
+    "kind": Stored("word"), "names": Stored("titles"), "level": Stored("label", optional=True),
+}  # fmt: skip
 ENSEMBLE = {"residuals": RESIDUALS, "log_residuals": RESIDUALS, "runs": Stored("count")}
 
 
@@ -230,6 +233,11 @@ VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "matrix": ("a matrix of numbers", _is_matrix),
     "values": ("one axis of numbers", lambda value: _is_vector(value, "iuf", 1)),
     "indices": ("one axis of integers of 32 or 64 bits", lambda value: _is_vector(value, "i", 4)),
+    "integers": (
+        "a table of integers of 64 bits",
+        lambda v: isinstance(v, np.ndarray) and v.dtype == np.int64 and v.ndim == 2,
+    ),
+    "titles": ("names", lambda value: type(value) is tuple and all(map(_is_label, value))),
     "sizes": ("two sizes", lambda v: type(v) is tuple and len(v) == 2 and all(map(_is_count, v))),
     "contents": (
         "'numbers' or 'booleans' for each column",

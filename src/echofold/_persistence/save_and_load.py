@@ -19,19 +19,29 @@ from typing import Any, BinaryIO, TypeVar, overload
 
 from sklearn.utils.validation import check_is_fitted
 
+from echofold._data.panels import KINDS, Panel
 from echofold._machine.archives import MOST_MEMBERS, read_archive
 from echofold._machine.files import written_aside
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
 from echofold._models.forecaster import ESNForecaster
-from echofold._persistence.contents import decode, decode_parts, encode_parts, parse
+from echofold._persistence.contents import (
+    decode,
+    decode_each,
+    decode_parts,
+    encode_each,
+    encode_parts,
+    parse,
+)
 from echofold._persistence.expected import (
     AUTOMATIC,
     ENSEMBLE,
+    PANEL,
     PARAMETERS,
     check,
     check_fitted,
+    require,
 )
 from echofold._search.auto import AutoForecaster
 
@@ -116,7 +126,25 @@ def _content(estimator: Any, name: str, members: dict[str, bytes]) -> dict[str, 
             f"estimator must be one of {', '.join(ESTIMATORS)} or AutoForecaster, got "
             f"{type(estimator)!r}. For a search, save its best_estimator_."
         )
+    if hasattr(estimator, "series_"):
+        return {"class": called, **_several(estimator, members)}
     return {"class": called, **_described(estimator, name, members)}
+
+
+def _several(estimator: ESNForecaster, members: dict[str, bytes]) -> dict[str, Any]:
+    """The same of a forecaster of several series: its network, and what is of each series."""
+    network, panel = estimator._network, vars(estimator.panel_)
+    del network["reservoir_"]
+    views = [vars(view).items() for view in estimator.series_.values()]
+    own = [
+        {k: v for k, v in view if k.endswith("_") and k not in ("reservoir_", *network)}
+        for view in views
+    ]
+    return {
+        **_described(estimator, "", members),
+        "panel": encode_parts(panel, "panel", members),
+        "series": encode_each(own, "series", members),
+    }
 
 
 def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str, Any]:
@@ -125,7 +153,8 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     params = estimator.get_params(deep=False)
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
-    fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k != "reservoir_"}
+    apart = ("reservoir_", "panel_", "series_")
+    fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k not in apart}
     return {
         "params": encode_parts(params, name, members),
         "fitted": encode_parts(fitted, name, members),
@@ -233,13 +262,45 @@ def _restored(about: Any, members: dict[str, Any]) -> Any:
     held |= dict.fromkeys(ESTIMATORS, PARTS)
     if not isinstance(name, str) or name not in held:
         raise ValueError(f"class {short(name)}")
+    if name == ESNForecaster.__name__ and "series" in about:
+        held[name] = {*PARTS, "panel", "series"}
     if set(about) != {"class", *held[name]}:
         raise ValueError(
             f"{ABOUT} must hold class, {', '.join(sorted(held[name]))}, got {short(about)}"
         )
     if name == AutoForecaster.__name__:
         return _restore_automatic(about, members)
+    if "series" in about:
+        return _restore_several(about, members)
     return (_restore_ensemble if "members" in about else _restore_one)(name, about, members)
+
+
+def _restore_several(about: dict[str, Any], members: dict[str, Any]) -> ESNForecaster:
+    """The forecaster of several series that a file describes."""
+    params = decode_parts(about["params"], "params", members)
+    network = decode_parts(about["fitted"], "fitted", members)
+    panel = decode_parts(about["panel"], "panel", members)
+    check("panel", panel, PANEL)
+    several, names = Panel(**panel), panel["names"]
+    require(several.kind in KINDS, "panel.kind", several.kind, "a kind of several series")
+    by_number = several.kind in ("list", "tuple")
+    fine = len(names) == len(set(names)) and (not by_number or names == tuple(range(len(names))))
+    require(fine and len(names) > 0, "panel.names", names, "names of series, each once")
+    views: list[Any] = []
+    for own in decode_each(about["series"], "series", members):
+        views.append(_checked_one("ESNForecaster", params, {**own, **network}))
+        views[0]._check_alike(views[-1], "of the first series")
+    if len(views) != len(names):
+        raise ValueError(f"{len(views)} series have {len(names)} names")
+    estimator = ESNForecaster(**params)
+    estimator.reservoir_ = views[0].reservoir_
+    shared = {"seed_", "condition_", "readout_", *estimator.reservoir_.stored}
+    if set(network) != shared:
+        raise ValueError(f"the network is {short(sorted(network))}, expected {sorted(shared)}")
+    estimator.panel_, estimator.series_ = several, dict(zip(names, views, strict=True))
+    for attribute, value in network.items():
+        setattr(estimator, attribute, value)
+    return estimator
 
 
 def _restore_automatic(about: dict[str, Any], members: dict[str, Any]) -> AutoForecaster:
@@ -283,6 +344,11 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> E
     """An estimator by its parameters and fitted values."""
     params = decode_parts(about["params"], "params", members)
     fitted = decode_parts(about["fitted"], "fitted", members)
+    return _checked_one(name, params, fitted)
+
+
+def _checked_one(name: str, params: dict[str, Any], fitted: dict[str, Any]) -> ESN:
+    """An estimator of parameters and fitted values that are checked here."""
     cls = _class(name)
     check("parameters", params, {name: PARAMETERS[name] for name in cls._get_param_names()})
     kind = cls._check_values(params)

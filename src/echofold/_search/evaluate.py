@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import (
     check_count,
@@ -18,7 +17,7 @@ from echofold._data.arguments import (
     is_network,
 )
 from echofold._data.lazy import is_long
-from echofold._data.problem import Problem, Task, in_steps
+from echofold._data.problem import Problem, Task, check_steps, in_steps
 from echofold._data.rows import Intervals, Runs
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows
@@ -202,6 +201,11 @@ def _default_horizon(search, data, fit_params, rows: int) -> int:
     """The length of the longest validation set of the first scheme, a tenth of the rows at most."""
     more = {name: value for name, value in fit_params.items() if name != "groups"}
     problem, groups = clone(search.estimator)._read(*data, **more), fit_params.get("groups")
+    if problem.names:
+        raise ValueError(
+            "evaluate is for one series, and these are several in one model. Use cross_validate "
+            "with a scheme such as Accumulative, which splits each by its time."
+        )
     schemes = resolve_schemes(search.cv, problem, groups, check_metrics(search.metric))
     return int(min(next(iter(schemes.values())).sizes.max(), max(1, rows // 10)))
 
@@ -429,7 +433,7 @@ def backtest(
         ]
         if refit:
             problems = [
-                in_steps(problem, one._steps_at_once)
+                check_steps(in_steps(problem, one._steps_at_once))
                 for problem, one in zip(problems, members, strict=True)
             ]
         # To train on, or to warm up
@@ -455,7 +459,7 @@ def _check_model(members: list, y: Any, washout: Any) -> None:
                 f"model={one!r}: expected a fitted ESNForecaster, an ensemble of them, or an "
                 "ESNSearchCV of one."
             )
-        check_is_fitted(one, "readout_")
+        one._reservoirs()  # raises before `fit`, and for several series
     if is_long(y):
         raise ValueError(
             "y is so long that it would be read in blocks; give backtest a part of it, as an array."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from echofold._models.ensemble import ForecastEnsemble
 from echofold._search.runner import Reader
 from echofold._search.selection import FINALS, Winner, comparable, mean_ridge, ranked, select
 from echofold._validation.record import Validated
-from echofold._validation.score import finish_sums, score_outputs, score_residuals
+from echofold._validation.score import finish_runs, score_outputs, score_residuals
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
 from echofold.metrics._metric import Metric, costs_of, resolve
@@ -74,6 +74,10 @@ class Winners:
         """What the winner's splits say about the rows that they were not trained on."""
         source, splits, readouts = self._validated_winner(scheme)
         problem, truth, outputs = source.problem, readouts.truth, readouts.outputs
+        if problem.each:
+            raise ValueError(
+                f"this is shown of one series, and the search has {len(problem.each)} in one model."
+            )
         whole = not problem.lazy and not problem.task.fed_back
         rows = splits.valid_rows if whole else _kept(problem, splits).rows
         if outputs is None:
@@ -135,9 +139,12 @@ class Winners:
         condition = float(self.results[scheme].condition.values[winner.draw, winner.candidate])
         model._install(source, readout, model.random_state, condition)
         if readouts.residuals is not None:
-            model.residuals_, model.runs_ = readouts.residuals, readouts.apart
-            if problem.form.multiplicative:
-                model.log_residuals_ = log_errors(readouts.truth, readouts.residuals)
+            views = list(getattr(model, "series_", {0: model}).values())
+            for view, which, apart in readouts.of_series:
+                truth, errors = readouts.truth[which], readouts.residuals[which]
+                views[view].residuals_, views[view].runs_ = errors, apart
+                if problem.form.multiplicative:
+                    views[view].log_residuals_ = log_errors(truth, errors)
         return model, readouts
 
     def _validated_winner(self, scheme: str) -> tuple[States, RowSplits, SplitReadouts]:
@@ -175,7 +182,7 @@ class Winners:
             if len(self._validated) == REMEMBERED:
                 self._validated.popitem()  # the last, as members of an ensemble are many
             aligned, schemes = self.reader.problem(self.candidates[winner.candidate])
-            if aligned.skipped > source.problem.skipped:  # another's, for equal rows
+            if np.any(aligned.skipped > source.problem.skipped):  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
             splits, penalised = schemes[scheme], bool(model.penalize_bias)
             if self.ridge_per == "output":
@@ -203,7 +210,9 @@ class SplitReadouts:
     to the splits; ``residuals (runs, steps, outputs)``, in original units, are those of closed-loop
     validation (None for other tasks), NaN past the end of a shorter run and where there is no
     value, as is the ``truth``; ``outputs`` are what they belong to. Of a series longer than memory
-    all are those of the first steps of every run. ``apart`` is how many runs do not overlap.
+    all are those of the first steps of every run. ``apart`` is how many runs do not overlap;
+    ``of_series`` has, for each series, its number, which runs are its own, and how many of these do
+    not overlap.
     """
 
     W: np.ndarray
@@ -214,6 +223,7 @@ class SplitReadouts:
     outputs: Any = None
     truth: Any = None
     apart: int = 1
+    of_series: Sequence[tuple[int, Any, int]] = ()
 
 
 def readouts_by_ridge(
@@ -249,17 +259,25 @@ def validate_winner(
     if runs is splits.runs:
         errors = score_outputs(scored, splits, found, [rmse])["rmse"][:, 0]
     else:  # all steps count, but not all are kept
-        sums = {"squared": splits.runs.added(closed_loop_sums(source, *begun, splits.runs)[0])}
-        errors = finish_sums(scored, splits, sums, [rmse])["rmse"][:, 0]
+        sums = {"squared": closed_loop_sums(source, *begun, splits.runs)[0]}
+        errors = finish_runs(scored, splits, sums, [rmse])["rmse"][:, 0]
     rows = runs.rows
     targets, truth = _targets(problem, rows)
     with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
-        residuals = (targets - found[:, :, 0]) * scored.unit
+        units = scored.unit_at(np.minimum(rows, problem.rows - 1))
+        residuals = (targets - found[:, :, 0]) * units
         outputs = truth - residuals
     residuals[~problem.is_scored(rows)] = truth[~problem.is_scored(rows)] = np.nan
+    apart, of_series = _apart(splits.runs), []
+    if problem.each:
+        which = problem.series_of(splits.runs.first)
+        of_series = [
+            (one.series, which == one.series, _apart(one.splits.runs)) for one in splits.of_series
+        ]
     return SplitReadouts(
-        W, errors, ridge, train_rows, residuals, outputs, truth, _apart(splits.runs)
-    )
+        W, errors, ridge, train_rows, residuals, outputs, truth, apart,
+        of_series or [(0, slice(None), apart)],
+    )  # fmt: skip
 
 
 def output_ridges(
@@ -356,8 +374,9 @@ def _kept(problem: Problem, splits: RowSplits) -> Runs:
 
 def _targets(problem: Problem, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Targets of ``rows (splits, steps)`` scaled, and in original units with NaN past the end."""
-    scaled = problem.scored.targets[np.minimum(rows, problem.rows - 1)]
-    truth = problem.scored.original(scaled)
+    at = np.minimum(rows, problem.rows - 1)
+    scaled = problem.scored.targets[at]
+    truth = problem.scored.original(scaled, at)
     truth[rows >= problem.rows] = np.nan
     return scaled, truth
 

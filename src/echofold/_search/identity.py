@@ -84,6 +84,7 @@ def data_of(problem: Problem) -> str:
         problem.targets, problem.inputs, problem.washout, problem.weights,
         *problem.segments.apart, problem.unit, problem.offset, np.array(repr(problem.form)),
         problem.levels, problem.present, *(problem.later or ()),
+        *(np.array(data_of(one)) for one in problem.each),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from echofold._engine.lockstep import Sum, paused
 from echofold._engine.states import States
 from echofold._machine.device import engine
 from echofold._validation.record import Validated
-from echofold._validation.score import finish_sums, needs_of, summed
+from echofold._validation.score import finish_runs, needs_of, summed
 from echofold._validation.settings import Settings
 from echofold.metrics._metric import Metric
 
@@ -53,8 +53,8 @@ class _Part:
     def scores(self, metrics: list[Metric]) -> dict[str, np.ndarray]:
         """Scores ``(candidates, splits, ridge)`` from the errors so far."""
         splits = self.one.splits
-        sums = {needs_of(metrics)[0]: splits.runs.added(self.columns.error.reshape(self.shape))}
-        return finish_sums(self.source.problem.scored, splits, sums, metrics)
+        sums = {needs_of(metrics)[0]: self.columns.error.reshape(self.shape)}
+        return finish_runs(self.source.problem.scored, splits, sums, metrics)
 
 
 def close_and_prune(

@@ -48,17 +48,23 @@ class Reader:
 
     def __post_init__(self, spaces: list[dict[str, Any]]) -> None:
         self._own = self.estimator.get_params(deep=False)
-        self._aligned: dict[str, int] = {}
+        self._aligned: dict[str, Any] = {}
+        self._washouts: list[int] | None = None
         self._problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = {}
         names = [name for name in self.estimator._skips_rows if name in self._own]
         values = product(*(values_of(name, spaces, self._own[name]) for name in names))
         openings = [dict(zip(names, one, strict=True)) for one in values]
         if len(openings) > 1:
-            self._aligned = {"washout": max(self._read(one).skipped for one in openings)}
+            skipped = np.max([self._read(one).skipped for one in openings], axis=0)
+            if np.ndim(skipped):  # of several series, each by itself
+                self._washouts = skipped.tolist()
+            else:
+                self._aligned = {"washout": int(skipped)}
 
     def _read(self, shaping: dict[str, Any]) -> Problem:
         """The problem that data become with some parameters."""
         reader = clone(self.estimator).set_params(**shaping)
+        reader._washouts = self._washouts
         return reader._read(*self.data, **self.fit_params)
 
     def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
@@ -156,6 +162,8 @@ class Runner:
         width, together = WIDEST, self.together
         work = problem, schemes, group[0][1], len(group) * len(self.seeds), settings
         device = self._device(params["device"], work)
+        if problem.each and is_accelerator(device):  # see `StatesOfSeries`
+            device = "cpu"
         if is_accelerator(device):
             together = True
             width = max(1, NETWORKS // len(self.seeds))

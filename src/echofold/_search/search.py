@@ -309,7 +309,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 f"draw={draw!r}: prune=True dropped candidates by their mean over draws, so the "
                 "best one of a single draw may be missing. Use select='draw' or prune=False."
             )
-        check_ensemble(self, final, draw)
+        panel = bool(self._reader.problem({})[0].names)
+        check_ensemble(self, final, draw, panel)
         per = self.ridge_per if ridge_per is None else ridge_per
         check_one_of("ridge_per", per, RIDGE_PER)
         if per != self.ridge_per and "output" in (per, self.ridge_per):
@@ -350,10 +351,11 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     @overload
     def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
 
-    def forecast(self, horizon, X=None, level=None):
-        """Forecast with ``best_estimator_``."""
+    def forecast(self, horizon, X=None, level=None, y=None):
+        """Forecast with ``best_estimator_``, of which an ensemble takes no ``y``."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.forecast(horizon, X=X, level=level)
+        other = {} if y is None else {"y": y}
+        return self.best_estimator_.forecast(horizon, X=X, level=level, **other)
 
     def predict(self, X: Any, **options: Any) -> np.ndarray:
         """Predict with ``best_estimator_``."""
@@ -423,7 +425,7 @@ def check_arguments(search: Any, space: Any) -> tuple[list[dict[str, Any]], Sett
     return spaces, settings
 
 
-def check_ensemble(search: Any, final: str, draw: int | None = None) -> None:
+def check_ensemble(search: Any, final: str, draw: int | None = None, panel: bool = False) -> None:
     """Raise for a final model of several members where there are no forecasts, or not in all draws.
 
     With ``draw`` members are of that one alone.
@@ -436,6 +438,11 @@ def check_ensemble(search: Any, final: str, draw: int | None = None) -> None:
             f"final={final!r} combines forecasts, and needs a search of an ESNForecaster. Use "
             f"{', '.join(others[:-1])} or {others[-1]}."
         )
+    if panel:
+        raise ValueError(
+            f"final={final!r} combines forecasts of one series, and y is several. Use 'retrain', "
+            "'average', 'best' or 'weighted'."
+        )
     if draw is None and search.prune and search.select == "draw" and search.n_draws > 1:
         raise ValueError(
             f"final={final!r} combines all draws of its members, but with select='draw' prune=True "
@@ -446,7 +453,7 @@ def check_ensemble(search: Any, final: str, draw: int | None = None) -> None:
 
 def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
     """Check what ensembles, pruning and halving can do with this task."""
-    check_ensemble(search, search.final)
+    check_ensemble(search, search.final, panel=bool(problem.names))
     if search.ridge_per == "output" and problem.task.fed_back:
         raise ValueError(
             "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "

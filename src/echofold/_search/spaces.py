@@ -8,6 +8,7 @@ from typing import Any
 from echofold._data.arguments import given_params
 from echofold._data.dates import timeline
 from echofold._data.lazy import is_long
+from echofold._data.panels import is_panel, panel_of
 from echofold._data.season import calendar_seasons, detected_season, seen_seasons
 from echofold._data.tables import Table, read
 
@@ -100,13 +101,17 @@ def automatic_space(estimator: Any, data: tuple, named: dict[str, Any]) -> list[
     spaces = [OPEN]
     if estimator._task.fed_back:
         y = data[0] if data else named["y"]
+        every = panel_of(y, "y")[1] if is_panel(y) else [y]
+        y = max(every, key=len) if is_panel(y) else y  # whose seasons stand for all
         forms, rows = Forms((), positive=False), LONG
         if not is_long(y):
             table = read(y, "y", missing=True)
             told, rows = told_seasons(table), len(table.values)
             if told is None:
                 told = (detected_season(table.values[:, 0]) or 1,)
-            positive = not (table.values <= 0).any()
+            tables = [read(one, "y", missing=True).values for one in every]
+            rows = min(map(len, tables))
+            positive = not any((values <= 0).any() for values in tables)
             forms = Forms(seen_seasons(told, rows), positive, log=False if rows >= LONG else None)
         grid = GRIDS["medium"] | {"ridge": RIDGE}
         spaces = [

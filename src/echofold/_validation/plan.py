@@ -109,15 +109,19 @@ def work_of(
     eager = is_eager_kind(kind)
     work = [Work(segments.longest, networks * segments.count, units, eager=eager)]
     for name, size in sizes_of(problem, schemes, m, settings).items():
-        steps = int(schemes[name].sizes.max()) if size.closed else 0
+        runs = schemes[name].runs
+        steps, count = (runs.longest, len(runs)) if size.closed else (0, size.k)
         algebra = networks * min(choose(size, "auto").costs.values())
-        work.append(Work(steps, networks * size.k * size.ridges, units, algebra, eager))
+        work.append(Work(steps, networks * count * size.ridges, units, algebra, eager))
     return work
 
 
 def suits_device(source: States, settings: Settings) -> bool:
     """Whether a validation is done on the device from end to end, all states being kept there."""
-    if not is_accelerator(source.device) or settings.algorithm == "naive" or source.problem.lazy:
+    problem = source.problem
+    if not is_accelerator(source.device) or settings.algorithm == "naive":
+        return False
+    if problem.lazy or problem.each:
         return False
     return settings.memory not in STREAMED and bytes_on_device(source) < memory_of(source.device)
 
@@ -159,7 +163,12 @@ def _mode(source: States | GivenStates, schemes: dict[str, RowSplits], settings:
     problem, m, each = source.problem, source.columns, 8 * source.candidates
     bounds = min(sum(2 + 4 * len(splits.valid) for splits in schemes.values()), problem.rows)
     fold = max(int((splits.n - splits.train_sizes).max()) for splits in schemes.values())
-    return choose_mode(
+    if problem.each and settings.memory in ("fold", "frugal"):
+        raise ValueError(
+            f"memory={settings.memory!r} is for one series, and these are {len(problem.each)}. "
+            "Use memory=None, 'states' or 'pieces'."
+        )
+    mode = choose_mode(
         settings.memory,
         states=each * problem.rows * m,
         pieces=each * bounds * (1 + m + problem.targets.shape[1]) ** 2 * 3,
@@ -168,6 +177,7 @@ def _mode(source: States | GivenStates, schemes: dict[str, RowSplits], settings:
         workers=settings.workers,
         lazy=problem.lazy,
     )
+    return "pieces" if problem.each and mode != "states" else mode
 
 
 def choose_mode(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from echofold._data.problem import Problem
+from echofold._data.problem import Problem, in_words_of
 from echofold._engine.lockstep import Sum
-from echofold._folds.splits import RowSplits
+from echofold._folds.splits import OfSeries, RowSplits
 from echofold._machine.arrays import namespace
 from echofold._machine.programs import program
 from echofold.metrics._horizon import Horizon
@@ -32,10 +32,15 @@ def summed(problem: Problem, metrics: list[Metric], of: str | None = None) -> Su
 
 
 def _tolerance(problem: Problem, metrics: list[Metric]) -> np.ndarray | None:
-    """Errors of outputs, in original units, beyond which a run is lost; None if none can be."""
+    """Errors of outputs, in original units, beyond which a run is lost; None if none can be.
+
+    ``(outputs,)``, or ``(series, outputs)`` of several.
+    """
     horizons = [one.function for one in metrics if isinstance(one.function, Horizon)]
     if not horizons:
         return None
+    if problem.each:
+        return np.stack([cast(Any, _tolerance(one, metrics)) for one in problem.each])
     return horizons[0].tolerance(spread_in_blocks(values_in_blocks(problem)))
 
 
@@ -49,6 +54,11 @@ def values_in_blocks(problem: Problem) -> Iterator[np.ndarray]:
 
 def check_values_of(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> None:
     """Raise for a series that never changes, or zeros, which a metric cannot divide by."""
+    if problem.each:
+        for one in splits.of_series:
+            with in_words_of(problem.names[one.series]):
+                check_values_of(problem.each[one.series], one.splits, metrics)
+        return
     for metric in metrics:
         if isinstance(metric.function, Scaled):
             metric.function.scale(values_in_blocks(problem.scored))
@@ -184,8 +194,48 @@ def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
     return problem.task.fed_back and (several or problem.brought_back)
 
 
+def mean_over_series(
+    problem: Problem, splits: RowSplits, score: Callable[[Problem, OfSeries], dict]
+) -> dict:
+    """Scores ``(…, splits, ridge)`` of several series: means of those that each has by itself.
+
+    ``score`` gives scores of one ``(…, its splits, ridge)``.
+    """
+    total: dict[str, np.ndarray] = {}
+    count = np.zeros((len(splits), 1))
+    for one in splits.of_series:
+        count[one.places] += 1
+        with in_words_of(problem.names[one.series]):
+            found = score(problem.each[one.series], one)
+        for name, scores in found.items():
+            if name not in total:
+                total[name] = np.zeros((*scores.shape[:-2], len(splits), scores.shape[-1]))
+            total[name][..., one.places, :] += scores
+    return {name: scores / count for name, scores in total.items()}
+
+
 def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics) -> dict:
     """Scores ``(…, splits, ridge)`` of every metric, as `error_sums` takes them."""
+    if problem.each:
+        parts = [np.flatnonzero(rows < problem.rows) for rows in at]
+        edges = [
+            np.searchsorted(rows[real], problem.bounds)
+            for rows, real in zip(at, parts, strict=True)
+        ]
+
+        def own(each: Problem, one: OfSeries) -> dict:
+            """Scores of one series, whose rows are the places ``part`` of every split."""
+            ends = [edges[split][one.series : one.series + 2] for split in one.places]
+            own_rows = np.full((len(ends), max(int(b - a) for a, b in ends)), each.rows)
+            place = np.zeros_like(own_rows)
+            for row, (split, (a, b)) in enumerate(zip(one.places, ends, strict=True)):
+                place[row, : b - a] = parts[split][a:b]
+                rows = at[split][parts[split][a:b]]
+                own_rows[row, : b - a] = rows - problem.bounds[one.series]
+            chosen = residuals[..., one.places[:, None], place, :, :]
+            return score_residuals(each, one.splits, own_rows, chosen, metrics)
+
+        return mean_over_series(problem, splits, own)
     sums = error_sums(problem, at, residuals, metrics)
     scores = finish_sums(problem, splits, sums, metrics)
     for metric in metrics:
@@ -197,6 +247,14 @@ def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics)
 def score_outputs(problem: Problem, splits: RowSplits, outputs, metrics) -> dict:
     """The same of ``outputs (runs, steps, ridge, outputs)`` of closed loops, in scaled units."""
     runs = splits.runs
+    if problem.each:
+        which = problem.series_of(runs.first)
+
+        def own(each: Problem, one: OfSeries) -> dict:
+            mine = outputs[which == one.series, : one.splits.runs.longest]
+            return score_outputs(each, one.splits, mine, metrics)
+
+        return mean_over_series(problem, splits, own)
     with np.errstate(over="ignore", invalid="ignore"):
         residuals = problem.targets[np.minimum(runs.rows, problem.rows - 1)][:, :, None] - outputs
     if runs.single:
@@ -205,6 +263,23 @@ def score_outputs(problem: Problem, splits: RowSplits, outputs, metrics) -> dict
     of_splits = np.zeros((*at.shape, *residuals.shape[2:]))
     of_splits[at < problem.rows] = residuals[runs.rows < problem.rows]
     return score_residuals(problem, splits, at, of_splits, metrics)
+
+
+def finish_runs(problem: Problem, splits: RowSplits, sums, metrics) -> dict:
+    """`finish_sums` of those of runs ``(…, runs, ridge)``, which add up for each split.
+
+    Of several series each is scored by itself.
+    """
+    if not problem.each:
+        added = {kind: splits.runs.added(total) for kind, total in sums.items()}
+        return finish_sums(problem, splits, added, metrics)
+    which = problem.series_of(splits.runs.first)
+
+    def own(each: Problem, one: OfSeries) -> dict:
+        mine = {kind: total[..., which == one.series, :] for kind, total in sums.items()}
+        return finish_runs(each, one.splits, mine, metrics)
+
+    return mean_over_series(problem, splits, own)
 
 
 def finish_sums(problem: Problem, splits: RowSplits, sums, metrics, lean: bool = False) -> dict:

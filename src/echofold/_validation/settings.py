@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from echofold._data.lazy import AT_ONCE
-from echofold._data.problem import Problem, Task
+from echofold._data.problem import Problem, Task, in_words_of
 from echofold._data.rows import Intervals
-from echofold._folds.splits import RowSplits, resolve_cv
+from echofold._folds.splits import RowSplits, resolve_cv, split_series
 from echofold._validation.score import check_values_of
 from echofold.metrics._metric import OF_VALUES, TOGETHER, Metric, resolve
 from echofold.schemes._scheme import Scheme
@@ -65,7 +65,10 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
             )
     schemes = {}
     for name, one in named.items():
-        splits = resolve_cv(one, problem.rows, groups=groups, labels=problem.labels)
+        if problem.each:
+            splits = split_series(one, problem.segments.rows.tolist(), groups=groups)
+        else:
+            splits = resolve_cv(one, problem.rows, groups=groups, labels=problem.labels)
         splits = splits.with_values(problem.present)
         schemes[str(name)] = splits if problem.steps == 1 else splits.in_steps(problem.steps)
         _check_values(problem, schemes[str(name)])
@@ -74,7 +77,17 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
 
 
 def _groups(groups, problem: Problem) -> np.ndarray:
-    """Groups of the rows that are split; a pair of a forecast takes its target's."""
+    """Groups of the rows that are split; a pair of a forecast takes its target's.
+
+    Those of several series follow each other.
+    """
+    if problem.each:
+        ends = np.cumsum([one.data_rows for one in problem.each])[:-1]
+        several = isinstance(groups, list | tuple | dict) and len(groups) == len(problem.each)
+        parts = list(groups.values() if isinstance(groups, dict) else groups) if several else []
+        parts = parts or np.split(np.asarray(groups), ends)
+        pairs = zip(parts, problem.each, problem.names, strict=True)
+        return np.concatenate([_groups_of(name, one, each) for one, each, name in pairs])
     groups = np.asarray(groups)
     if groups.shape != (problem.data_rows,):
         raise ValueError(
@@ -83,6 +96,12 @@ def _groups(groups, problem: Problem) -> np.ndarray:
         )
     first = problem.first_target
     return groups[first : first + problem.rows]
+
+
+def _groups_of(name: Any, groups, problem: Problem) -> np.ndarray:
+    """`_groups` of one of several series."""
+    with in_words_of(name):
+        return _groups(groups, problem)
 
 
 def check_labels(metrics: list[Metric], task: Task) -> None:
@@ -97,7 +116,10 @@ def check_labels(metrics: list[Metric], task: Task) -> None:
 
 def check_one_run(splits: RowSplits) -> None:
     """Raise for validation sets of a forecaster that are not one stretch of time."""
-    if not splits.runs.single:
+    one_each = splits.runs.single
+    if splits.bounds is not None:
+        one_each = all(one.splits.runs.single for one in splits.of_series)
+    if not one_each:
         raise ValueError(
             f"cv={splits.name} has validation sets that are not one interval each; a forecast runs "
             "over one. Use a scheme such as KFold, Accumulative or WalkForward."
@@ -113,7 +135,9 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
         _check_lazy(splits, metrics, problem.task.fed_back)
     check_labels(metrics, problem.task)
     for metric in metrics:
-        if metric.needs == "lost" and not (splits.intervals and not problem.task.labels):
+        each = [one.splits for one in splits.of_series] if problem.each else [splits]
+        intervals = all(one.intervals for one in each)
+        if metric.needs == "lost" and not (intervals and not problem.task.labels):
             raise ValueError(
                 f"metric={metric.function!r} is the time until an error is too large, and needs "
                 f"validation rows that follow each other in time; cv={splits.name} has others. Use "
@@ -165,6 +189,13 @@ def describe_data(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:
     for splits in schemes.values():
         if problem.labels is not None:
             notes += _describe_unseen(problem, splits)
+        if splits.short:
+            some = ", ".join(repr(problem.names[place]) for place in splits.short[:5])
+            notes.append(
+                f"{len(splits.short)} of {len(problem.each)} series ({some}"
+                f"{', …' if len(splits.short) > 5 else ''}) are too short for cv={splits.name}: "
+                "they are trained on in every split, and not validated."
+            )
         if splits.empty:
             notes.append(
                 f"{splits.empty} of {splits.empty + len(splits)} splits of cv={splits.name} are "

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from echofold._data.problem import Problem
+from echofold._data.problem import Problem, in_words_of
 from echofold._data.rows import Intervals, inside
 from echofold._engine.states import States
-from echofold._folds.algorithms import pilot_rows
+from echofold._folds.algorithms import pilot_rows, predict
 from echofold._folds.moments import (
     Whitening,
     add_pieces,
@@ -52,6 +53,7 @@ def from_pieces(
     shift = problem.targets.mean(axis=0)
     summed = accumulate(source, pieces, shift)
     quadratic = needs_of(settings.metrics) == ("squared",) and problem.output_range is None
+    quadratic = quadratic and not problem.each
     explicit = []
     for one in validated.values():
         train = one.splits.distinct.train
@@ -163,6 +165,8 @@ def _one_pass(
 def predict_again(source: States, explicit: Sequence[Validated], settings: Settings) -> None:
     """A second pass that predicts every validation row, for errors that moments cannot give."""
     problem = source.problem
+    if problem.each:
+        return _predict_series(source, explicit, settings)
     added = [metric for metric in settings.metrics if metric.needs not in TOGETHER]
     whole = [metric for metric in settings.metrics if metric.needs in TOGETHER]
     totals = [{kind: np.zeros(one.W.shape[:3]) for kind in needs_of(added)} for one in explicit]
@@ -191,6 +195,34 @@ def predict_again(source: States, explicit: Sequence[Validated], settings: Setti
             rows = one.splits.valid_rows
             each = [score_residuals(problem, one.splits, rows, e, whole) for e in residuals]
             one.scores |= {name: np.stack([scores[name] for scores in each]) for name in each[0]}
+
+
+def _predict_series(source: States, explicit: Sequence[Validated], settings: Settings) -> None:
+    """The same of several series, each scored when it passes: blocks of these hold them whole."""
+    problem, bounds = source.problem, source.problem.bounds
+    parts = [{part.series: part for part in one.splits.of_series} for one in explicit]
+    counts = [np.zeros((len(one.splits), 1)) for one in explicit]
+    for first, block in source.blocks():
+        begin, end = np.searchsorted(bounds, [first, first + len(block[0])])
+        for series, (one, own, count) in product(
+            range(begin, end), zip(explicit, parts, counts, strict=True)
+        ):
+            if series not in own:
+                continue
+            part, rows = own[series], slice(bounds[series], bounds[series + 1])
+            count[part.places] += 1
+            Y, each, at = problem.targets[rows], problem.each[series], part.splits.valid_rows
+            for candidate, X in enumerate(block):
+                X = X[rows.start - first : rows.stop - first]
+                residuals = predict(X, Y, at, one.W[candidate, part.places])
+                with in_words_of(problem.names[series]):
+                    found = score_residuals(each, part.splits, at, residuals, settings.metrics)
+                for name, scores in found.items():
+                    if name not in one.scores:
+                        one.scores[name] = np.zeros(one.W.shape[:3])
+                    one.scores[name][candidate, part.places] += scores
+    for one, count in zip(explicit, counts, strict=True):
+        one.scores = {name: scores / count for name, scores in one.scores.items()}
 
 
 def _add_errors(sums, at: tuple, problem: Problem, rows: np.ndarray, X, W, metrics) -> np.ndarray:

@@ -32,7 +32,7 @@ from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
 from echofold._validation.plan import Plan, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
-from echofold._validation.score import finish_sums, needs_of, score_outputs, score_residuals, summed
+from echofold._validation.score import finish_runs, needs_of, score_outputs, score_residuals, summed
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import fold_by_fold, from_pieces
 from echofold.metrics._metric import GROWING
@@ -220,7 +220,7 @@ def _run_loops(source: States, looped: Sequence[Validated], settings: Settings) 
     for one in looped:
         if set(needs) <= set(GROWING) and (len(needs) == 1 or problem.lazy):
             sums = _sums(source, one, settings, needs, before)
-            one.scores = finish_sums(problem.scored, one.splits, sums, settings.metrics)
+            one.scores = finish_runs(problem.scored, one.splits, sums, settings.metrics)
         else:
             outputs = closed_loop_outputs(source, one.W, one.starts, one.splits.runs)
             each = [score_outputs(problem.scored, one.splits, o, settings.metrics) for o in outputs]
@@ -229,7 +229,7 @@ def _run_loops(source: States, looped: Sequence[Validated], settings: Settings) 
 
 
 def _sums(source: States, one: Validated, settings: Settings, needs, before) -> dict[str, Any]:
-    """Sums of errors ``(candidates, splits, ridge)`` of every kind; new ones go into ``before``."""
+    """Sums of errors ``(candidates, runs, ridge)`` of every kind; new ones go into ``before``."""
     splits = one.splits
     names = list(zip(splits.train, splits.valid, strict=True))
     new = [place for place, name in enumerate(names) if name not in before]
@@ -240,7 +240,8 @@ def _sums(source: States, one: Validated, settings: Settings, needs, before) -> 
             W, starts = W[:, new], starts[:, np.isin(splits.runs.split, new)]
         for kind in needs:
             sum_ = summed(source.problem, settings.metrics, kind)
-            total = part.runs.added(closed_loop_sums(source, W, starts, part.runs, sum_))
-            for at, place in enumerate(new):
-                before.setdefault(names[place], {})[kind] = total[:, at]
-    return {kind: np.stack([before[name][kind] for name in names], axis=1) for kind in needs}
+            total = closed_loop_sums(source, W, starts, part.runs, sum_)
+            ends = np.searchsorted(part.runs.split, np.arange(1, len(new)))
+            for place, of_split in zip(new, np.split(total, ends, axis=1), strict=True):
+                before.setdefault(names[place], {})[kind] = of_split
+    return {kind: np.concatenate([before[name][kind] for name in names], axis=1) for kind in needs}

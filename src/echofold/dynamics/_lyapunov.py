@@ -52,9 +52,8 @@ def loop_of(r: Reservoirs, readout: np.ndarray, unit=1.0, inverse=None, before=N
     """The loop of a ``readout (1 + features, outputs)``; options as `generate` takes them."""
     outputs = readout.shape[1]
     nothing = np.zeros(1, dtype=int)
-    course = Course(
-        np.zeros((1, 0)), np.zeros((1, outputs)), nothing, nothing, np.ones(outputs) * unit, inverse
-    )
+    units = (np.ones(outputs) * unit)[:, None]
+    course = Course(np.zeros((1, 0)), np.zeros((1, outputs)), nothing, nothing, units, inverse)
     past = np.zeros((0, outputs, 1)) if before is None else before
     return Loop(r, readout[:, :, None], course, past)
 
@@ -238,7 +237,7 @@ def _autonomous(model: Any) -> ESNForecaster:
             f"model={model!r}: expected a fitted ESNForecaster, or a fitted ESNSearchCV of one. "
             "Only these run on their own output."
         )
-    check_is_fitted(model, "readout_")
+    model._reservoirs()  # raises before `fit`, and for several series
     form = model._representation()
     for given, name in ((model.X_schema_ is not None, "X"), (bool(form.seasons), "season")):
         if given:

@@ -11,6 +11,7 @@ from echofold.schemes._scheme import (
     Accumulative,
     KFold,
     LeaveOneOut,
+    LeaveSeriesOut,
     Recycle,
     Scheme,
     SingleSplit,
@@ -19,7 +20,8 @@ from echofold.schemes._scheme import (
 )
 
 __all__ = [
-    "Accumulative", "KFold", "LeaveOneOut", "Recycle", "SingleSplit", "Split", "WalkForward",
+    "Accumulative", "KFold", "LeaveOneOut", "LeaveSeriesOut", "Recycle", "SingleSplit", "Split",
+    "WalkForward",
 ]  # fmt: skip
 
 BY_NAME: dict[str, type[Scheme]] = {

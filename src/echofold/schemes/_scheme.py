@@ -514,6 +514,57 @@ class LeaveOneOut(Scheme):
 
 
 @dataclass(frozen=True, repr=False)
+class LeaveSeriesOut(Scheme):
+    """Cross-validation over several series: whole series are left out, and validated on.
+
+    For a model of several series that is to forecast others (`ESNForecaster.fit` of a list, a dict
+    or a frame with a two-level index). Series that stand beside each other are left out together.
+
+    Parameters
+    ----------
+    k : int, optional
+        Number of groups of series, each of which is left out once; by default each series alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from echofold import ESNForecaster, LeaveSeriesOut, cross_validate
+    >>> panel = [np.sin(np.arange(60) / (5 + i)) for i in range(4)]
+    >>> model = ESNForecaster(20, steps=5, random_state=0)
+    >>> cross_validate(model, panel, cv=LeaveSeriesOut(2)).sizes["split"]
+    2
+    """
+
+    called = "leave-series-out"
+    k: int | None = None
+    valid, step = 1, 1
+    _fewest = 2
+
+    def _sets_of_series(self, series: int) -> list[tuple[list[int], list[int]]]:
+        """Numbers of the series that each split trains on and is validated on."""
+        k = series if self.k is None else self.k
+        if not 2 <= k <= series:
+            raise ValueError(
+                f"cv={self!r} needs at least {max(2, k)} series, got {series}; give more series, "
+                "or use another k or scheme."
+            )
+        every = list(range(series))
+        return [(every[:a] + every[b:], every[a:b]) for a, b in pairwise(_edges(0, series, k))]
+
+    def _sets(self, n: int) -> list[tuple[Intervals, Intervals]]:
+        raise ValueError(
+            f"{self!r} splits several series in one model, got {n} rows of one series. Give a "
+            "list, a dict or a frame with a two-level index of at least two series, or use a "
+            "scheme that splits rows, such as KFold."
+        )
+
+    def splits(self, n: int) -> list[Split]:
+        """There are none of the rows of one series."""
+        self._sets(n)
+        return []
+
+
+@dataclass(frozen=True, repr=False)
 class Recycle(Scheme):
     """Train on all rows, and validate in intervals inside of them: for closed loops.
 

@@ -1,0 +1,637 @@
+"""Several series in one model, against a loop that stacks the states of each and refits."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from model_files import archive, array, members_of
+
+from echofold import (
+    Accumulative,
+    EchofoldWarning,
+    ESNForecaster,
+    ESNSearchCV,
+    KFold,
+    LeaveSeriesOut,
+    WalkForward,
+    backtest,
+    cross_validate,
+    evaluate,
+    load,
+    save,
+)
+from echofold._engine import drive, states
+from echofold._models import base
+from echofold._models.forecast import interval
+from echofold.dynamics import lyapunov_exponents
+from echofold.reservoirs import Leaky
+
+RNG = np.random.default_rng(5)
+LENGTHS = (62, 45, 70, 53)
+PANEL = [
+    20.0 * (i + 1) + (i + 1) * np.sin(np.arange(n) / (2 + i)) + 0.3 * RNG.normal(size=n)
+    for i, n in enumerate(LENGTHS)
+]
+HOLES = [y.copy() for y in PANEL]
+HOLES[0][[12, 30, 31]] = HOLES[2][50] = np.nan
+KNOWN = [RNG.normal(size=(n, 2)) for n in LENGTHS]
+WEIGHTS = [RNG.uniform(0.5, 2.0, n) for n in LENGTHS]
+SETTINGS = {"units": 12, "random_state": 0, "spectral_radius": 0.7, "input_scaling": 0.5}
+RIDGE = [1e-2, 1.0]
+CASES = {
+    "closed": ({}, {}),
+    "differences of logs": ({"log": True, "difference": (1,)}, {}),
+    "season, two lags": ({"difference": (3, 1), "season": 6, "harmonics": 2}, {}),
+    "missing": ({"difference": (1,)}, {"y": HOLES}),
+    "X": ({}, {"X": KNOWN}),
+    "weights": ({"log": True}, {"sample_weight": WEIGHTS}),
+    "penalised bias": ({"penalize_bias": True, "washout": 3}, {}),
+    "minmax": ({"scale": "minmax"}, {}),
+    "a range": ({"output_range": (10.0, 100.0), "difference": (1,)}, {}),
+    "direct": ({"steps": 4}, {}),
+    "direct, differences": ({"steps": "direct", "difference": (1,), "log": True}, {}),
+    "direct, missing": ({"steps": 3}, {"y": HOLES}),
+}
+SCHEMES = {
+    "KFold": KFold(3),
+    "gaps": KFold(3, valid=5, gap=2),
+    "Accumulative": Accumulative(3, valid=6),
+    "WalkForward": WalkForward(3, valid=5, min_train=20),
+}
+BY_SERIES = {"LeaveSeriesOut": LeaveSeriesOut(), "two groups": LeaveSeriesOut(2)}
+
+
+class Series:
+    """One series by a loop over time: rows, targets and weights of all pairs after the washout."""
+
+    def __init__(self, model, y, X=None, sample_weight=None, learned=None):
+        self.model, self.W_in, self.W = model, model.W_in_, model.W_
+        self.lags = model.difference
+        present = ~np.isnan(y)
+        season = round(model.season) if model.season else next((k for k in self.lags if k > 1), 0)
+        full = y.copy()
+        for t in np.flatnonzero(~present):
+            back = t - season
+            full[t] = y[back] if season and back >= 0 and present[back] else full[t - 1]
+        self.y, self.z = y, np.log(full) if model.log else full
+        raw, w = np.log(y) if model.log else y, self.z
+        for lag in self.lags:
+            raw, w = raw[lag:] - raw[:-lag], w[lag:] - w[:-lag]
+        lost = len(y) - len(w)
+        learned = learned or len(y)  # rows that scales are learned from
+        seen = raw[: learned - lost]
+        self.center, self.unit = np.nanmean(seen), np.nanstd(seen)
+        if model.scale == "minmax":
+            self.center, self.unit = np.nanmin(seen), np.ptp(seen)
+        w = (w - self.center) / self.unit
+        X = np.zeros((len(y), 0)) if X is None else X
+        self.known = (X - X[:learned].mean(0)) / X[:learned].std(0)
+        if model.season:
+            t = 2 * np.pi * np.arange(len(y))[:, None] / model.season
+            waves = np.arange(1, model.harmonics + 1)
+            waves = np.hstack([np.sin(t * waves), np.cos(t * waves)])
+            self.known = np.hstack([self.known, waves])
+        pairs = len(y) - 1
+        washout = min(200, pairs // 10) if model.washout == "auto" else model.washout
+        self.first = max(washout, lost) + 1  # row of y with the first target
+        x, rows = np.zeros(len(self.W)), []
+        for t in range(len(w) - 1):
+            u = np.concatenate([[w[t]], self.known[t + 1 + lost]])
+            x = np.tanh(self.W_in @ np.concatenate([[1.0], u]) + self.W @ x)
+            rows.append((u, x))
+        self.rows = rows[self.first - 1 - lost :]
+        self.targets = w[self.first - lost :]
+        whole = ~np.isnan(raw)[self.first - lost :]
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        self.weights = whole * weights[self.first :]
+        self.present = present[self.first :]
+        self.n = len(self.rows)
+
+    def trained(self, train, steps):
+        """Rows, targets and weights of pairs that are trained on, all of whose targets are too."""
+        there = np.zeros(self.n + steps, dtype=bool)
+        there[list(train)] = self.weights[list(train)] > 0
+        at = [t for t in range(self.n) if there[t : t + steps].all()]
+        width = 1 + sum(map(len, self.rows[0]))
+        A = np.array([np.concatenate([[1.0], *self.rows[t]]) for t in at]).reshape(-1, width)
+        B = np.array([self.targets[t : t + steps] for t in at]).reshape(-1, steps)
+        return A, B, np.array([self.weights[t : t + steps].mean() for t in at])
+
+    def forecast(self, W, first, horizon):
+        """Values of a closed loop from the true state at row ``first`` on."""
+        limits = self.model.output_range or (-np.inf, np.inf)
+        (u, x), z = self.rows[first], list(self.z[: self.first + first])
+        found = []
+        while len(found) < horizon:
+            for out in np.concatenate([[1.0], u, x]) @ W:
+                phi = np.ones(1)
+                for lag in self.lags:
+                    phi = np.convolve(phi, np.concatenate([[1.0], np.zeros(lag - 1), [-1.0]]))
+                before = sum(c * z[-j] for j, c in enumerate(phi) if j and c)
+                level = self.center + self.unit * out - before
+                value = np.clip(np.exp(level) if self.model.log else level, *limits)
+                level = np.log(value) if self.model.log else value
+                z.append(level)
+                found.append(value)
+                if len(found) == horizon:
+                    break
+                place = self.first + first + len(found)
+                out = (level + before - self.center) / self.unit
+                u = np.concatenate([[out], self.known[min(place, len(self.known) - 1)]])
+                x = np.tanh(self.W_in @ np.concatenate([[1.0], u]) + self.W @ x)
+        return np.array(found)
+
+    def score(self, W, a, b):
+        """NRMSE of the rows ``a … b``."""
+        there = self.present[a:b]
+        truth = self.y[self.first + a : self.first + b][there]
+        error = self.forecast(W, a, b - a)[there] - truth
+        return np.sqrt((error**2).sum() / ((truth - truth.mean()) ** 2).sum())
+
+
+def read(params, y=PANEL, X=None, sample_weight=None):
+    """A fitted model and its series, each by a loop."""
+    model = ESNForecaster(**SETTINGS, ridge=RIDGE[0], **params)
+    model.fit(y, X=X, sample_weight=sample_weight)
+    none = [None] * len(y)
+    given = zip(y, X or none, sample_weight or none, strict=True)
+    return model, [Series(model, *one) for one in given]
+
+
+def solved(model, each, train, ridge):
+    """The readout of the rows that each series trains on, stacked."""
+    steps = getattr(model.series_[0], "plan_", 1)
+    parts = [one.trained(rows, steps) for one, rows in zip(each, train, strict=True)]
+    A, B, w = (np.concatenate(part) for part in zip(*parts, strict=True))
+    penalty = ridge * np.eye(A.shape[1])
+    penalty[0, 0] *= model.penalize_bias
+    return np.linalg.solve(A.T @ (w[:, None] * A) + penalty, A.T @ (w[:, None] * B))
+
+
+def splits_of(cv, each):
+    """For every split, what each series trains on, and its interval of validation or None."""
+    if isinstance(cv, LeaveSeriesOut):
+        for train, valid in cv._sets_of_series(len(each)):
+            yield (
+                [range(one.n) if i in train else [] for i, one in enumerate(each)],
+                [(0, one.n) if i in valid else None for i, one in enumerate(each)],
+            )
+        return
+    for split in zip(*(cv.splits(one.n) for one in each), strict=True):
+        yield (
+            [[t for a, b in one.train for t in range(a, b)] for one in split],
+            [one.valid for one in split],
+        )
+
+
+@pytest.mark.filterwarnings("ignore::echofold.EchofoldWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_fits_and_forecasts_equal_stacked_states(case):
+    params, data = CASES[case]
+    model, each = read(params, **data)
+    W = solved(model, each, [range(one.n) for one in each], RIDGE[0])
+    np.testing.assert_allclose(model.readout_, W, rtol=1e-8, atol=1e-10)
+    ahead = [X[:7] for X in data["X"]] if "X" in data else None
+    forecasts = model.forecast(7, X=ahead)
+    for i, y in enumerate(data.get("y", PANEL)):
+        known = None if ahead is None else np.concatenate([KNOWN[i], ahead[i]])
+        longer = Series(model, np.append(y, np.full(7, y[-1])), known, learned=len(y))
+        found = longer.forecast(W, len(y) - longer.first, 7)
+        np.testing.assert_allclose(forecasts[i], found, rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::echofold.EchofoldWarning")
+@pytest.mark.parametrize("scheme", [*SCHEMES, *BY_SERIES])
+@pytest.mark.parametrize("case", CASES)
+def test_every_split_equals_a_loop(case, scheme):
+    params, data = CASES[case]
+    cv = (SCHEMES | BY_SERIES)[scheme]
+    model, each = read(params, **data)
+    expected = [
+        [
+            np.mean(
+                [
+                    one.score(solved(model, each, train, ridge), *interval)
+                    for one, interval in zip(each, valid, strict=True)
+                    if interval is not None
+                ]
+            )
+            for ridge in RIDGE
+        ]
+        for train, valid in splits_of(cv, each)
+    ]
+    given = (data.get("y", PANEL),)
+    more = {name: data[name] for name in ("X", "sample_weight") if name in data}
+    for how in ({"algorithm": "naive"}, {"algorithm": "large_k"}, {"memory": "pieces"}, {}):
+        found = cross_validate(model, *given, cv=cv, ridge=RIDGE, **more, **how)
+        np.testing.assert_allclose(found.nrmse, expected, rtol=1e-8, err_msg=str(how))
+
+
+# --- the kinds that series are given in -----------------------------------------------------------
+
+MONTHS = pd.date_range("2020-01-01", periods=90, freq="MS", name="month")
+DATED = {
+    name: pd.Series(y, index=MONTHS[i : i + len(y)], name="sales")
+    for i, (name, y) in enumerate(zip("abcd", PANEL, strict=True))
+}
+FRAMES = {
+    "list": (list(PANEL), list(KNOWN)),
+    "tuple": (tuple(PANEL), tuple(KNOWN)),
+    "dict": (DATED, {n: pd.DataFrame(x) for n, x in zip("abcd", KNOWN, strict=True)}),
+    "series": (
+        pd.concat(DATED, names=["shop"]),
+        pd.concat({n: pd.DataFrame(x, DATED[n].index) for n, x in zip("abcd", KNOWN, strict=True)}),
+    ),
+    "frame": (pd.concat(DATED, names=["shop"]).to_frame(), None),
+    "polars": ([pl.Series("v", y) for y in PANEL], [pl.DataFrame(x) for x in KNOWN]),
+}
+
+
+def parts(result):
+    """What there is of each series in any kind of result."""
+    if isinstance(result, pd.Series | pd.DataFrame):
+        return [one.droplevel(0) for _, one in result.groupby(level=0, sort=False)]
+    return list(result.values() if isinstance(result, dict) else result)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_forecasts_come_in_the_kind_given_and_go_on(kind, tmp_path):
+    y, _ = FRAMES[kind]
+    plain = ESNForecaster(**SETTINGS, difference=(1,)).fit(PANEL)
+    model = ESNForecaster(**SETTINGS, difference=(1,)).fit(y)
+    np.testing.assert_array_equal(model.readout_, plain.readout_)
+    found = model.forecast(4)
+    assert type(found) is type(y)
+    for i, (one, expected) in enumerate(zip(parts(found), plain.forecast(4), strict=True)):
+        np.testing.assert_array_equal(np.ravel(one), expected)
+        if kind in ("dict", "series", "frame"):
+            assert list(one.index) == list(MONTHS[i + LENGTHS[i] :][:4])
+    if kind in ("series", "frame"):
+        assert found.index.names == ["shop", "month"]
+        assert list(found.index.get_level_values(0)) == list(np.repeat(list("abcd"), 4))
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.panel_ == model.panel_
+    for one, other in zip(parts(again.forecast(4)), parts(found), strict=True):
+        assert type(one) is type(other)
+        assert (one == other).all(axis=None) if kind == "frame" else (one == other).all()
+
+
+@pytest.mark.parametrize("kind", ["list", "dict", "series", "polars"])
+def test_known_inputs_are_given_in_the_same_kind(kind):
+    y, X = FRAMES[kind]
+    model, plain = ESNForecaster(**SETTINGS).fit(y, X), ESNForecaster(**SETTINGS).fit(PANEL, KNOWN)
+    np.testing.assert_array_equal(model.readout_, plain.readout_)
+    ahead = RNG.normal(size=(4, 3, 2))
+    expected = plain.forecast(3, X=list(ahead))
+    given = list(ahead)
+    if kind == "dict":
+        given = {name: pd.DataFrame(x) for name, x in zip("abcd", ahead, strict=True)}
+        given = {name: x.set_index(MONTHS[i + len(PANEL[i]) :][:3]) for i, (name, x) in
+                 enumerate(given.items())}  # fmt: skip
+    if kind == "series":
+        given = pd.concat(
+            {n: pd.DataFrame(x, MONTHS[i + len(PANEL[i]) :][:3]) for i, (n, x) in
+             enumerate(zip("abcd", ahead, strict=True))}
+        )  # fmt: skip
+    for one, other in zip(parts(model.forecast(3, X=given)), expected, strict=True):
+        np.testing.assert_array_equal(np.ravel(one), other)
+
+
+def test_several_outputs_and_a_list_of_lists_that_is_one_table():
+    pairs = [np.column_stack([y, y[::-1]]) for y in PANEL]
+    model = ESNForecaster(**SETTINGS).fit(pairs)
+    assert [one.shape for one in model.forecast(3)] == [(3, 2)] * 4
+    table = [[1.0, 2.0], [2.0, 1.5], [3.0, 1.0], [2.5, 2.0], [1.0, 1.0]]
+    assert ESNForecaster(**SETTINGS, washout=0).fit(table).forecast(2).shape == (2, 2)
+
+
+# --- one series, others, later rows ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("params", [{}, {"log": True, "difference": (1,)}, {"steps": 3}])
+def test_a_panel_of_one_gives_the_bits_of_the_series(params, tmp_path):
+    settings = SETTINGS | params
+    alone, panel = ESNForecaster(**settings).fit(PANEL[0]), ESNForecaster(**settings).fit(PANEL[:1])
+    np.testing.assert_array_equal(panel.readout_, alone.readout_)
+    np.testing.assert_array_equal(panel.forecast(9)[0], alone.forecast(9))
+    for cv in (KFold(3), Accumulative(2, valid=5)):
+        one, other = (
+            cross_validate(ESNForecaster(**settings), y, cv=cv, ridge=RIDGE)
+            for y in (PANEL[0], PANEL[:1])
+        )
+        np.testing.assert_array_equal(one.nrmse, other.nrmse)
+    searches = [
+        ESNSearchCV(ESNForecaster(**settings), {"ridge": RIDGE}, cv=KFold(3)).fit(y)
+        for y in (PANEL[0], PANEL[:1])
+    ]
+    one, other = (search.forecast(4, level=0.8) for search in searches)
+    np.testing.assert_array_equal(one.lower[0.8], other[0].lower[0.8])
+    save(panel, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").forecast(9)[0], alone.forecast(9))
+
+
+@pytest.mark.parametrize("params", [{}, {"log": True, "difference": (1,)}, {"steps": 3}])
+def test_a_series_that_was_not_seen_is_forecast_from_its_history(params):
+    model = ESNForecaster(**SETTINGS, **params).fit(PANEL[1:])
+    y = PANEL[0]
+    one = Series(model, np.append(y, np.full(5, y[-1])), learned=len(y))
+    expected = one.forecast(model.readout_, len(y) - one.first, 5)
+    np.testing.assert_allclose(model.forecast(5, y=y), expected, rtol=1e-8)
+    several = model.forecast(5, y={"new": y, "known": PANEL[1]})
+    np.testing.assert_array_equal(several["new"], model.forecast(5, y=y))
+    np.testing.assert_allclose(several["known"], model.forecast(5)[0], rtol=1e-12)
+    # A model of one series does so too.
+    alone = ESNForecaster(**SETTINGS, **params).fit(PANEL[2])
+    np.testing.assert_allclose(alone.forecast(5, y=PANEL[2]), alone.forecast(5), rtol=1e-12)
+
+
+def test_known_inputs_of_a_series_not_seen_reach_past_its_end():
+    model = ESNForecaster(**SETTINGS).fit(PANEL[1:], KNOWN[1:])
+    found = model.forecast(4, y=PANEL[1][:-4], X=KNOWN[1])
+    assert found.shape == (4,)
+    with pytest.raises(ValueError, match=r"X has 41 rows, expected 45"):
+        model.forecast(4, y=PANEL[1][:-4], X=KNOWN[1][:-4])
+    with pytest.raises(ValueError, match="X was given to fit but not to forecast"):
+        model.forecast(4, y=PANEL[1])
+    with pytest.raises(ValueError, match="intervals are made of validation errors"):
+        model.forecast(4, y=PANEL[1], X=KNOWN[1], level=0.5)
+
+
+def test_update_moves_every_series_on_or_none():
+    longer, start = ESNForecaster(**SETTINGS).fit(DATED), {n: y[:-6] for n, y in DATED.items()}
+    model = ESNForecaster(**SETTINGS, scale=None).fit(start)
+    whole = ESNForecaster(**SETTINGS, scale=None).fit(DATED)
+    before = model.forecast(3)
+    with pytest.raises(ValueError, match=r"series 'c': the index of y does not follow"):
+        model.update({n: y[-5:] if n == "c" else y[-6:] for n, y in DATED.items()})
+    pd.testing.assert_series_equal(model.forecast(3)["a"], before["a"])
+    model.update({n: y[-6:] for n, y in DATED.items() if n != "d"})
+    for name in "abc":
+        np.testing.assert_allclose(
+            model.series_[name].state_, whole.series_[name].state_, rtol=1e-12
+        )
+        assert model.forecast(2)[name].index[0] == longer.forecast(2)[name].index[0]
+    pd.testing.assert_series_equal(model.forecast(3)["d"], before["d"])
+
+
+# --- searches -------------------------------------------------------------------------------------
+
+
+def test_leaving_series_out_equals_training_on_the_rest():
+    model = ESNForecaster(**SETTINGS, ridge=1e-2)
+    found = cross_validate(model, PANEL, cv=LeaveSeriesOut(2), readouts=True, metric="rmse")
+    for split, rest in enumerate((PANEL[2:], PANEL[:2])):
+        readout = found.readout[split, 0]
+        np.testing.assert_allclose(readout, model.fit(rest).readout_, rtol=1e-7, atol=1e-9)
+
+
+def test_a_search_gives_each_series_its_own_intervals():
+    space = {"ridge": RIDGE, "leak_rate": [0.4, 1.0], "difference": [(), (1,)]}
+    search = ESNSearchCV(ESNForecaster(**SETTINGS), space, cv=Accumulative(4, valid=5)).fit(DATED)
+    model = ESNForecaster(**{**SETTINGS, **search.best_params_})
+    found = cross_validate(model, DATED, cv=Accumulative(4, valid=5), readouts=True)
+    assert np.isclose(found.nrmse.mean(), search.best_score_, rtol=1e-9)
+    forecast, model = search.forecast(3, level=[0.5, 0.9]), search.best_estimator_
+    for name, y in zip("abcd", PANEL, strict=True):
+        one, view = Series(model, y), model.series_[name]
+        for split, (a, b) in enumerate(s.valid for s in Accumulative(4, valid=5).splits(one.n)):
+            ahead = one.forecast(found.readout.values[split, 0], a, b - a)
+            error = y[one.first + a : one.first + b] - ahead
+            np.testing.assert_allclose(view.residuals_[split, :, 0], error, rtol=1e-7, atol=1e-9)
+        low, high = interval(view.residuals_, 3, 0.9, view.runs_)
+        np.testing.assert_allclose(forecast[name].upper[0.9] - forecast[name].mean, high[:, 0])
+    for final in ("average", "best", "weighted"):
+        assert search.finalize(final).forecast(2)["a"].shape == (2,)
+    with pytest.raises(ValueError, match="final='ensemble' combines forecasts of one series"):
+        search.finalize("ensemble")
+
+
+@pytest.mark.parametrize(
+    "options", [{"prune": True}, {"verify": True}, {"memory": "pieces"}, {"n_draws": 2}]
+)
+def test_options_of_a_search_find_the_same_winner(options):
+    space = {"leak_rate": [0.2, 0.6, 1.0], "ridge": RIDGE}
+    searches = [
+        ESNSearchCV(ESNForecaster(**SETTINGS), space, cv=KFold(4), **more).fit(PANEL)
+        for more in ({k: v for k, v in options.items() if k == "n_draws"}, options)
+    ]
+    assert searches[0].best_params_ == searches[1].best_params_
+    assert np.isclose(searches[0].best_score_, searches[1].best_score_, rtol=1e-9)
+
+
+def test_an_automatic_space_suits_all_series():
+    search = ESNSearchCV(ESNForecaster(12, random_state=0), cv=Accumulative(2, valid=6))
+    assert search.fit(DATED).best_score_ < 1.5
+
+
+@pytest.mark.parametrize("metric", ["mae", "mase", "nrmse", "mape"])
+def test_metrics_are_means_over_series(metric):
+    """A split of two series in the same time is the mean of what each scores by that readout."""
+    model, cv = ESNForecaster(**SETTINGS, ridge=1e-2), Accumulative(2, valid=6)
+    both = cross_validate(model, PANEL, cv=cv, metric=[metric, "rmse"])
+    alone = cross_validate(model, PANEL, cv=cv, metric=metric, memory="pieces")
+    np.testing.assert_allclose(both[metric], alone[metric], rtol=1e-9)
+    if metric == "mase":
+        scaled = [y / np.abs(np.diff(y[len(y) // 10 :])).mean() for y in PANEL]
+        mae = cross_validate(model, scaled, cv=cv, metric="mae")
+        # A pair of the washout is not among the values that the scale is made of
+        np.testing.assert_allclose(both.mase, mae.mae, rtol=0.05)
+
+
+def test_short_series_are_trained_on_and_the_note_names_them():
+    short = [*PANEL, PANEL[0][:9]]
+    with pytest.warns(EchofoldWarning, match=r"1 of 5 series \(4\) are too short for cv=Accumul"):
+        found = cross_validate(
+            ESNForecaster(**SETTINGS), short, cv=Accumulative(2, valid=12), readouts=True
+        )
+    without = cross_validate(
+        ESNForecaster(**SETTINGS), PANEL, cv=Accumulative(2, valid=12), readouts=True
+    )
+    assert np.isfinite(found.nrmse).all()
+    assert not np.allclose(found.readout, without.readout, rtol=1e-3)
+
+
+def test_splitters_with_groups_see_the_rows_of_all():
+    from sklearn.model_selection import GroupKFold
+
+    groups = [np.arange(len(y)) // (len(y) // 2 + 1) for y in PANEL]
+    found = cross_validate(ESNForecaster(**SETTINGS), PANEL, cv=GroupKFold(2), groups=groups)
+    assert found.sizes["split"] == 2
+    flat = cross_validate(
+        ESNForecaster(**SETTINGS), PANEL, cv=GroupKFold(2), groups=np.concatenate(groups)
+    )
+    np.testing.assert_array_equal(found.nrmse, flat.nrmse)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("params", [{}, {"difference": (1,), "log": True}])
+def test_compiled_and_eager_give_the_same(params):
+    model = ESNForecaster(**SETTINGS, **params)
+    fitted, cv = model.fit(PANEL), Accumulative(2, valid=6)
+    each = [Series(model, y) for y in PANEL]
+    W = solved(model, each, [range(one.n) for one in each], model.ridge)
+    np.testing.assert_allclose(fitted.readout_, W, rtol=1e-8, atol=1e-10)
+    scores = [
+        np.mean([
+            one.score(solved(model, each, train, model.ridge), *interval)
+            for one, interval in zip(each, valid, strict=True)
+        ])
+        for train, valid in splits_of(cv, each)
+    ]  # fmt: skip
+    found = cross_validate(model, PANEL, cv=cv)
+    np.testing.assert_allclose(found.nrmse[:, 0], scores, rtol=1e-8)
+
+
+def test_states_of_many_series_are_driven_in_blocks(monkeypatch):
+    """Blocks of few rows, and of few steps, give the states of one block."""
+    problem = ESNForecaster(**SETTINGS)._read(PANEL)
+    kinds = [Leaky(12, leak_rate=a) for a in (0.3, 1.0)]
+    from echofold._engine.kind import drawn
+    from echofold._engine.states import states_of
+
+    def rows():
+        source = states_of(problem, drawn(kinds, 1, 0), "cpu:eager")
+        source.watch([3, 100])
+        blocks = list(source.blocks())
+        return blocks, source.begins([3, 100]), source.pilot(20), source.steps
+
+    (one,), begins, pilot, steps = rows()
+    monkeypatch.setattr(states, "ROWS_BYTES", 2**13)
+    monkeypatch.setattr(drive, "SIDE_BY_SIDE", 2**12)
+    blocks, others, _, again = rows()
+    assert len(blocks) == 4
+    for candidate in range(2):
+        whole = np.concatenate([block[candidate] for _, block in blocks])
+        np.testing.assert_allclose(whole, one[1][candidate], rtol=1e-12)
+    np.testing.assert_allclose(begins, others, rtol=1e-12)
+    assert steps == again == sum(len(y) - 1 for y in PANEL)
+    assert all(20 <= len(X) <= 80 for X in pilot)
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+BAD = {
+    "an empty list": (([],), ValueError, r"y is empty: its shape is \(0,\). Give at least"),
+    "an empty dict": (({},), ValueError, "y is empty: it holds no series. Give at least one"),
+    "one value": (
+        ([PANEL[0], PANEL[1][:1]],), ValueError, "series 1: y gives 0 pairs .* at least 2 .* longer"
+    ),
+    "columns": (
+        ({"a": PANEL[0], "b": np.ones((30, 2))},), ValueError,
+        "series 'b': y has 2 columns, expected the 1 of series 'a'",
+    ),
+    "a name twice": (
+        (pd.concat([DATED["a"], DATED["a"]], keys=["a", "a"]),), ValueError,
+        r"y has two rows of series 'a' for 2020-01-01 .* a name of its own, or drop",
+    ),
+    "three levels": (
+        (pd.concat({"x": pd.concat(DATED)}),), ValueError, "an index of 3 levels, expected two"
+    ),
+    "no name": (
+        (pd.concat(DATED.values(), keys=["a", None, "c", "d"]),), ValueError, "no name of a series"
+    ),
+    "text": (({"a": ["x", "y"]},), TypeError, "series 'a': y must hold real numbers"),
+    "infinity": (([PANEL[0], PANEL[1] * np.inf],), ValueError, "series 1: y contains an infinite"),
+    "X of one missing": (
+        (DATED, dict(zip("abc", KNOWN, strict=False))), ValueError,
+        r"X lacks series 'd': y has 4 series, \['a', 'b', 'c', 'd'\]. Give X for each of them",
+    ),
+    "X of another": (
+        (DATED, dict(zip("abcde", [*KNOWN, KNOWN[0]], strict=True))), ValueError,
+        "X has the unexpected series 'e'",
+    ),
+    "X is None for one": (
+        (PANEL, [*KNOWN[:3], None]), ValueError, "series 3: X=None, but other series have X"
+    ),
+    "X of another kind": (
+        (PANEL, dict(enumerate(KNOWN))), TypeError,
+        "X is a dict of series by name, but y is a list of series. Give X in the same kind",
+    ),
+    "X of one series": (
+        (PANEL, KNOWN[0]), TypeError, "X is a ndarray, but y is a list of series. Give X in the"
+    ),
+    "X too short": (
+        (PANEL, [x[:-1] for x in KNOWN]), ValueError, "series 0: X has 61 rows and y has 62"
+    ),
+    "weights": (
+        (PANEL, None, [WEIGHTS[0]] * 4), ValueError, r"series 1: sample_weight has shape \(62,\)"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_panels_are_refused_in_words(case):
+    data, error, message = BAD[case]
+    model = ESNForecaster(**SETTINGS)
+    with pytest.raises(error, match=message):
+        model.fit(*data)
+    assert not hasattr(model, "series_")
+
+
+def test_what_several_series_cannot_do_is_said(monkeypatch):
+    model = ESNForecaster(**SETTINGS).fit(DATED)
+    with pytest.raises(ValueError, match=r"this is done with one. Take one: model.series_\['a'\]"):
+        lyapunov_exponents(model)
+    with pytest.raises(ValueError, match="one series"):
+        evaluate(ESNSearchCV(model, {"ridge": RIDGE}), DATED)
+    with pytest.raises(ValueError, match=r"model has 4 series"):
+        backtest(model, PANEL[0], 3, 4)
+    with pytest.raises(ValueError, match="memory='fold' is for one series, and these are 4"):
+        cross_validate(model, DATED, cv=KFold(3), memory="fold")
+    with pytest.raises(ValueError, match="none of 4 series can be split"):
+        cross_validate(model, DATED, cv=KFold(99))
+    with pytest.raises(ValueError, match="LeaveSeriesOut.* at least 5 series, got 4"):
+        cross_validate(model, DATED, cv=LeaveSeriesOut(5))
+    with pytest.raises(ValueError, match="LeaveSeriesOut.* splits several series in one model"):
+        cross_validate(model, PANEL[0], cv=LeaveSeriesOut())
+    with pytest.raises(ValueError, match="constant .* use metric='rmse'"):
+        cross_validate(model, {"a": PANEL[0], "flat": np.ones(40)}, cv=KFold(2))
+    with pytest.raises(TypeError, match="but fit was given a dict of series by name"):
+        model.update(PANEL[0])
+    with pytest.raises(ValueError, match="y has the unexpected series 'e'"):
+        model.update({"e": PANEL[0]})
+    with pytest.raises(ValueError, match="series 'a': level needs validation errors"):
+        model.forecast(3, level=0.5)
+    monkeypatch.setattr(base, "choose_device", lambda *_: "gpu")
+    with pytest.raises(ValueError, match="run by the processor"):
+        ESNForecaster(device="gpu").fit(PANEL)
+
+
+SPOILED = {
+    "names": (lambda a: a["panel"].update(names={"tuple": ["a", "a", "c", "d"]}), "each once"),
+    "too few": (lambda a: a["panel"].update(names={"tuple": ["a", "b"]}), "4 series have 2 names"),
+    "kind": (lambda a: a["panel"].update(kind="heap"), "a kind of several series"),
+    "count": (lambda a: a["series"].update(count=5), "expected 5 values"),
+    "no arrays": (lambda a: a["series"].update(arrays={}), "belong to no value|not there or taken"),
+    "a value more": (lambda a: a["series"]["same"].update(evil_=1), "unexpected"),
+    "network": (lambda a: a["fitted"].pop("seed_"), "missing .*seed_"),
+    "table": (lambda a: a.update(series=[1]), "a count, what is the same"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SPOILED)
+def test_damaged_files_of_panels_are_refused(case, tmp_path):
+    path = tmp_path / "model"
+    save(ESNForecaster(**SETTINGS, difference=(1,)).fit(DATED), path)
+    members = members_of(path)
+    about = json.loads(members["echofold.json"])
+    spoil, message = SPOILED[case]
+    spoil(about)
+    members["echofold.json"] = json.dumps(about).encode()
+    path.write_bytes(archive(members))
+    with pytest.raises(ValueError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize("shapes", [[[13]] * 4, [[-2]] * 4, [[12]] * 3, [[2**62]] * 4])
+def test_arrays_of_files_that_do_not_fit_are_refused(shapes, tmp_path):
+    path = tmp_path / "model"
+    save(ESNForecaster(**SETTINGS).fit(DATED), path)
+    members = members_of(path)
+    members["series.state_.shapes.npy"] = array(shapes, "<i8")
+    path.write_bytes(archive(members))
+    with pytest.raises(ValueError, match="state_.*expected shapes"):
+        load(path)
