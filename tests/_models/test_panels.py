@@ -12,6 +12,7 @@ from echofold import (
     Accumulative,
     EchofoldWarning,
     ESNForecaster,
+    ESNRegressor,
     ESNSearchCV,
     KFold,
     LeaveSeriesOut,
@@ -447,6 +448,12 @@ def test_short_series_are_trained_on_and_the_note_names_them():
         found = cross_validate(
             ESNForecaster(**SETTINGS), short, cv=Accumulative(2, valid=12), readouts=True
         )
+    search = ESNSearchCV(ESNForecaster(**SETTINGS), {"ridge": RIDGE}, cv=Accumulative(2, valid=12))
+    with pytest.warns(EchofoldWarning, match="too short"):
+        search.fit(short)
+    with pytest.warns(EchofoldWarning, match="series 4: it was too short to be validated"):
+        forecast = search.forecast(3, level=0.5)
+    assert [bool(np.isnan(one.upper[0.5]).any()) for one in forecast] == [False] * 4 + [True]
     without = cross_validate(
         ESNForecaster(**SETTINGS), PANEL, cv=Accumulative(2, valid=12), readouts=True
     )
@@ -509,6 +516,125 @@ def test_states_of_many_series_are_driven_in_blocks(monkeypatch):
     np.testing.assert_allclose(begins, others, rtol=1e-12)
     assert steps == again == sum(len(y) - 1 for y in PANEL)
     assert all(20 <= len(X) <= 80 for X in pilot)
+
+
+# --- regression -----------------------------------------------------------------------------------
+
+INPUTS = [RNG.normal(size=(n, 2)) for n in LENGTHS]
+OUTPUTS = [np.column_stack([np.roll(u[:, 0], 2), u[:, 1] * u[:, 0]]) for u in INPUTS]
+LACKING = [y.copy() for y in OUTPUTS]
+LACKING[1][[9, 20]] = np.nan
+REGRESSIONS = {
+    "one output": ({}, [y[:, 0] for y in OUTPUTS], None),
+    "two outputs, a range": ({"output_range": (-1.0, 0.8), "washout": 4}, OUTPUTS, None),
+    "missing, weights": ({}, LACKING, WEIGHTS),
+    "penalised bias, minmax": ({"penalize_bias": True, "scale": "minmax"}, OUTPUTS, None),
+}
+
+
+def stacked(model, each, train, valid, ridge):
+    """The score of each series by a readout of all rows that are trained on: a loop over time."""
+    A, B, w = (np.concatenate([part[i][rows] for part, rows in zip(each, train, strict=True)])
+               for i in range(3))  # fmt: skip
+    there = w > 0
+    A, B, w = A[there], B[there], w[there]
+    penalty = ridge * np.eye(A.shape[1])
+    penalty[0, 0] *= model.penalize_bias
+    W = np.linalg.solve(A.T @ (w[:, None] * A) + penalty, A.T @ (w[:, None] * B))
+    limits = model.output_range or (-np.inf, np.inf)
+    scores = []
+    for (A, B, _, present), rows in zip(each, valid, strict=True):
+        rows = [row for row in rows if present[row]]
+        if rows:
+            truth, found = (model.y_scaler_.original(Y[rows]) for Y in (B, A @ W))
+            error = np.clip(found, *limits) - truth
+            scores.append(np.sqrt((error**2).sum() / ((truth - truth.mean(0)) ** 2).sum()))
+    return np.mean(scores), W
+
+
+@pytest.mark.filterwarnings("ignore::echofold.EchofoldWarning")
+@pytest.mark.parametrize("scheme", ["KFold", "shuffled", "Accumulative", "LeaveSeriesOut"])
+@pytest.mark.parametrize("case", REGRESSIONS)
+def test_regressions_of_several_series_equal_a_loop(case, scheme):
+    params, Y, weights = REGRESSIONS[case]
+    model = ESNRegressor(**SETTINGS, ridge=1e-2, **params).fit(INPUTS, Y, weights)
+    each = []
+    for i, u in enumerate(INPUTS):
+        first = min(200, len(u) // 10) if model.washout == "auto" else model.washout
+        x, rows, y = np.zeros(12), [], Y[i].reshape(len(u), -1)
+        for row in (u - model.X_scaler_.center) / model.X_scaler_.unit:
+            x = np.tanh(model.W_in_ @ np.concatenate([[1.0], row]) + model.W_ @ x)
+            rows.append(np.concatenate([[1.0], row, x]))
+        present = ~np.isnan(y).any(axis=1)
+        w = present * (1.0 if weights is None else weights[i])
+        parts = np.array(rows), model.y_scaler_.scaled(np.nan_to_num(y)), w, present
+        each.append([part[first:] for part in parts])
+    cv = {"shuffled": KFold(3, shuffle=True, random_state=1)} | SCHEMES | BY_SERIES
+    cv = cv[scheme]
+    if scheme == "LeaveSeriesOut":
+        every = [list(range(len(one[0]))) for one in each]
+        sets = [
+            ([every[i] if i in a else [] for i in range(4)],
+             [every[i] if i in b else [] for i in range(4)])
+            for a, b in cv._sets_of_series(4)
+        ]  # fmt: skip
+    else:
+        splits = [list(cv.split(one[0])) for one in each]
+        sets = [tuple(zip(*one, strict=True)) for one in zip(*splits, strict=True)]
+    expected = [[stacked(model, each, *one, ridge)[0] for ridge in RIDGE] for one in sets]
+    for how in ({"algorithm": "naive"}, {"algorithm": "large_k"}, {"memory": "pieces"}, {}):
+        found = cross_validate(
+            model, INPUTS, Y, sample_weight=weights, cv=cv, ridge=RIDGE, **how
+        )  # fmt: skip
+        np.testing.assert_allclose(found.nrmse, expected, rtol=1e-8, err_msg=str(how))
+    every = [range(len(one[0])) for one in each]
+    W = stacked(model, each, every, every, model.ridge)[1]
+    np.testing.assert_allclose(model.readout_, W, rtol=1e-8, atol=1e-10)
+
+
+def test_predictions_of_several_series_come_as_they_are_given():
+    Y = [y[:, 0] for y in OUTPUTS]
+    model = ESNRegressor(**SETTINGS).fit(INPUTS, Y)
+    named = ESNRegressor(**SETTINGS).fit(dict(enumerate(INPUTS)), dict(enumerate(Y)))
+    found = model.predict(INPUTS)
+    assert type(found) is list
+    for i, one in named.predict(dict(enumerate(INPUTS))).items():
+        np.testing.assert_array_equal(one, found[i])
+        np.testing.assert_array_equal(one, model.predict(INPUTS[i]))
+    truth, all_ = np.concatenate(Y), np.concatenate(found)
+    r2 = 1 - ((truth - all_) ** 2).sum() / ((truth - truth.mean()) ** 2).sum()
+    assert np.isclose(model.score(INPUTS, Y), r2, rtol=1e-12)
+    alone, panel = (ESNRegressor(**SETTINGS).fit(*d) for d in
+                    ((INPUTS[0], Y[0]), (INPUTS[:1], Y[:1])))  # fmt: skip
+    np.testing.assert_array_equal(panel.predict(INPUTS[0]), alone.predict(INPUTS[0]))
+    search = ESNSearchCV(
+        ESNRegressor(**SETTINGS), {"leak_rate": [0.3, 1.0], "ridge": RIDGE}, cv=LeaveSeriesOut()
+    )
+    assert search.fit(INPUTS, Y).predict(INPUTS)[2].shape == (70,)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ((INPUTS, OUTPUTS[0]), TypeError, "y is a ndarray, but X is a list of series"),
+        ((INPUTS, OUTPUTS[:3]), ValueError, "y lacks series 3: X has 4 series"),
+        (([INPUTS[0], INPUTS[1][:, :1]], OUTPUTS[:2]), ValueError,
+         "series 1: X has 1 inputs , expected the 2 of series 0"),
+        ((INPUTS, [*OUTPUTS[:3], OUTPUTS[3][:, :1]]), ValueError, "series 3: y has 1 column"),
+        ((INPUTS, [y[:-1] for y in OUTPUTS]), ValueError, "series 0: .*inconsistent numbers"),
+        (({}, {}), ValueError, "X is empty: it holds no series"),
+    ],
+)  # fmt: skip
+def test_bad_series_of_a_regressor_are_refused_in_words(data, error, message):
+    with pytest.raises(error, match=message):
+        ESNRegressor(**SETTINGS).fit(*data)
+
+
+def test_a_regressor_of_several_series_goes_on_from_none():
+    model = ESNRegressor(**SETTINGS).fit(INPUTS, OUTPUTS)
+    with pytest.raises(ValueError, match="start='last' goes on with one series"):
+        model.predict(INPUTS, start="last")
+    np.testing.assert_array_equal(model.predict(INPUTS[0], start="last"), model.predict(INPUTS[0]))
 
 
 # --- what is refused ------------------------------------------------------------------------------

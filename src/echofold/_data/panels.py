@@ -43,46 +43,57 @@ class Panel:
 
         return pd.concat(list(each), keys=self.names, names=[self.level])
 
-    def of(self, data: Any, argument: str) -> list[Any]:
-        """What another argument, of the same kind, has for each series; None if it has nothing."""
+    def of(self, data: Any, argument: str, own: str = "y") -> list[Any]:
+        """What another argument, of the same kind, has for each series; None if it has nothing.
+
+        ``own`` is the name of the argument that the panel was.
+        """
         if data is None:
             return [None] * len(self.names)
         if not is_panel(data) and (not isinstance(data, list | tuple) or self.kind == "dict"):
             raise TypeError(
-                f"{argument} is a {type(data).__name__}, but y is {KINDS[self.kind]}. Give "
+                f"{argument} is a {type(data).__name__}, but {own} is {KINDS[self.kind]}. Give "
                 f"{argument} in the same kind, with an entry for each series."
             )
         other, each = panel_of(data, argument)
         kind, found = other.kind, dict(zip(other.names, each, strict=True))
         if kind.replace("tuple", "list") != self.kind.replace("tuple", "list"):
             raise TypeError(
-                f"{argument} is {KINDS[kind]}, but y is {KINDS[self.kind]}. Give {argument} in the "
-                "same kind, with an entry for each series."
+                f"{argument} is {KINDS[kind]}, but {own} is {KINDS[self.kind]}. Give {argument} in "
+                "the same kind, with an entry for each series."
             )
-        self.check_names(found, argument)
+        self.check_names(found, argument, own)
         return [found[name] for name in self.names]
 
-    def check_names(self, found: Collection[Any], argument: str, all_: bool = True) -> None:
+    def check_names(
+        self, found: Collection[Any], argument: str, own: str = "the model", all_: bool = True
+    ) -> None:
         """Raise unless series found are those of the panel; some of them, if not ``all_``."""
         missing = [name for name in self.names if name not in found] if all_ else []
         unexpected = [name for name in found if name not in self.names]
         if missing or unexpected:
             does, name = ("lacks", missing[0]) if missing else ("has the unexpected", unexpected[0])
-            more = len(missing or unexpected) - 1
+            others = len(missing or unexpected) - 1
+            more = f" and {others} more" if others else ""
             raise ValueError(
-                f"{argument} {does} series {name!r}{f' and {more} more' if more else ''}: y has "
-                f"{len(self.names)} series, {short(list(self.names))}. Give {argument} for "
+                f"{argument} {does} series {name!r}{more}: {own} has {len(self.names)} series, "
+                f"{short(list(self.names))}. Give {argument} for "
                 f"{'each of them' if all_ else 'some of them'}, and for no other."
             )
 
 
 def is_panel(data: Any) -> bool:
     """Whether data are several series, each of which is an array, a series or a frame."""
-    if isinstance(data, dict):
+    if is_named(data):
         return True
     if isinstance(data, list | tuple):
         return any(_is_table(one) for one in data)
     return kind_of(data) == "pandas" and data.index.nlevels > 1
+
+
+def is_named(data: Any) -> bool:
+    """Whether data are a dict, which some sparse matrices are, too."""
+    return isinstance(data, dict) and not hasattr(data, "tocsr")
 
 
 def _is_table(data: Any) -> bool:

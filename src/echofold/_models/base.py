@@ -133,6 +133,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     _task: ClassVar[Task]
     _shapes_the_problem: ClassVar[tuple[str, ...]] = ("washout", "scale")  # parameters of `_read`
     _skips_rows: ClassVar[tuple[str, ...]] = ("washout",)  # of these, those that skip rows
+    _washouts: list[Any] | None = None  # of several series, where a search aligns candidates
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
 
     reservoir_: Reservoir

@@ -65,6 +65,7 @@ from echofold._models.forecast import (
 PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
 DIRECT = 12  # steps that are forecast at once without a season
+UNKNOWN = "it was too short to be validated, so its intervals are not known (NaN)."
 SHARE = 4  # of the rows, that these are at most
 
 
@@ -137,7 +138,6 @@ class ESNForecaster(Forecasts, ESN):
     series_: dict[Any, ESNForecaster]
 
     _task = FORECASTING
-    _washouts: list[Any] | None = None  # of several series, where a search aligns candidates
     _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range", "steps")
     _skips_rows = ("washout", *SKIPS_ROWS)
     _stored = {
@@ -701,11 +701,15 @@ def _forecast_each(
     panel: Panel, views: Sequence[ESNForecaster], horizon: int, known: Sequence[Any], level
 ) -> Any:
     """Forecasts of several series, in the kind of their panel."""
-    each, words = [], []
+    each, words, some = [], [], any(view.residuals_ is not None for view in views)
     for name, view, X in zip(panel.names, views, known, strict=True):
+        alone = some and view.residuals_ is None and level is not None
+        if alone:
+            view = copy(view)
+            view.residuals_ = np.full((1, 1, len(view.last_)), np.nan)
         with in_words_of(name), collected() as said:
             each.append(view.forecast(horizon, X, level))
-        words.append((name, said))
+        words.append((name, [UNKNOWN] if alone else said))
     warn_of(in_series(words))
     if panel.kind != "frame" or level is None:
         return panel.write(each)

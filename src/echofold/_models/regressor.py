@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from echofold._data.arguments import read_range
-from echofold._data.lazy import Values, blocks_of, is_long, loaded, mapped
+from echofold._data.lazy import Lazy, Values, blocks_of, is_long, loaded, mapped
 from echofold._data.missing import (
     AS_INPUTS,
     AS_TARGETS,
@@ -19,7 +20,8 @@ from echofold._data.missing import (
     words_of,
     words_of_table,
 )
-from echofold._data.problem import REGRESSION, Problem, regression
+from echofold._data.panels import is_named, panel_of
+from echofold._data.problem import REGRESSION, Problem, in_series, in_words_of, joined, regression
 from echofold._data.scaling import Scaler
 from echofold._data.tables import (
     Table,
@@ -32,7 +34,7 @@ from echofold._data.tables import (
     require_some,
 )
 from echofold._engine.drive import drive_blocks
-from echofold._machine.notices import warn_of
+from echofold._machine.notices import collected, warn_of
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
 
 
@@ -97,15 +99,17 @@ class ESNRegressor(RegressorMixin, ESN):
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on a series of inputs and outputs.
+        """Train on a series of inputs and outputs, or one readout on several.
 
         Parameters
         ----------
-        X : array or frame of shape (T, inputs)
+        X : array or frame of shape (T, inputs); or several
             Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
             column; a warning says how many there are, and where. A long series that is stored, as a
             `numpy.memmap`, a Zarr array or `ParquetColumns`, is read in blocks and never held in
-            memory; nothing of it may be missing.
+            memory; nothing of it may be missing. Several series, of any lengths, are a list of
+            these or a dict by names. Each begins at rest with a washout of its own, and all are
+            scaled alike; ``y`` and ``sample_weight`` are given in the same kind.
         y : array, series or frame of shape (T,) or (T, outputs)
             Outputs at the same times. A row with a missing one (NaN) is neither trained on nor
             scored. May be stored as ``X`` may.
@@ -123,18 +127,20 @@ class ESNRegressor(RegressorMixin, ESN):
 
         Parameters
         ----------
-        X : array or frame of shape (T, inputs)
+        X : array or frame of shape (T, inputs); or several
             Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
             column in ``X``, or the first one. A long series that is stored is read in blocks.
         start : {"zero", "last"}, default="zero"
             State to start from: zero, or the one at the end of the data given to `fit`, for
-            inputs that come right after it. The estimator itself never changes.
+            inputs that come right after it (not of several). The estimator itself never changes.
 
         Returns
         -------
-        y : ndarray of shape (T,) or (T, outputs)
+        y : ndarray of shape (T,) or (T, outputs); a list or dict of these for several
         """
         r = self._reservoirs()
+        if _are_several(X):
+            return self._predict_each(X, start)
         if start not in ("zero", "last"):
             raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
         long = is_long(X)
@@ -156,6 +162,19 @@ class ESNRegressor(RegressorMixin, ESN):
             predicted = np.clip(predicted, *self.output_range_)
         return predicted[:, 0] if self.y_schema_.flat else predicted
 
+    def _predict_each(self, X: Any, start: str) -> Any:
+        """Predictions of several series, in the kind that they are given in."""
+        if start != "zero":
+            raise ValueError(f"start={start!r} goes on with one series; give one, or start='zero'.")
+        panel, each = panel_of(X, "X")
+        found, words = [], []
+        for name, one in zip(panel.names, each, strict=True):
+            with in_words_of(name), collected() as said:
+                found.append(self.predict(one))
+            words.append((name, said))
+        warn_of(in_series(words))
+        return panel.write(found)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R² of the predictions, over rows that have a value.
 
@@ -172,32 +191,85 @@ class ESNRegressor(RegressorMixin, ESN):
         -------
         float
         """
+        if _are_several(X):
+            panel, each = panel_of(X, "X")
+            weights = panel.of(sample_weight, "sample_weight", "X")
+            return _r2(
+                np.concatenate(panel.of(y, "y", "X")),
+                np.concatenate([self.predict(one) for one in each]),
+                None if sample_weight is None else np.concatenate(weights),
+            )
         target = read(y, "y", missing=True)
         present = present_rows(target.values)
         if present is None:
             return super().score(X, y, sample_weight)
-        from sklearn.metrics import r2_score
+        return _r2(target.values, self.predict(X), read_weights(sample_weight, len(present)))
 
-        weights = read_weights(sample_weight, len(present))
-        predicted = self.predict(X).reshape(len(present), -1)
-        weights = None if weights is None else weights[present]
-        return float(r2_score(target.values[present], predicted[present], sample_weight=weights))
+    def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
+        if problem.names:  # no series goes on
+            self.state_ = np.zeros_like(self.state_)
+        return self
 
     def _read(self, X, y, sample_weight=None) -> Problem:
         """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
+        if not _are_several(X):
+            inputs, target = self._tables(X, y)
+            self._learn(inputs, target.values)
+            return self._problem(X, inputs, target, sample_weight, self.washout)
+        panel, each = panel_of(X, "X")
+        others = panel.of(y, "y", "X"), panel.of(sample_weight, "sample_weight", "X")
+        beside = list(zip(panel.names, each, *others, strict=True))
+        tables: list[tuple[Any, Table]] = []
+        for name, data, target, _ in beside:
+            with in_words_of(name):
+                if is_long(data, target):
+                    raise ValueError("it is so long that it is read in blocks. Fit it alone.")
+                reader = copy(self) if tables else self
+                tables.append(reader._tables(data, target))
+                self._check_alike(reader, *tables[-1], repr(panel.names[0]))
+        inputs, targets = (list(part) for part in zip(*tables, strict=True))
+        self._learn(np.concatenate(inputs), np.concatenate([one.values for one in targets]))
+        problems = []
+        washouts = self._washouts or len(each) * [self.washout]
+        for (name, data, _, weights), table, first in zip(beside, tables, washouts, strict=True):
+            with in_words_of(name):
+                problems.append(self._problem(data, *table, weights, first))
+        return joined(problems, panel.names)
+
+    def _check_alike(self, other: ESNRegressor, inputs: np.ndarray, target: Table, own: str):
+        """Raise unless another series has the columns of the first."""
+        self.y_schema_.check(target.schema, "y", f"of series {own}")
+        names = [getattr(one, "feature_names_in_", np.zeros(0)).tolist() for one in (self, other)]
+        if inputs.shape[1] != self.n_features_in_ or names[0] != names[1]:
+            raise ValueError(
+                f"X has {inputs.shape[1]} inputs {names[1] or ''}, expected the "
+                f"{self.n_features_in_} of series {own} {names[0] or ''}, in the same order."
+            )
+
+    def _tables(self, X, y) -> tuple[Any, Table]:
+        """Inputs and targets of one series, checked."""
         long = is_long(X, y)
         target = None if y is None else read_rows(y, "y", long)[0]
         inputs = self._inputs(X, long, target, reset=True)
         assert target is not None  # _inputs raised
-        self.y_schema_, values = target.schema, target.values
+        self.y_schema_ = target.schema
+        return inputs, target
+
+    def _learn(self, inputs: Values, values: Values) -> None:
+        """Learn how inputs and targets of all rows are scaled."""
         self.output_range_ = read_range(self.output_range, values.shape[1])
         self.X_scaler_ = Scaler.learned(inputs, self.scale, "X")
         self.y_scaler_ = Scaler.learned(values, self.scale, "y")
+
+    def _problem(self, X, inputs, target: Table, sample_weight, washout) -> Problem:
+        """The problem of one series, whose inputs were read from ``X``."""
+        values = target.values
+        long = isinstance(values, Lazy)
         problem = regression(
             mapped(self.X_scaler_.scaled, mapped(filled, inputs)),
             mapped(self.y_scaler_.scaled, mapped(filled, values)),
-            self.washout,
+            washout,
             self.y_scaler_,
             read_weights(sample_weight, len(values)),
             self.output_range_,
@@ -271,3 +343,21 @@ class ESNRegressor(RegressorMixin, ESN):
         tags.target_tags.multi_output = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _are_several(X: Any) -> bool:
+    """Whether inputs are of several series: tables in a list or a dict."""
+    if isinstance(X, list | tuple):
+        return any(len(getattr(one, "shape", ())) == 2 for one in X)
+    return is_named(X)
+
+
+def _r2(truth: Any, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+    """R² over rows that have a value of every output."""
+    from sklearn.metrics import r2_score
+
+    truth = np.asarray(truth, dtype=float).reshape(len(predicted), -1)
+    present = ~np.isnan(truth).any(axis=1)
+    predicted = predicted.reshape(len(predicted), -1)[present]
+    weights = None if weights is None else weights[present]
+    return float(r2_score(truth[present], predicted, sample_weight=weights))
