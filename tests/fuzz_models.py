@@ -75,6 +75,9 @@ def models():
         NVAR(3, spacing=2, degree=(2, 3)),
     ):
         yield ESNForecaster(reservoir=kind, random_state=1).fit(y)
+    several = ESNForecaster(UNITS, difference=(1,), log=True, random_state=1)
+    yield several.fit({"a": dated, "é": dated[7:]}, {"a": X, "é": X[7:]})
+    yield ESNForecaster(UNITS, random_state=1).fit([y, y[:20]])
     yield ESNRegressor(UNITS, random_state=1, output_range=(-0.5, np.inf)).fit(frame, y)
     yield ESNRegressor(UNITS, connectivity=0.1, random_state=1).fit(X, y[:, 0])
     for labels, states in ((["yes", "no", "é"] * 4, 2), ([True, False] * 6, "mean")):
@@ -98,6 +101,16 @@ def use(model, folder):
         known = None if given is None else np.zeros((3, len(given.holds)))
         model.forecast(3, known).to_frame()
         model.update(np.ones(3), known).forecast(3, known)
+    elif hasattr(model, "series_"):
+        for view in model.series_.values():
+            use(view, folder)
+        first = next(iter(model.series_.values()))
+        known = None if first.X_schema_ is None else np.zeros((3, len(first.X_schema_.holds)))
+        rows = np.ones((3, len(first.last_)))
+        kind = model.panel_.kind
+        several = dict.fromkeys if kind == "dict" else lambda names, one: [one for _ in names]
+        given = None if known is None else several(model.panel_.names, known)
+        model.update(several(model.panel_.names, rows), given).forecast(3, given)
     elif isinstance(model, ESNForecaster | ForecastEnsemble):
         outputs = model.readout_.shape[1]
         given = model.X_schema_

@@ -24,9 +24,11 @@ from echofold import (
     save,
 )
 from echofold._engine import drive, states
+from echofold._folds.splits import split_series
 from echofold._models import base
 from echofold._models.forecast import interval
 from echofold.dynamics import lyapunov_exponents
+from echofold.metrics import horizon
 from echofold.reservoirs import Leaky
 
 RNG = np.random.default_rng(5)
@@ -518,6 +520,65 @@ def test_states_of_many_series_are_driven_in_blocks(monkeypatch):
     assert all(20 <= len(X) <= 80 for X in pilot)
 
 
+def test_a_stretch_without_a_value_is_not_scored():
+    """And the mean is that of the other series; without any, the split is left out."""
+    valid = Accumulative(3, valid=6).splits(len(PANEL[0]) - 1 - 6)[1].valid
+    y = [one.copy() for one in PANEL]
+    y[0][7 + valid[0] : 7 + valid[1]] = np.nan
+    cv = Accumulative(3, valid=6)
+    with pytest.warns(EchofoldWarning, match="series 0: y: 6 values of 62 are missing"):
+        found = cross_validate(ESNForecaster(**SETTINGS), y, cv=cv, readouts=True)
+    each = [Series(ESNForecaster(**SETTINGS).fit(PANEL), one) for one in y]
+    intervals = [cv.splits(one.n)[1].valid for one in each]
+    W = found.readout.values[1, 0]
+    expected = [o.score(W, *at) for o, at in zip(each[1:], intervals[1:], strict=True)]
+    assert np.isclose(found.nrmse[1, 0], np.mean(expected), rtol=1e-9)
+
+
+def test_sets_of_any_splitter_are_cut_where_a_series_ends():
+    pairs = [(np.arange(100), np.arange(100, 120)), (np.arange(30, 120), np.arange(30))]
+    splits = split_series(pairs, [50, 60, 10])
+    assert splits.train == [((0, 50), (50, 100)), ((30, 50), (50, 110), (110, 120))]
+    assert splits.valid == [((100, 110), (110, 120)), ((0, 30),)]
+    parts = [(one.series, one.places.tolist(), one.splits.valid) for one in splits.of_series]
+    assert parts == [(0, [1], [((0, 30),)]), (1, [0], [((50, 60),)]), (2, [0], [((0, 10),)])]
+
+
+def test_horizons_have_a_tolerance_for_each_series():
+    """Series of the same shape hold equally long, whatever their units."""
+    y = [PANEL[0], 1000 * PANEL[0], PANEL[2]]
+    model, cv = ESNForecaster(**SETTINGS), KFold(3, valid=12)
+    alone = cross_validate(model, [y[0], y[0], y[2]], cv=cv, metric=horizon(0.4))
+    found = cross_validate(model, y, cv=cv, metric=horizon(0.4))
+    np.testing.assert_allclose(found.horizon, alone.horizon)
+    assert 0 < found.horizon.mean() < 12
+
+
+def test_candidates_that_lose_rows_are_scored_on_the_same_rows_of_each_series():
+    space = {"ridge": RIDGE, "difference": [(), (9,)]}
+    search = ESNSearchCV(ESNForecaster(**SETTINGS), space, cv=KFold(3)).fit(PANEL)
+    rows = [len(y) - 1 - max((len(y) - 1) // 10, 9) for y in PANEL]
+    assert search.results_.attrs["rows"] == sum(rows)
+    problem, _ = search._reader.problem({"difference": ()})
+    assert problem.segments.rows.tolist() == rows
+
+
+def test_a_checkpoint_knows_the_units_of_each_series(tmp_path):
+    model, space = ESNRegressor(**SETTINGS), {"ridge": RIDGE}
+    for Y in (OUTPUTS, OUTPUTS):
+        ESNSearchCV(model, space, cv=KFold(2), checkpoint=tmp_path).fit(INPUTS, Y)
+    with pytest.raises(ValueError, match="data"):
+        twice = [2 * y for y in OUTPUTS]
+        ESNSearchCV(model, space, cv=KFold(2), checkpoint=tmp_path).fit(INPUTS, twice)
+
+
+def test_a_short_history_is_enough_for_a_series_that_was_not_seen():
+    model = ESNForecaster(**SETTINGS, washout=20).fit(PANEL)
+    assert np.isfinite(model.forecast(3, y=PANEL[0][:4])).all()
+    assert not hasattr(model.fit(PANEL[0]), "series_")
+    assert model.forecast(2).shape == (2,)
+
+
 # --- regression -----------------------------------------------------------------------------------
 
 INPUTS = [RNG.normal(size=(n, 2)) for n in LENGTHS]
@@ -587,6 +648,10 @@ def test_regressions_of_several_series_equal_a_loop(case, scheme):
             model, INPUTS, Y, sample_weight=weights, cv=cv, ridge=RIDGE, **how
         )  # fmt: skip
         np.testing.assert_allclose(found.nrmse, expected, rtol=1e-8, err_msg=str(how))
+    np.testing.assert_allclose(
+        model.X_scaler_.center,
+        np.concatenate(INPUTS).mean(0) if model.scale == "standard" else np.vstack(INPUTS).min(0),
+    )
     every = [range(len(one[0])) for one in each]
     W = stacked(model, each, every, every, model.ridge)[1]
     np.testing.assert_allclose(model.readout_, W, rtol=1e-8, atol=1e-10)

@@ -11,6 +11,7 @@ estimator, and `read_representation` by what a model file holds: both are below.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -243,7 +244,7 @@ class Logarithm(NamedTuple):
         return xp.where(self.log, xp.exp(level), level)
 
 
-def representation_of(params: dict[str, Any]) -> Form:
+def representation_of(params: Mapping[str, Any]) -> Form:
     """The representation that an estimator's parameters describe, checked."""
     log, lags = _log_and_lags(params["log"], params["difference"])
     season, harmonics = params["season"], params["harmonics"]

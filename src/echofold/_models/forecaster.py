@@ -299,7 +299,7 @@ class ESNForecaster(Forecasts, ESN):
         """The same network at the end of another series, and what is to be said of that."""
         own = next(iter(self.series_.values())) if hasattr(self, "series_") else self
         check_both(X, own.X_schema_, len(y), "forecast")
-        view = own._view()
+        view = ESNForecaster(**self.get_params(deep=False))
         if is_long(y, X):
             raise ValueError("y is so long that it is read in blocks; give the last part of it.")
         problem = view._read_series(y, X, washout=0)
@@ -463,7 +463,8 @@ class ESNForecaster(Forecasts, ESN):
             each, self.panel_.of(X, "X"), self.panel_.of(sample_weight, "sample_weight"),
             self._washouts or len(each) * [None], strict=True,
         )  # fmt: skip
-        self.series_ = {name: self._view() for name in self.panel_.names}
+        params = self.get_params(deep=False)
+        self.series_ = {name: ESNForecaster(**params) for name in self.panel_.names}
         problems: list[Problem] = []
         for (name, view), (data, *given) in zip(self.series_.items(), beside, strict=True):
             with in_words_of(name):
@@ -480,10 +481,6 @@ class ESNForecaster(Forecasts, ESN):
         each = [view._in_steps(one, steps) for view, one in zip(views, problems, strict=True)]
         return check_steps(joined(each, self.panel_.names))
 
-    def _view(self) -> ESNForecaster:
-        """A forecaster like this for one of several series."""
-        return ESNForecaster(**self.get_params(deep=False))
-
     def _check_alike(self, other: ESNForecaster, own: str) -> None:
         """Raise unless another series has the columns of this one."""
         self.y_schema_.check(other.y_schema_, "y", own)
@@ -492,7 +489,7 @@ class ESNForecaster(Forecasts, ESN):
 
     def _read_series(self, y, X=None, sample_weight=None, washout=None) -> Problem:
         """`_read` of one series, without the steps that are forecast at once."""
-        form, long = representation_of(self.get_params()), is_long(y, X)
+        form, long = representation_of(vars(self)), is_long(y, X)
         table, span = read_rows(y, "y", long)
         self.y_schema_ = table.schema
         self.timeline_ = None if table.index is None else timeline(table.index)

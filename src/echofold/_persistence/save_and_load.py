@@ -289,7 +289,6 @@ def _restore_several(about: dict[str, Any], members: dict[str, Any]) -> ESNForec
     views: list[Any] = []
     for own in decode_each(about["series"], "series", members):
         views.append(_checked_one("ESNForecaster", params, {**own, **network}))
-        views[0]._check_alike(views[-1], "of the first series")
     if len(views) != len(names):
         raise ValueError(f"{len(views)} series have {len(names)} names")
     estimator = ESNForecaster(**params)
