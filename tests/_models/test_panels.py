@@ -702,6 +702,41 @@ def test_a_regressor_of_several_series_goes_on_from_none():
     np.testing.assert_array_equal(model.predict(INPUTS[0], start="last"), model.predict(INPUTS[0]))
 
 
+@pytest.mark.parametrize("task", ["forecast", "one step", "regression", "by output"])
+def test_scores_by_series_have_the_mean_that_won(task):
+    model, data, cv = ESNForecaster(**SETTINGS), (DATED,), Accumulative(3, valid=6)
+    if task == "one step":
+        cv = KFold(4, valid=1)
+    if task in ("regression", "by output"):
+        model = ESNRegressor(**SETTINGS)
+        data = dict(zip("abcd", INPUTS, strict=True)), dict(zip("abcd", OUTPUTS, strict=True))
+    space = {"leak_rate": [0.4, 1.0], "ridge": RIDGE}
+    per = "output" if task == "by output" else "all"
+    search = ESNSearchCV(model, space, cv=cv, metric=["nrmse", "mae"], ridge_per=per).fit(*data)
+    found = search.series_scores_
+    assert found.nrmse.dims == ("split", "series")
+    assert list(found.series.values) == list("abcd")
+    assert np.isclose(found.nrmse.mean(), search.best_score_, rtol=1e-9)
+    place = {"leak_rate": search.best_params_["leak_rate"], "ridge": search.best_params_["ridge"]}
+    if task != "by output":
+        of_splits = search.results_.set_index(candidate="leak_rate").sel(
+            candidate=place["leak_rate"], ridge=place["ridge"], draw=0
+        )
+        for metric in ("nrmse", "mae"):
+            np.testing.assert_allclose(found[metric].mean("series"), of_splits[metric], rtol=1e-9)
+
+
+def test_series_that_are_not_validated_have_no_scores():
+    search = ESNSearchCV(ESNForecaster(**SETTINGS), {"ridge": RIDGE}, cv=Accumulative(2, valid=12))
+    with pytest.warns(EchofoldWarning, match="too short"):
+        search.fit([*PANEL, PANEL[0][:9]])
+    missing = np.isnan(search.series_scores_.nrmse.values)
+    assert missing[:, 4].all()
+    assert not missing[:, :4].any()
+    with pytest.raises(AttributeError, match="series_scores_ are those of several series"):
+        search.fit(PANEL[0]).series_scores_  # noqa: B018
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 BAD = {

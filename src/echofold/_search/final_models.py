@@ -20,7 +20,13 @@ from echofold._models.ensemble import ForecastEnsemble
 from echofold._search.runner import Reader
 from echofold._search.selection import FINALS, Winner, comparable, mean_ridge, ranked, select
 from echofold._validation.record import Validated
-from echofold._validation.score import finish_runs, score_outputs, score_residuals
+from echofold._validation.score import (
+    finish_runs,
+    mean_over_series,
+    of_each_series,
+    score_outputs,
+    score_residuals,
+)
 from echofold._validation.settings import Settings
 from echofold._validation.validate import validate
 from echofold.metrics._metric import Metric, costs_of, resolve
@@ -68,7 +74,8 @@ class Winners:
         if self.ridge_per != "output":
             return self.score(self.winner(scheme))
         source, splits, readouts = self._validated_winner(scheme)
-        return float(score_readouts(source, splits, readouts.W, self.reader.metrics[0]).mean())
+        scores = score_readouts(source, splits, readouts.W, self.reader.metrics[:1])
+        return float(next(iter(scores.values())).mean())
 
     def outputs(self, scheme: str) -> ValidationOutputs:
         """What the winner's splits say about the rows that they were not trained on."""
@@ -86,6 +93,16 @@ class Winners:
             outputs = problem.original(_open_loop(source, rows, readouts.W))
         first = problem.first_target
         return ValidationOutputs(np.where(rows < problem.rows, rows + first, -1), truth, outputs)
+
+    def series_scores(self, scheme: str) -> dict[str, np.ndarray]:
+        """Scores ``(splits, series)`` of the winner by every metric, for each of several series."""
+        source, splits, readouts = self._validated_winner(scheme)
+        problem, metrics = source.problem, self.reader.metrics
+        if problem.task.fed_back:
+            begun = readouts.W[None, :, None], source.begins(splits.runs.first)
+            (found,) = closed_loop_outputs(source, *begun, splits.runs)
+            return score_outputs(problem.scored, splits, found, metrics, of_each_series)
+        return score_readouts(source, splits, readouts.W, metrics, of_each_series)
 
     def model(self, final: str, scheme: str, draw: int | None, correct_ridge: bool):
         """The winner's final model, with the weights of its draw (the best one by default)."""
@@ -249,7 +266,7 @@ def validate_winner(
     if not problem.task.fed_back:
         errors = one.scores["rmse"][0, np.arange(len(splits)), place[:, 0]]
         if ridge.shape[1] > 1:
-            errors = score_readouts(source, splits, W, rmse)
+            errors = score_readouts(source, splits, W, [rmse])["rmse"][:, 0]
         return SplitReadouts(W, errors, ridge, train_rows)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
@@ -300,13 +317,15 @@ def output_ridges(
     return path[means.mean(axis=0).argmin(axis=0)]
 
 
-def score_readouts(source: States, splits: RowSplits, W: np.ndarray, metric: Metric) -> np.ndarray:
-    """Scores ``(splits,)`` of open-loop readouts ``W (splits, 1 + m, outputs)``."""
+def score_readouts(
+    source: States, splits: RowSplits, W: np.ndarray, metrics: list[Metric], gather=mean_over_series
+) -> dict[str, np.ndarray]:
+    """Scores ``(splits, 1)`` of open-loop readouts ``W (splits, 1 + m, outputs)``."""
     problem, rows = source.problem, splits.valid_rows
     targets = problem.targets[np.minimum(rows, problem.rows - 1)]
     with np.errstate(over="ignore", invalid="ignore"):
         residuals = (targets - _open_loop(source, rows, W))[:, :, None]
-    return score_residuals(problem, splits, rows, residuals, [metric])[metric.name][:, 0]
+    return score_residuals(problem, splits, rows, residuals, metrics, gather)
 
 
 def final_readout(

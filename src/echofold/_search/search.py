@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
@@ -130,6 +131,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     best_score_ : float
     best_estimator_ : estimator
         The winner, fitted.
+    series_scores_ : xarray.Dataset
+        Of several series in one model: scores of the winner over ``(split, series)``.
     evaluation_ : xarray.Dataset or None
         What `evaluate` found, if it was called with this search.
 
@@ -339,6 +342,28 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         """Results of the first scheme in scikit-learn's form (scores negated: higher is better)."""
         check_is_fitted(self, "results_")
         return tables.scikit_learn_form(next(iter(self._results.values())), self.candidates_)
+
+    @property
+    def series_scores_(self) -> xr.Dataset:
+        """Scores of the winner over ``(split, series)``, by the first scheme.
+
+        Of several series in one model; NaN where a series was not validated. A split's score in
+        ``results_`` is the mean over series.
+        """
+        import xarray as xr
+
+        check_is_fitted(self, "results_")
+        problem = self._reader.problem({})[0]
+        if not problem.each:
+            raise AttributeError(
+                "series_scores_ are those of several series in one model, and this search has one: "
+                "see results_."
+            )
+        scores = self._winners.series_scores(next(iter(self._results)))
+        variables = {name: (("split", "series"), each) for name, each in scores.items()}
+        names = np.empty(len(problem.names), dtype=object)
+        names[:] = problem.names
+        return xr.Dataset(variables, {"series": names})
 
     def summary(self) -> str:
         """What was searched, who won and how honest its error is, in a few lines of text."""

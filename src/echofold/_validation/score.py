@@ -194,13 +194,11 @@ def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
     return problem.task.fed_back and (several or problem.brought_back)
 
 
-def mean_over_series(
-    problem: Problem, splits: RowSplits, score: Callable[[Problem, OfSeries], dict]
-) -> dict:
-    """Scores ``(…, splits, ridge)`` of several series: means of those that each has by itself.
+Score = Callable[[Problem, OfSeries], dict]  # of one series, scores (…, its splits, ridge)
 
-    ``score`` gives scores of one ``(…, its splits, ridge)``.
-    """
+
+def mean_over_series(problem: Problem, splits: RowSplits, score: Score) -> dict:
+    """Scores ``(…, splits, ridge)`` of several series: means of those that each has by itself."""
     total: dict[str, np.ndarray] = {}
     count = np.zeros((len(splits), 1))
     for one in splits.of_series:
@@ -214,8 +212,23 @@ def mean_over_series(
     return {name: scores / count for name, scores in total.items()}
 
 
-def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics) -> dict:
-    """Scores ``(…, splits, ridge)`` of every metric, as `error_sums` takes them."""
+def of_each_series(problem: Problem, splits: RowSplits, score: Score) -> dict:
+    """The same one by one, ``(splits, series)`` at the only ridge; NaN where one has no split."""
+    total: dict[str, np.ndarray] = {}
+    shape = len(splits), len(problem.each)
+    for one in splits.of_series:
+        for name, scores in score(problem.each[one.series], one).items():
+            total.setdefault(name, np.full(shape, np.nan))[one.places, one.series] = scores[:, 0]
+    return total
+
+
+def score_residuals(
+    problem: Problem, splits: RowSplits, at, residuals, metrics, gather=mean_over_series
+) -> dict:
+    """Scores ``(…, splits, ridge)`` of every metric, as `error_sums` takes them.
+
+    Those of several series are brought together by ``gather``.
+    """
     if problem.each:
         parts = [np.flatnonzero(rows < problem.rows) for rows in at]
         edges = [
@@ -235,7 +248,7 @@ def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics)
             chosen = residuals[..., one.places[:, None], place, :, :]
             return score_residuals(each, one.splits, own_rows, chosen, metrics)
 
-        return mean_over_series(problem, splits, own)
+        return gather(problem, splits, own)
     sums = error_sums(problem, at, residuals, metrics)
     scores = finish_sums(problem, splits, sums, metrics)
     for metric in metrics:
@@ -244,7 +257,9 @@ def score_residuals(problem: Problem, splits: RowSplits, at, residuals, metrics)
     return {metric.name: scores[metric.name] for metric in metrics}
 
 
-def score_outputs(problem: Problem, splits: RowSplits, outputs, metrics) -> dict:
+def score_outputs(
+    problem: Problem, splits: RowSplits, outputs, metrics, gather=mean_over_series
+) -> dict:
     """The same of ``outputs (runs, steps, ridge, outputs)`` of closed loops, in scaled units."""
     runs = splits.runs
     if problem.each:
@@ -254,7 +269,7 @@ def score_outputs(problem: Problem, splits: RowSplits, outputs, metrics) -> dict
             mine = outputs[which == one.series, : one.splits.runs.longest]
             return score_outputs(each, one.splits, mine, metrics)
 
-        return mean_over_series(problem, splits, own)
+        return gather(problem, splits, own)
     with np.errstate(over="ignore", invalid="ignore"):
         residuals = problem.targets[np.minimum(runs.rows, problem.rows - 1)][:, :, None] - outputs
     if runs.single:
