@@ -380,6 +380,31 @@ def test_update_moves_every_series_on_or_none():
     pd.testing.assert_series_equal(model.forecast(3)["d"], before["d"])
 
 
+def test_attributes_of_series_are_scaled_over_all_of_them():
+    size = [1.0, 5.0, 2.0, 8.0]
+    X = [
+        np.column_stack([np.full(len(y), a), x]) for y, x, a in zip(PANEL, KNOWN, size, strict=True)
+    ]
+    model = ESNForecaster(**SETTINGS).fit(PANEL, X)
+    centers = np.array([view.X_scaler_.center for view in model.series_.values()])
+    units = np.array([view.X_scaler_.unit for view in model.series_.values()])
+    np.testing.assert_allclose(centers[:, 0], np.mean(size))
+    np.testing.assert_allclose(units[:, 0], np.std(size))
+    np.testing.assert_allclose(centers[:, 1:], [x.mean(0) for x in KNOWN])
+    # A series that was not seen has its attribute in the same units.
+    ahead = np.column_stack([np.full(66, 5.0), RNG.normal(size=(66, 2))])
+    other = model._other(PANEL[0], ahead[:62])[0]
+    assert other.X_scaler_.center[0] == np.mean(size)
+    np.testing.assert_allclose(other.X_scaler_.center[1:], ahead[:62, 1:].mean(0))
+    one, two = (model.forecast(4, y=PANEL[0], X=np.column_stack([np.full(66, a), ahead[:, 1:]]))
+                for a in (1.0, 8.0))  # fmt: skip
+    assert np.abs(one - two).max() > 1e-3
+    # Without the attribute of others, it would be nothing but a constant.
+    alone = ESNForecaster(**SETTINGS).fit(PANEL[:1], X[:1])
+    assert alone.series_[0].X_scaler_.center[0] == 1.0
+    assert alone.series_[0].X_scaler_.unit[0] == 1.0
+
+
 # --- searches -------------------------------------------------------------------------------------
 
 

@@ -45,7 +45,7 @@ from echofold._data.represent import (
 )
 from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, Table, read_rows, read_weights
+from echofold._data.tables import Schema, Table, read, read_rows, read_weights
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir, Reservoirs
@@ -62,6 +62,7 @@ from echofold._models.forecast import (
     words_of_known,
 )
 
+Shared = tuple[np.ndarray, Scaler]  # which columns (columns,), and how these are scaled
 PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
 DIRECT = 12  # steps that are forecast at once without a season
@@ -187,7 +188,8 @@ class ESNForecaster(Forecasts, ESN):
         X : array or frame of shape (T, known inputs), optional
             Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. It must then be
             given to `forecast` as well. Missing ones are filled as those of ``y`` are. May be
-            stored as ``y`` may.
+            stored as ``y`` may. Of several series each scales its own, but for columns that are
+            constant in every series and differ between them, as attributes of these do.
         sample_weight : array of shape (T,), optional
             Weight of each row of ``y`` as a training target.
 
@@ -302,13 +304,22 @@ class ESNForecaster(Forecasts, ESN):
         view = ESNForecaster(**self.get_params(deep=False))
         if is_long(y, X):
             raise ValueError("y is so long that it is read in blocks; give the last part of it.")
-        problem = view._read_series(y, X, washout=0)
+        problem = view._read_series(y, X, washout=0, shared=self._scaled_alike())
         own._check_alike(view, "given to fit")
         view._have(plan_=getattr(own, "plan_", None), **own._network)
         device = choose_device(self.device, own._work(problem.rows))
         state = states_of(problem, own._reservoirs(), device).final()
         view.residuals_, view.state_ = None, np.ascontiguousarray(state[:, 0])
         return view._at_ends(problem, state), problem.notes
+
+    def _scaled_alike(self) -> Shared | None:
+        """Columns of known inputs that all of several series scale alike, and how."""
+        scalers = [view.X_scaler_ for view in getattr(self, "series_", {}).values()]
+        if len(scalers) < 2 or scalers[0] is None:
+            return None
+        each = [np.stack([scaler.center, scaler.unit]) for scaler in scalers]
+        alike = np.all([(one == each[0]).all(axis=0) for one in each], axis=0)
+        return alike & (scalers[0].unit != 1), scalers[0]  # 1: nothing was learned
 
     @whole_or_not_at_all
     def update(self, y: Any, X: Any = None) -> Self:
@@ -441,39 +452,41 @@ class ESNForecaster(Forecasts, ESN):
 
     @series_first
     def _read(self, y, X=None, sample_weight=None) -> Problem:
-        """Check parameters and data, fit scalers and schemas, and set the problem up.
-
-        Of several series, each is read by a forecaster of its own.
-        """
+        """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
-        own = (*self._stored, "state_", "series_", "panel_")
-        if not is_panel(y):
-            self._forget("series_", "panel_")
-            problem = self._read_series(y, X, sample_weight)
-            steps = self._steps_to_learn(problem, X is not None)
-            return check_steps(self._in_steps(problem, steps))
+        if is_panel(y):
+            return self._read_panel(y, X, sample_weight)
+        self._forget("series_", "panel_")
+        problem = self._read_series(y, X, sample_weight)
+        return check_steps(self._in_steps(problem, self._steps_to_learn(problem, X is not None)))
+
+    def _read_panel(self, y, X, sample_weight) -> Problem:
+        """`_read` of several series, each by a forecaster of its own."""
         if self.device != "auto" and is_accelerator(self.device):
             raise ValueError(
                 f"device={self.device!r}: several series in one model are run by the processor. "
                 "Use device='auto' or 'cpu'."
             )
-        self._forget(*own)
+        self._forget(*self._stored, "state_", "series_", "panel_")
         self.panel_, each = panel_of(y, "y")
+        known = self.panel_.of(X, "X")
+        shared = None if X is None else _shared_columns(known, self.scale)
         beside = zip(
-            each, self.panel_.of(X, "X"), self.panel_.of(sample_weight, "sample_weight"),
+            each, known, self.panel_.of(sample_weight, "sample_weight"),
             self._washouts or len(each) * [None], strict=True,
         )  # fmt: skip
         params = self.get_params(deep=False)
         self.series_ = {name: ESNForecaster(**params) for name in self.panel_.names}
         problems: list[Problem] = []
-        for (name, view), (data, *given) in zip(self.series_.items(), beside, strict=True):
+        first = self.series_[self.panel_.names[0]]
+        for (name, view), of_series in zip(self.series_.items(), beside, strict=True):
+            data, given, weights, washout = of_series
             with in_words_of(name):
-                if X is not None and given[0] is None:
+                if X is not None and given is None:
                     raise ValueError("X=None, but other series have X. Give it for all, or none.")
-                if is_long(data, given[0]):
+                if is_long(data, given):
                     raise ValueError("it is so long that it is read in blocks. Fit it alone.")
-                problems.append(view._read_series(data, *given))
-                first = self.series_[self.panel_.names[0]]
+                problems.append(view._read_series(data, given, weights, washout, shared))
                 first._check_alike(view, f"of series {self.panel_.names[0]!r}")
         longest = max(problems, key=lambda one: one.rows)
         steps = self._steps_to_learn(longest, X is not None)
@@ -487,8 +500,13 @@ class ESNForecaster(Forecasts, ESN):
         if self.X_schema_ is not None and other.X_schema_ is not None:
             self.X_schema_.check(other.X_schema_, "X", own)
 
-    def _read_series(self, y, X=None, sample_weight=None, washout=None) -> Problem:
-        """`_read` of one series, without the steps that are forecast at once."""
+    def _read_series(
+        self, y, X=None, sample_weight=None, washout=None, shared: Shared | None = None
+    ) -> Problem:
+        """`_read` of one series, without the steps that are forecast at once.
+
+        ``shared`` are columns of ``X`` that are scaled as those of other series.
+        """
         form, long = representation_of(vars(self)), is_long(y, X)
         table, span = read_rows(y, "y", long)
         self.y_schema_ = table.schema
@@ -512,6 +530,9 @@ class ESNForecaster(Forecasts, ESN):
             check_aligned(table.index, given.index)
             self.X_schema_ = given.schema
             self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
+            if shared is not None and len(shared[0]) == len(self.X_scaler_.unit):
+                pairs = zip(vars(shared[1]).values(), vars(self.X_scaler_).values(), strict=True)
+                self.X_scaler_ = Scaler(*(np.where(shared[0], all_, own) for all_, own in pairs))
         known = self._known(given, form, 0, len(table.values), long)
         weights = read_weights(sample_weight, len(table.values))
         weights = None if weights is None else weights[:rows]
@@ -713,6 +734,20 @@ def _forecast_each(
     mean, lower, upper = zip(*each, strict=True)
     ends = [{one: panel.write([e[one] for e in end]) for one in end[0]} for end in (lower, upper)]
     return Forecast(panel.write(mean), *ends)
+
+
+def _shared_columns(each: Sequence[Any], scale: str | None) -> Shared | None:
+    """Columns of known inputs that are constant in every series, as attributes of these are.
+
+    Scaled one by one, nothing would be left of them.
+    """
+    try:
+        tables = [read(one, "X", missing=True).values for one in each]
+        first = np.stack([values[0] for values in tables])
+    except (TypeError, ValueError):  # said by name when the series are read
+        return None
+    constant = np.all([(values == values[0]).all(axis=0) for values in tables], axis=0)
+    return constant, Scaler.learned(np.where(constant, first, 0.0), scale, "X")
 
 
 def _rows_of(X: Any, rows: int, horizon: int) -> tuple[Any, Any]:
