@@ -604,6 +604,36 @@ def test_a_short_history_is_enough_for_a_series_that_was_not_seen():
     assert model.forecast(2).shape == (2,)
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_a_whole_search_is_evaluated_on_what_followed_in_each_series(known):
+    search = ESNSearchCV(
+        ESNForecaster(**SETTINGS), {"ridge": RIDGE}, cv=Accumulative(3, valid=4), metric="mae"
+    )
+    more = {"X": KNOWN} if known else {}
+    found = evaluate(search, PANEL, origins=2, horizon=4, level=0.8, **more)
+    assert found.mae.dims == ("origin", "series")
+    assert found.start.values.tolist() == [[n - 8 for n in LENGTHS], [n - 4 for n in LENGTHS]]
+    past = {name: [x[:-4] for x in each] for name, each in more.items()}
+    ahead = {name: [x[-4:] for x in each] for name, each in more.items()}
+    again = search.fit([y[:-4] for y in PANEL], **past).forecast(4, level=0.8, **ahead)
+    errors = [np.abs(f.mean - y[-4:]).mean() for f, y in zip(again, PANEL, strict=True)]
+    np.testing.assert_allclose(found.mae[1], errors, rtol=1e-9)
+    inside = [np.mean((y[-4:] >= f.lower[0.8]) & (y[-4:] <= f.upper[0.8]))
+              for f, y in zip(again, PANEL, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(found.coverage[1], inside)
+    assert np.isclose(found.validation[1], search.best_score_)
+
+
+def test_a_series_too_short_to_be_validated_is_evaluated_without_intervals():
+    search = ESNSearchCV(
+        ESNForecaster(**SETTINGS), {"ridge": RIDGE}, cv=Accumulative(3, valid=12), metric="mae"
+    )
+    with pytest.warns(EchofoldWarning, match="too short"):
+        found = evaluate(search, [*PANEL, PANEL[0][:25]], origins=1, horizon=4)
+    assert np.isfinite(found.mae).all()
+    assert np.isnan(found.coverage.values[0]).tolist() == [False] * 4 + [True]
+
+
 # --- regression -----------------------------------------------------------------------------------
 
 INPUTS = [RNG.normal(size=(n, 2)) for n in LENGTHS]
@@ -826,8 +856,11 @@ def test_what_several_series_cannot_do_is_said(monkeypatch):
     model = ESNForecaster(**SETTINGS).fit(DATED)
     with pytest.raises(ValueError, match=r"this is done with one. Take one: model.series_\['a'\]"):
         lyapunov_exponents(model)
-    with pytest.raises(ValueError, match="one series"):
-        evaluate(ESNSearchCV(model, {"ridge": RIDGE}), DATED)
+    search = ESNSearchCV(model, {"ridge": RIDGE})
+    with pytest.raises(ValueError, match="fewer than 20 rows of series 'b', which has 45"):
+        evaluate(search, DATED, horizon=10)
+    with pytest.raises(ValueError, match="evaluate of several series is for forecasts"):
+        evaluate(ESNSearchCV(ESNRegressor(12), {"ridge": RIDGE}), INPUTS, OUTPUTS)
     with pytest.raises(ValueError, match=r"model has 4 series"):
         backtest(model, PANEL[0], 3, 4)
     with pytest.raises(ValueError, match="memory='fold' is for one series, and these are 4"):

@@ -17,7 +17,8 @@ from echofold._data.arguments import (
     is_network,
 )
 from echofold._data.lazy import is_long
-from echofold._data.problem import Problem, Task, check_steps, in_steps
+from echofold._data.panels import is_panel, panel_of
+from echofold._data.problem import Problem, Task, check_steps, in_steps, in_words_of
 from echofold._data.rows import Intervals, Runs
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows
@@ -80,7 +81,8 @@ def evaluate(
     every choice is made on the beginning alone, so the error on the rest is an honest estimate of
     what the search would do next. Sequences of a classifier have no order in time: they are
     shuffled first, so that every beginning and stretch has the classes in their proportions; with
-    ``groups`` whole groups are shuffled, and none is both searched on and scored.
+    ``groups`` whole groups are shuffled, and none is both searched on and scored. Of several series
+    in one model, each is cut by its own time, and what follows is scored series by series.
 
     Parameters
     ----------
@@ -100,7 +102,8 @@ def evaluate(
     xarray.Dataset
         Over ``origin``: the metric on what follows, the winner's ``validation`` score, and where
         each stretch lies; for forecasters also the ``coverage`` of the intervals at the level,
-        their ``interval_score``, and the ``crps``.
+        their ``interval_score``, and the ``crps``. Of several series over ``(origin, series)``, but
+        for ``validation``.
 
     Examples
     --------
@@ -132,6 +135,11 @@ def evaluate(
             f"evaluate got {len(data)} data sets by position and needs {needed}: "
             f"evaluate(search, {needed}, ...)."
         )
+    if not automatic and not task.labels and is_panel(data[0]):
+        result = _of_panel(search, data, origins, horizon, level, fit_params, metrics)
+        if hasattr(search, "evaluation_"):
+            search.evaluation_ = result
+        return result
     rows = len(data[0])
     if horizon is None and automatic:
         horizon = search.horizon
@@ -201,13 +209,83 @@ def _default_horizon(search, data, fit_params, rows: int) -> int:
     """The length of the longest validation set of the first scheme, a tenth of the rows at most."""
     more = {name: value for name, value in fit_params.items() if name != "groups"}
     problem, groups = clone(search.estimator)._read(*data, **more), fit_params.get("groups")
-    if problem.names:
-        raise ValueError(
-            "evaluate is for one series, and these are several in one model. Use cross_validate "
-            "with a scheme such as Accumulative, which splits each by its time."
-        )
     schemes = resolve_schemes(search.cv, problem, groups, check_metrics(search.metric))
-    return int(min(next(iter(schemes.values())).sizes.max(), max(1, rows // 10)))
+    splits = next(iter(schemes.values()))
+    longest = splits.runs.longest if problem.each else splits.sizes.max()
+    return int(min(longest, max(1, rows // 10)))
+
+
+def _of_panel(
+    search, data, origins: int, horizon: int | None, level: float, fit_params, metrics: list[Metric]
+) -> xr.Dataset:
+    """`evaluate` of several series in one model, each by its own time."""
+    if not search._task.fed_back:
+        raise ValueError(
+            "evaluate of several series is for forecasts, which go on in time. Use cross_validate "
+            "with a scheme such as LeaveSeriesOut for a regressor."
+        )
+    panel, series = panel_of(data[0], "y")
+    given = dict(zip(search._task.data[1:], data[1:], strict=False)) | fit_params
+    beside = {name: panel.of(one, name) for name, one in given.items() if one is not None}
+    rows = np.array([len(one) for one in series])
+    if horizon is None:
+        horizon = _default_horizon(search, data, fit_params, int(rows.min()))
+    check_count("horizon", horizon)
+    starts = rows - horizon * np.arange(origins, 0, -1)[:, None]  # (origins, series)
+    if starts.min() < LEAST:
+        raise ValueError(
+            f"origins={origins} stretches of horizon={horizon} leave fewer than {LEAST} rows of "
+            f"series {panel.names[int(rows.argmin())]!r}, which has {rows.min()}, to search on at "
+            "first. Use fewer origins or a shorter horizon, or leave short series out."
+        )
+    values = [targets_of(search._task, [one]) for one in series]
+    for name, one, begin in zip(panel.names, values, starts.T, strict=True):
+        with in_words_of(name):
+            _check_values(one, begin, horizon)
+            check_zeros(metrics, one, begin, horizon)
+    spreads = [spread_of(one) for one in values]
+    found: list[list[dict[str, float]]] = []
+    validation = []
+    with said_once():
+        for begin in starts:
+            fresh = type(search)(**{**search.get_params(deep=False), "checkpoint": None})
+            before = [np.arange(start) for start in begin]
+            after = [np.arange(start, start + horizon) for start in begin]
+            fresh.fit(
+                list(map(_taken, series, before)),
+                **{name: list(map(_taken, each, before)) for name, each in beside.items()},
+            )
+            validation.append(fresh.best_score_)
+            views, of_series = fresh.best_estimator_.series_.values(), []
+            for place, (view, at, spread) in enumerate(zip(views, after, spreads, strict=True)):
+                more = {"X": _taken(beside["X"][place], at)} if "X" in beside else {}
+                held = Beginning(fresh, [_taken(series[place], at)], more)
+                with in_words_of(panel.names[place]):
+                    errors, judged = errors_on(held, view, metrics, spread, level)
+                of_series.append(errors | judged)
+            found.append(of_series)
+    attrs = {"horizon": horizon, "level": level, **_told(metrics[0])}
+    return _by_series(found, np.array(validation), starts, panel.names, attrs)
+
+
+def _by_series(
+    found: list[list[dict[str, float]]], validation, starts, names: tuple, attrs: dict[str, Any]
+) -> xr.Dataset:
+    """What was ``found`` of every series at each origin; NaN where nothing could be."""
+    import xarray as xr
+
+    axes, labels = ("origin", "series"), np.empty(len(names), dtype=object)
+    labels[:] = names
+    every = dict.fromkeys(name for each in found for one in each for name in one)
+    variables = {
+        name: (axes, np.array([[one.get(name, np.nan) for one in each] for each in found]))
+        for name in every
+    }
+    return xr.Dataset(
+        {**variables, "validation": ("origin", validation)},
+        {"origin": np.arange(len(found)), "series": labels, "start": (axes, starts)},
+        attrs,
+    )
 
 
 def _check_values(values: np.ndarray, starts: np.ndarray, horizon: int) -> None:
@@ -306,8 +384,11 @@ def errors_on(
         outputs = model._outputs(rest[0])
     elif task.fed_back:
         truth, X = targets_of(task, rest), held.more.get("X", rest[1] if len(rest) > 1 else None)
-        forecast = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
-        outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
+        if model.residuals_ is None:  # of several series, one too short to be validated
+            outputs = np.asarray(forecast_of(model, len(truth), X, None, warn=False))
+        else:
+            forecast = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
+            outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
     else:
         truth = targets_of(task, rest)
         outputs = np.asarray(model.predict(rest[0], start="last"))
