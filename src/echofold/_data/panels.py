@@ -1,0 +1,132 @@
+"""Several series in one argument: lists, dicts of names, frames with a two-level index; back again.
+
+A panel is a list or tuple of arrays, series or frames, a dict of names to these, or a pandas series
+or frame whose rows are labelled by series and by time. A list of numbers, or of lists, is one
+series or table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from reprlib import repr as short
+from typing import Any
+
+import numpy as np
+
+from echofold._data.tables import kind_of
+
+KINDS = {
+    "list": "a list of series", "tuple": "a tuple of series", "dict": "a dict of series by name",
+    "frame": "a frame with a two-level index",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What several series were given in: a kind of `KINDS`, their names, and of a frame its level.
+
+    The names of a list are numbers.
+    """
+
+    kind: str
+    names: tuple
+    level: Any = None
+
+    def write(self, each: Sequence[Any]) -> Any:
+        """Results of the series in the kind that these were given in."""
+        if self.kind == "dict":
+            return dict(zip(self.names, each, strict=True))
+        if self.kind != "frame":
+            return tuple(each) if self.kind == "tuple" else list(each)
+        import pandas as pd
+
+        return pd.concat(list(each), keys=self.names, names=[self.level])
+
+    def of(self, data: Any, argument: str) -> list[Any]:
+        """What another argument, of the same kind, has for each series; None if it has nothing."""
+        if data is None:
+            return [None] * len(self.names)
+        if not is_panel(data) and (not isinstance(data, list | tuple) or self.kind == "dict"):
+            raise TypeError(
+                f"{argument} is a {type(data).__name__}, but y is {KINDS[self.kind]}. Give "
+                f"{argument} in the same kind, with an entry for each series."
+            )
+        other, each = panel_of(data, argument)
+        kind, found = other.kind, dict(zip(other.names, each, strict=True))
+        if kind.replace("tuple", "list") != self.kind.replace("tuple", "list"):
+            raise TypeError(
+                f"{argument} is {KINDS[kind]}, but y is {KINDS[self.kind]}. Give {argument} in the "
+                "same kind, with an entry for each series."
+            )
+        self.check_names(found, argument)
+        return [found[name] for name in self.names]
+
+    def check_names(self, found: Collection[Any], argument: str, all_: bool = True) -> None:
+        """Raise unless series found are those of the panel; some of them, if not ``all_``."""
+        missing = [name for name in self.names if name not in found] if all_ else []
+        unexpected = [name for name in found if name not in self.names]
+        if missing or unexpected:
+            does, name = ("lacks", missing[0]) if missing else ("has the unexpected", unexpected[0])
+            more = len(missing or unexpected) - 1
+            raise ValueError(
+                f"{argument} {does} series {name!r}{f' and {more} more' if more else ''}: y has "
+                f"{len(self.names)} series, {short(list(self.names))}. Give {argument} for "
+                f"{'each of them' if all_ else 'some of them'}, and for no other."
+            )
+
+
+def is_panel(data: Any) -> bool:
+    """Whether data are several series, each of which is an array, a series or a frame."""
+    if isinstance(data, dict):
+        return True
+    if isinstance(data, list | tuple):
+        return any(_is_table(one) for one in data)
+    return kind_of(data) == "pandas" and data.index.nlevels > 1
+
+
+def _is_table(data: Any) -> bool:
+    return kind_of(data) != "numpy" or (hasattr(data, "shape") and len(data.shape) > 0)
+
+
+def panel_of(data: Any, argument: str) -> tuple[Panel, list[Any]]:
+    """What series were given in, and each of them."""
+    entries = list(_entries(data, argument))
+    if not entries:
+        raise ValueError(f"{argument} is empty: it holds no series. Give at least one.")
+    names, each = zip(*entries, strict=True)
+    if isinstance(data, dict):
+        return Panel("dict", names), list(each)
+    if isinstance(data, list | tuple):
+        return Panel("tuple" if isinstance(data, tuple) else "list", names), list(each)
+    return Panel("frame", names, data.index.names[0]), list(each)
+
+
+def _entries(data: Any, argument: str) -> Iterator[tuple[Any, Any]]:
+    """Names and data of each series."""
+    if isinstance(data, dict):
+        yield from data.items()
+    elif isinstance(data, list | tuple):
+        yield from enumerate(data)
+    else:
+        _check_index(data.index, argument)
+        for name, part in data.groupby(level=0, sort=False, observed=True):
+            yield name, part.droplevel(0)
+
+
+def _check_index(index: Any, argument: str) -> None:
+    """Raise for an index that does not name every row by series and time, once."""
+    if index.nlevels != 2:
+        raise ValueError(
+            f"{argument} has an index of {index.nlevels} levels, expected two: series, then time. "
+            "Join levels that name a series into one, or drop what is left over."
+        )
+    if index.get_level_values(0).hasnans:
+        row = int(np.argmax(index.get_level_values(0).isna()))
+        raise ValueError(f"{argument} has no name of a series in row {row}. Name or drop it.")
+    if not index.is_unique:
+        name, time = index[index.duplicated()][0]
+        raise ValueError(
+            f"{argument} has two rows of series {name!r} for {time!s}. Give each series a name of "
+            "its own, or drop all but one row."
+        )
