@@ -41,7 +41,7 @@ def errors(job: dict) -> list[float] | None:
     said = (found.truth - direct.best_estimator_.residuals_)[known, :, 0]
     others = model._others(model.values_, np.array([len(y)]), model._seasons_before, horizon)[:, 0]
     closed, ahead = model.networks_.forecast(horizon), direct.forecast(horizon)
-    past, priors = model.past_, model._priors(y)
+    past, priors = model.past_, model._priors
     assert model.names_[0] == NETWORKS
     closed_past, each = past.outputs[0].copy(), []
     for share in SHARES:

@@ -603,7 +603,7 @@ AROUND = {
         file("shop,year,x", [f"{one},{1990 + i},{v}" for i, v in enumerate(VALUES)
                              for one in ("north", "Total")]),
         dates=pd.date_range("1990", periods=ROWS, freq="YS"),
-        options={"id": "shop", "only": "Total"},
+        options={"id": ("shop",), "only": "Total"},
     ),
     "an empty name": Messy(
         file(",day,x", [f"{i},{row}" for i, row in enumerate(rows())])
@@ -884,18 +884,18 @@ PANELS = {
         error=("4 series, told apart by 'shop' and 'item' together",),
     ),
     "one of a panel": Messy(
-        panel("north", "south"), VALUES + 1, options={"id": "unique_id", "only": "south"}
+        panel("north", "south"), VALUES + 1, options={"id": ("unique_id",), "only": "south"}
     ),
     "one of a panel of numbered series": Messy(
-        panel("1", "2", header="shop,day,x"), VALUES + 1, options={"id": "shop", "only": "2"}
+        panel("1", "2", header="shop,day,x"), VALUES + 1, options={"id": ("shop",), "only": "2"}
     ),
     "none of a panel": Messy(
         panel("north", "south"), error=("holds no 'soth' (option --only): did you mean 'south'",),
-        options={"id": "unique_id", "only": "soth"},
+        options={"id": ("unique_id",), "only": "soth"},
     ),
     "no column of ids": Messy(
         panel("north", "south"), error=("no column 'unique' (option --id)", "did you mean"),
-        options={"id": "unique", "only": "south"},
+        options={"id": ("unique",), "only": "south"},
     ),
     "a panel summed": Messy(
         panel("north", "south"), 2 * VALUES + 1, notes=("their sum",),

@@ -6,6 +6,7 @@ import pytest
 from echofold._models.combination import (
     FLATTERED,
     NETWORKS,
+    POOLED,
     RULES,
     Past,
     forecasts_of,
@@ -49,9 +50,12 @@ def test_networks_are_believed_less_than_their_errors_say():
 def test_the_share_of_networks_grows_with_length():
     shares = [network_share(length) for length in (1, 35, 50, 100, 1000, 10**6)]
     assert shares[:2] == [0, 0] and shares == sorted(shares) and shares[-1] == 0.9
-    for networks in (False, True):
+    for own in ({}, {NETWORKS: 0.3}, {POOLED: 0.8}):
         for seasonal in (False, True):
-            assert sum(priors_for(Y, seasonal, networks).values()) == pytest.approx(1)
+            for once in (False, True):
+                priors = priors_for(Y, seasonal, own, once)
+                assert sum(priors.values()) == pytest.approx(1)
+                assert own.items() <= priors.items()
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -98,8 +102,8 @@ def test_demand_that_comes_now_and_then():
     demand = np.where(np.arange(40) % 3, 0.0, 5.0)
     assert is_intermittent(demand) and not is_intermittent(demand - 1)
     assert not is_intermittent(np.zeros(9)) and not is_intermittent(Y)
-    assert set(priors_for(demand, False, False)) == {"mean", "intermittent demand", "smoothing"}
-    names = list(priors_for(demand, False, False))
+    assert set(priors_for(demand, False, {})) == {"mean", "intermittent demand", "smoothing"}
+    names = list(priors_for(demand, False, {}))
     ahead = forecasts_of(names, demand, np.array([40]), lambda _: (), 3)[:, 0]
     np.testing.assert_allclose(ahead, 5 / 3, rtol=0.35)
 

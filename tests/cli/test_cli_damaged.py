@@ -17,7 +17,7 @@ OPTIONS = [
     {}, {}, {}, {"date": "none"}, {"date_format": "%d.%m.%Y"}, {"decimal": ","}, {"fill": "none"},
     {"fill": "forward"}, {"column": "x"}, {"date": "id"}, {"date": "day", "column": "x"},
     {"duplicates": "sum"}, {"duplicates": "first", "inputs": ("x",)},
-    {"id": "unique_id", "only": "a"}, {"id": "shop", "only": "b", "fill": "forward"},
+    {"id": ("unique_id",), "only": "a"}, {"id": ("shop",), "only": "b", "fill": "forward"},
 ]  # fmt: skip
 BASE, RATIO = 50e6, 30  # bytes, and bytes for each byte of the file
 
@@ -77,7 +77,7 @@ def test_the_files_are_fine_before_they_are_damaged(tmp_path, name):
     path.write_bytes(FILES[name])
     options = {"column": {"wide": "c3", "parquet": "x", "parquet index": "x"}.get(name)}
     if name in ("panel", "apart"):
-        options |= {"id": {"panel": "unique_id", "apart": "shop"}[name], "only": "a"}
+        options |= {"id": ({"panel": "unique_id", "apart": "shop"}[name],), "only": "a"}
     assert not isinstance(check(path, **options), str)
 
 

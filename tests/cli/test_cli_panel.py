@@ -1,4 +1,4 @@
-"""Panels on the command line: every series in a folder of its own, one that fails stops none."""
+"""Panels on the command line: all series in one table and one page, one that fails stops none."""
 
 import csv
 import io
@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from messy_files import DAYS, ROWS, VALUES, panel
 
 from echofold._data.text import guarded, unguarded
+from echofold.cli import forecasts
 from echofold.cli import panel as panels
 from echofold.cli.app import app
 
 FORECAST = ("--horizon", "3")  # of series that are too short for networks
+FILES = ["forecasts.csv", "index.html"]
 
 
 @pytest.fixture(scope="module")
@@ -30,26 +32,23 @@ def shops(tmp_path_factory):
     return folder, code
 
 
-def test_every_series_is_forecast_in_a_folder_of_its_own(shops):
+def test_all_series_are_forecast_into_one_table_and_one_page(shops):
     folder, code = shops
     assert code == 1  # one of them has no value
-    names = sorted(path.name for path in (folder / "out").iterdir())
-    assert names == ["North-1-2", "forecasts.csv", "north-1"]
+    assert sorted(path.name for path in (folder / "out").iterdir()) == FILES
     whole = pd.read_csv(folder / "out" / "forecasts.csv")
-    assert list(whole.columns) == ["shop", "date", "forecast", "low", "high"]
+    ends = ["lower_50", "upper_50", "lower_90", "upper_90"]
+    assert list(whole.columns) == ["shop", "day", "forecast", *ends]
     assert list(whole["shop"]) == ["north/1"] * 3 + ["North:1"] * 3
-    for one, name in (("north/1", "north-1"), ("North:1", "North-1-2")):
-        own = pd.read_csv(folder / "out" / name / "forecast.csv")
-        rows = whole[whole["shop"] == one]
-        np.testing.assert_array_equal(rows["forecast"], own["forecast"])
-        np.testing.assert_array_equal(rows["low"], own["lower_90"])
-        assert list(rows["date"]) == list(own["day"]) == ["2023-02-01", "2023-02-02", "2023-02-03"]
-        assert (folder / "out" / name / "model.echofold").exists()
-        assert (folder / "out" / name / "report.html").exists()
+    assert list(whole["day"]) == 2 * ["2023-02-01", "2023-02-02", "2023-02-03"]
+    assert (whole["lower_90"] <= whole["lower_50"]).all()
+    page = (folder / "out" / "index.html").read_text()
+    assert "the cells of &#39;x&#39; are empty" in page and page.count("<svg") == 6
 
 
 def test_one_of_them_is_forecast_as_in_a_file_of_its_own(run, shops, tmp_path):
     folder, _ = shops
+    whole = pd.read_csv(folder / "out" / "forecasts.csv").set_index("shop")
     alone = pd.DataFrame({"day": DAYS, "x": VALUES + 1})
     alone.to_csv(tmp_path / "alone.csv", index=False)
     only = ("--id", "shop", "--only", "North:1")
@@ -57,7 +56,7 @@ def test_one_of_them_is_forecast_as_in_a_file_of_its_own(run, shops, tmp_path):
         code, shown, err = run("forecast", file, *options, *FORECAST, "--out", tmp_path, "--json")
         assert code == 0, err
         got = [row["forecast"] for row in json.loads(shown)["forecast"]]
-        expected = pd.read_csv(folder / "out" / "North-1-2" / "forecast.csv")["forecast"]
+        expected = whole.loc["North:1", "forecast"]
         np.testing.assert_allclose(got, expected, rtol=1e-9)
 
 
@@ -70,8 +69,8 @@ def test_json_is_a_list_and_a_failure_is_told(run, shops, tmp_path):
     assert [one["id"] for one in content] == ["north/1", "North:1", "empty"]
     assert len(content[0]["forecast"]) == 3 and content[0]["values"] == ROWS
     assert "the cells of 'x' are empty" in content[2]["error"]
-    assert "[1/3] 'north/1'" in err and "note: 'empty': shops.csv, 'empty' has no column" in err
-    assert "1 of 3 series failed" not in shown
+    assert "note: 'empty': shops.csv, 'empty' has no column" in err
+    assert "1 of 3 series failed" in err and "1 of 3 series failed" not in shown
 
 
 def test_all_are_validated_with_a_closing_table(run, shops):
@@ -90,35 +89,46 @@ def test_all_are_validated_with_a_closing_table(run, shops):
     assert "1 of 3 series failed" in err
 
 
-def test_a_crash_loses_no_finished_series_and_a_rerun_overwrites(tmp_path, monkeypatch):
-    (tmp_path / "p.csv").write_bytes(panel("a", "b", "c"))
-    calls = []
-
-    def forecast(only, table, crash="", **_):
-        calls.append((only, len(table.frame)))
-        if only == crash:
-            raise RuntimeError("power cut")
-        row = {"time": "2023-02-01", "forecast": len(calls), "lower": 0, "upper": 1}
-        return {"forecast": [row]}
-
-    given = {
-        "file": str(tmp_path / "p.csv"), "id": "unique_id", "only": None, "decimal": None,
-        "column": None, "date": None, "out": tmp_path,
-    }  # fmt: skip
-    shown = {"quiet": True, "as_json": False}
-    with pytest.raises(RuntimeError, match="power cut"):
-        panels.one_or_all(forecast, {**given, **shown, "crash": "b"})
-    assert calls == [("a", ROWS), ("b", ROWS)]
-    assert (tmp_path / "forecasts.csv").read_text().splitlines()[1:] == ["a,2023-02-01,1,0,1"]
-    assert panels.one_or_all(forecast, {**given, **shown}) == 0
-    assert list(pd.read_csv(tmp_path / "forecasts.csv")["forecast"]) == [3, 4, 5]
+def test_a_disk_that_is_full_leaves_an_earlier_table_whole(run, shops, tmp_path, monkeypatch):
+    args = ("forecast", shops[0] / "shops.csv", "--id", "shop", *FORECAST, "--out", tmp_path)
+    assert run(*args)[0] == 1
+    before = (tmp_path / "forecasts.csv").read_bytes()
 
     def full(*_):
         raise OSError(28, "No space left on device", "forecasts.csv")
 
-    monkeypatch.setattr(panels, "write_atomically", full)
-    assert panels.one_or_all(forecast, {**given, **shown}) == 1
-    assert list(pd.read_csv(tmp_path / "forecasts.csv")["forecast"]) == [3, 4, 5]
+    monkeypatch.setattr(forecasts, "write_atomically", full)
+    code, shown, err = run(*args)
+    assert (code, shown) == (1, "") and "No space left on device" in err
+    assert (tmp_path / "forecasts.csv").read_bytes() == before
+
+
+def test_series_that_two_columns_tell_apart(run, tmp_path):
+    rows = [
+        f"{shop},{item},{day:%Y-%m-%d},{i % 7 + 3 * (shop == 'b') + (item == 'y')}"
+        for shop in "ab"
+        for item in "xy"
+        for i, day in enumerate(pd.date_range("2023-01-01", periods=30))
+    ]
+    (tmp_path / "p.csv").write_text("shop,item,day,sold\n" + "\n".join(rows))
+    code, shown, err = run("forecast", tmp_path / "p.csv", *FORECAST, "--out", tmp_path / "o")
+    assert code == 1 and "forecast all with --id shop --id item" in err
+    ids = ("--id", "shop", "--id", "item")
+    code, shown, err = run("forecast", tmp_path / "p.csv", *FORECAST, *ids, "--out", tmp_path / "o")
+    assert code == 0, err
+    whole = pd.read_csv(tmp_path / "o" / "forecasts.csv")
+    assert list(whole.columns[:3]) == ["shop", "item", "day"]
+    assert list(zip(whole["shop"], whole["item"], strict=True))[::3] == [
+        ("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")
+    ]  # fmt: skip
+    assert "b / y" in shown
+    only = ("--only", "b / y", "--json")
+    code, shown, err = run(
+        "forecast", tmp_path / "p.csv", *FORECAST, *ids, *only, "--out", tmp_path
+    )
+    assert code == 0, err
+    found = [row["forecast"] for row in json.loads(shown)["forecast"]]
+    np.testing.assert_allclose(found, whole["forecast"][-3:], rtol=1e-9)
 
 
 @example("")
@@ -143,10 +153,8 @@ def test_ids_that_look_like_formulas_come_back_from_the_file_of_forecasts(run, t
     assert code == 0, err
     assert [one["id"] for one in json.loads(shown)] == ids
     lines = (tmp_path / "o" / "forecasts.csv").read_text().splitlines()
-    assert lines[0] == "'=shop,date,forecast,low,high"
+    assert lines[0] == "'=shop,'+day,forecast,lower_50,upper_50,lower_90,upper_90"
     assert [line.split(",")[0] for line in lines[1::25]] == ["'=1+1", "''n", "x"]
-    own = next((tmp_path / "o" / "x").glob("forecast.csv")).read_text()
-    assert own.splitlines()[0] == "'+day,forecast,lower_50,upper_50,lower_90,upper_90"
     again = ("--column", "forecast", *args)
     code, shown, err = run("forecast", tmp_path / "o" / "forecasts.csv", *again, tmp_path / "p")
     assert code == 0, err

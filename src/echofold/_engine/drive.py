@@ -139,6 +139,17 @@ def block_length(shape: tuple[int, int], steps: int) -> int:
     return min(even, -(-most // 64) * 64)
 
 
+@program
+def along_columns(r: Reservoirs, inputs, x):
+    """What is kept of each step ``(T, kept, columns)`` under ``inputs (T, inputs, columns)``."""
+
+    def step(x, u):
+        x = r.step(x, u)
+        return x, r.keep(x, u)
+
+    return scan(step, x, inputs)[1]
+
+
 def after_windows(r: Reservoirs, windows: np.ndarray) -> np.ndarray:
     """States ``(windows, size)`` of one candidate after windows ``(windows, steps, inputs)``."""
     found = np.empty((len(windows), r.shape[0]))

@@ -30,7 +30,7 @@ from echofold._models.smoothing import (
     theta,
 )
 
-NETWORKS, ONCE = "networks", "last season"
+NETWORKS, POOLED, ONCE = "networks", "pooled networks", "last season"
 REPEATED = 0.25  # what the last season weighs where it was seen once, before errors are known
 ENOUGH = 40  # values from which direct forecasts are learned
 ZEROS = 0.3  # share of values from which they are intermittent demand
@@ -52,21 +52,21 @@ INTERMITTENT = {"mean": 0.4, "intermittent demand": 0.3, "smoothing": 0.3}
 
 
 def priors_for(
-    values: np.ndarray, seasonal: bool, networks: bool, once: bool = False
+    values: np.ndarray, seasonal: bool, own: Mapping[str, float], once: bool = False
 ) -> dict[str, float]:
     """Who forecasts a series of such values ``(T,)``, with weights before errors are known.
 
-    A season that was seen ``once`` can be repeated, but not followed.
+    Networks, if any, have their ``own``. A season that was seen ``once`` can be repeated, but not
+    followed.
     """
     others = INTERMITTENT
     if not is_intermittent(values):
         others = SEASONAL if seasonal else PLAIN
         others = others | ({"smoothed levels": 0.2} if len(values) >= ENOUGH else {})
-    share = network_share(len(values)) if networks else 0.0
-    own = {NETWORKS: share} if networks else {}
+    share = sum(own.values())
     again = {ONCE: REPEATED * (1 - share)} if once else {}
     rest = (1 - share - sum(again.values())) / sum(others.values())
-    return own | {name: rest * prior for name, prior in others.items()} | again
+    return dict(own) | {name: rest * prior for name, prior in others.items()} | again
 
 
 def is_intermittent(values: np.ndarray) -> bool:

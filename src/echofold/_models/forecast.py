@@ -59,9 +59,22 @@ class Forecast(NamedTuple):
     def to_frame(self) -> pd.DataFrame:
         """A pandas frame: a row for each step, a column for the forecast and each end.
 
-        With several outputs, the first level of the columns is the output.
+        With several outputs, the first level of the columns is the output; of several series, the
+        first level of the rows is the series.
         """
         import pandas as pd
+
+        if isinstance(self.mean, dict | list | tuple):
+            names = list(self.mean) if isinstance(self.mean, dict) else range(len(self.mean))
+            each = [
+                Forecast(
+                    self.mean[name],
+                    {level: ends[name] for level, ends in self.lower.items()},
+                    {level: ends[name] for level, ends in self.upper.items()},
+                ).to_frame()
+                for name in names
+            ]
+            return pd.concat(each, keys=names, names=["series"])
 
         parts = {"forecast": self.mean}
         for level, low in self.lower.items():

@@ -112,6 +112,11 @@ def _content(estimator: Any, name: str, members: dict[str, bytes]) -> dict[str, 
         validation = {one: getattr(estimator, f"{one}_") for one in ENSEMBLE}
         return {"class": called, "members": held, **encode_parts(validation, name, members)}
     if type(estimator) is AutoForecaster:
+        if hasattr(estimator, "series_"):
+            raise TypeError(
+                "an AutoForecaster of several series is not kept in one file: save those that are "
+                "needed, save(model.series_[name], path)."
+            )
         check_is_fitted(estimator, "weights_")
         params = {one: getattr(estimator, one) for one in AUTOMATIC}
         fitted, networks = estimator._parts(), estimator.networks_

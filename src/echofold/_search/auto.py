@@ -15,9 +15,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from echofold import baselines
-from echofold._data.arguments import NamedParameters, check_count, is_integer, refuse
+from echofold._data.arguments import (
+    NamedParameters,
+    check_count,
+    check_integer,
+    is_integer,
+    refuse,
+)
 from echofold._data.dates import timeline, words_of_dates, written
 from echofold._data.missing import filled, words_of_table
+from echofold._data.panels import is_panel
 from echofold._data.problem import FORECASTING
 from echofold._data.season import detected_season, seen_seasons
 from echofold._data.tables import Table, read, read_rows, write
@@ -27,10 +34,12 @@ from echofold._models.base import Stored, whole_or_not_at_all
 from echofold._models.combination import (
     NETWORKS,
     ONCE,
+    POOLED,
     RULES,
     Past,
     forecasts_of,
     mixed,
+    network_share,
     priors_for,
     side_by_side,
 )
@@ -45,9 +54,11 @@ from echofold._models.forecast import (
     levels_of,
     words_beyond,
 )
+from echofold._models.pooled import Pool
 from echofold._search.final_models import log_errors
+from echofold._search.panel import POOLS, fit_panel, forecast_panel, update_panel
 from echofold._search.recipe import LARGEST, Recipe, check_settings, recipe_for, stretches
-from echofold._search.search import ESNSearchCV
+from echofold._search.search import ESNSearchCV, check_one_of
 from echofold._search.spaces import told_seasons
 from echofold._search.verdict import (
     Verdict,
@@ -73,7 +84,7 @@ RESIDUALS = ("count", "steps", "outputs")
 
 
 class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
-    """Forecast a series by the recipe that the command line, sktime and the examples follow.
+    """Forecast a series, or many, by the recipe that the command line and sktime follow.
 
     Members of different kinds forecast the same stretches of the past, each from the values before
     it: echo state networks that a search finds, exponential smoothing, the theta method, direct
@@ -81,6 +92,9 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     of its own. The forecast is their mean, weighted by how well they did there; where a plain
     forecast did clearly better than all of them, it is that one. Any series of at least one value
     has a forecast, and what was used and why is said.
+
+    Of several series each has such a recipe. Networks that were trained on all of them are one more
+    member then, which weighs what it is worth on the past of series of about that length.
 
     Parameters
     ----------
@@ -91,6 +105,9 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     season : "auto", int, sequence of ints or None, default="auto"
         Steps in a season, or in several, as ``(24, 168)``; None or 1 for none. "auto" takes those
         of the calendar from the dates of ``y``, else one that is found in its values.
+    pool : {"auto", "all", "none"}, default="auto"
+        Whether several series share networks, or each has its own: "auto" shares among ten and
+        more, unless there are inputs known in advance or settings of a ``search``.
     effort : {"fast", "normal", "high"}, default="normal"
         How many networks are searched.
     minimum, maximum : float, optional
@@ -119,6 +136,10 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         Weight and error of each member, by name.
     results_ : xarray.Dataset, dict of these, or None
         Scores of the networks' search, ``search_``; None if there was none.
+    series_ : dict of AutoForecaster
+        Of several series, the forecaster of each; ``verdict_``, ``baselines_`` and ``members_`` are
+        then means over all, in units of each series' mean change over a season, as is ``errors_``,
+        a frame with a row for each. ``failed_`` tells which have no forecast, and why.
 
     Examples
     --------
@@ -141,6 +162,10 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     values_: np.ndarray
     rows_: int
     log_residuals_: np.ndarray | None
+    pool_: Pool | None  # networks that were trained on other series too, and what these say next
+    ahead_: np.ndarray | None
+    _next: np.ndarray | None  # what other members say next
+    series_: dict[Any, AutoForecaster]  # of a panel
 
     _task = FORECASTING
     _stored = {
@@ -159,13 +184,16 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         "y_schema_": Stored("schema", ("outputs",)),
         "X_schema_": Stored("schema", ("known",), optional=True),
         "timeline_": Stored("timeline", optional=True),
+        "pool_": Stored("floats", ("networks", "ridges", "1 + m", "steps"), optional=True),
+        "pooled_": Stored("plain"),
+        "ahead_": Stored("floats", ("ahead",), optional=True),
         "said": Stored("plain"),
     }
 
     def __init__(
-        self, horizon, *, level=(0.5, 0.9), season="auto", effort="normal", minimum=None,
-        maximum=None, search=None, random_state=0, device="auto", n_jobs=None, executor=None,
-        checkpoint=None, progress="auto",
+        self, horizon, *, level=(0.5, 0.9), season="auto", pool="auto", effort="normal",
+        minimum=None, maximum=None, search=None, random_state=0, device="auto", n_jobs=None,
+        executor=None, checkpoint=None, progress="auto",
     ):  # fmt: skip
         self._keep(vars())
 
@@ -175,34 +203,53 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
         Parameters
         ----------
-        y : array, pandas or polars series, of shape (T,)
-            One series, in time order, with a row for every step; missing values are NaN.
+        y : array, pandas or polars series, of shape (T,), or several of these
+            One series, in time order, with a row for every step; missing values are NaN. Several
+            are a list, a dict of names, or a pandas series whose index has two levels, series and
+            time; lengths and starts may differ.
         X : array or frame of shape (T, known inputs), optional
             Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. Networks learn
-            from them, other members do not.
+            from them, other members do not. Of several series, in the kind of ``y``.
 
         Returns
         -------
         self
         """
-        metric = self._check()
+        self._check()
+        for name in vars(self).keys() & {"series_", "weights_"}:  # of another fit, of one or many
+            delattr(self, name)
+        if is_panel(y):
+            fit_panel(self, y, X)
+            return self
+        X = self._begin(y, X)
+        self._search_networks(self.table_, X)
+        values = self.table_.values[:, 0]
+        own = {} if self.networks_ is None else {NETWORKS: network_share(len(values))}
+        self._set_members(values, own)
+        self._weigh(self._past(values))
+        self.notes_ += unusual(values, self.seasons_, self.table_.index)
+        return self
+
+    def _begin(self, y: Any, X: Any) -> Any:
+        """Read a series, and tell its seasons and limits; the inputs beside it."""
         table, X = self._read(y, X)
-        values = table.values[:, 0]
         self.table_, self.notes_, self.evaluation_ = table, [], None
+        self.search_ = self.networks_ = self.results_ = self.recipe_ = None
+        self.pool_ = self.ahead_ = self._next = None
         self._told = self._given_seasons(table)
-        self._set_seasons(len(values))
+        self._set_seasons(len(table.values))
         self._set_limits(table)
-        self._search_networks(table, X)
-        priors = self._priors(values)
-        past = self._past(values)
-        self.weights_ = past.weights(priors)
-        self._set_errors(past, past.combined(values, priors, self.limits_[:, 0]))
-        self._judge(values, past, metric)
+        return X
+
+    def _weigh(self, past: Past) -> None:
+        """Weights of members by what they said of the past; the verdict."""
+        values = self.table_.values[:, 0]
+        self.weights_ = past.weights(self._priors)
+        self._set_errors(past, past.combined(values, self._priors, self.limits_[:, 0]))
+        self._judge(values, past)
         if len(past.rows):
             self.notes_ += words_beyond(self.residuals_, self.horizon)
-        self.notes_ += unusual(values, self.seasons_, table.index)
         self._say_limits()
-        return self
 
     def forecast(
         self, horizon: int | None = None, X: Any = None, level: Level | None = None
@@ -223,9 +270,12 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         Forecast
             ``mean``, and ``lower`` and ``upper`` by level, in the kind of ``y``.
         """
-        check_is_fitted(self, "weights_")
         steps = self.horizon if horizon is None else horizon
         levels = self.level if level is None else level
+        if hasattr(self, "series_"):
+            check_integer("horizon", steps, 1)
+            return forecast_panel(self, int(steps), X, levels)
+        check_is_fitted(self, "weights_")
         found = forecast_of(self, steps, X, levels, warn=False)
         warn_of(words_beyond(self.residuals_, steps) if steps > self.horizon else ())
         return found
@@ -245,6 +295,9 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         -------
         self
         """
+        if hasattr(self, "series_"):
+            update_panel(self, y, X)
+            return self
         check_is_fitted(self, "weights_")
         table, span = read_rows(y, "y", False, empty=True)
         self.y_schema_.check(table.schema, "y")
@@ -253,14 +306,15 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         if self.networks_ is not None:
             self.networks_ = copy(self.networks_).update(y, X)
         self.values_ = np.concatenate([self.values_, table.values[:, 0]])[-HISTORY:]
-        self.rows_ += len(table.values)
+        self.rows_, self.ahead_, self._next = self.rows_ + len(table.values), None, None
         self._passed(len(table.values), span)
         return self
 
     def report(self, path: str | os.PathLike, about: Any = None) -> Path:
         """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
-        check_is_fitted(self, "weights_")
-        if not hasattr(self, "table_"):
+        if not hasattr(self, "series_"):
+            check_is_fitted(self, "weights_")
+        if not hasattr(self, "series_") and not hasattr(self, "table_"):
             raise ValueError("a model from a file has no data to report on. Fit it again.")
         from echofold.report import write_report
 
@@ -273,14 +327,20 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
     # --- what was given ---------------------------------------------------------------------------
 
-    def _check(self) -> Metric:
-        """Raise for a parameter that is not allowed; the metric that errors are told in."""
+    def _check(self) -> None:
+        """Raise for a parameter that is not allowed."""
         check_count("horizon", self.horizon)
         levels_of(self.level)
+        check_one_of("pool", self.pool, POOLS)
         for name, value in (("minimum", self.minimum), ("maximum", self.maximum)):
             if value is not None and not (isinstance(value, Real) and not np.isnan(float(value))):
                 refuse(name, value, "a number, or None")
-        return resolve(check_settings(self.search, self.effort).get("metric", "rmse"))
+        resolve(check_settings(self.search, self.effort).get("metric", "rmse"))
+
+    @property
+    def _metric(self) -> Metric:
+        """The metric that errors are told in."""
+        return resolve((self.search or {}).get("metric") or "rmse")
 
     def _read(self, y: Any, X: Any) -> tuple[Table, Any]:
         """The series, and the inputs beside it, from the first value on that is known."""
@@ -379,7 +439,6 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     def _search_networks(self, table: Table, X: Any) -> None:
         """Search for networks if there is enough to learn from."""
         values = table.values[:, 0]
-        self.search_ = self.networks_ = self.results_ = self.recipe_ = None
         recipe = recipe_for(values, self.seasons_, self.horizon, self.effort, self.search)
         if isinstance(recipe, str):
             self.notes_.append(f"{recipe}: other members forecast alone.")
@@ -401,14 +460,12 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
             self.search_, self.recipe_ = search, recipe
             self.networks_, self.results_ = search.best_estimator_, search.results_
 
-    def _priors(self, values: np.ndarray) -> dict[str, float]:
-        """Members, and what they weigh before errors are known."""
+    def _set_members(self, values: np.ndarray, own: dict[str, float]) -> None:
+        """Members, and what they weigh before errors are known; that of networks is ``own``."""
         season = min(self.seasons_) if self.seasons_ else None
         complete = filled(values[:, None], season)[:, 0]
-        networks, once = self.networks_ is not None, self.once_ is not None
-        priors = priors_for(complete, bool(self.seasons_), networks, once)
-        self.names_ = tuple(priors)
-        return priors
+        self._priors = priors_for(complete, bool(self.seasons_), own, self.once_ is not None)
+        self.names_ = tuple(self._priors)
 
     def _past(self, values: np.ndarray) -> Past:
         """Forecasts of all members of the same past stretches."""
@@ -475,8 +532,9 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
     # --- the verdict ------------------------------------------------------------------------------
 
-    def _judge(self, values: np.ndarray, past: Past, metric: Metric) -> None:
+    def _judge(self, values: np.ndarray, past: Past) -> None:
         """Errors of all on the past stretches; give a plain forecast where it is clearly better."""
+        metric = self._metric
         spread, (starts, steps) = spread_of(values), (past.rows[:, 0], past.rows.shape[1])
         check_zeros([metric], values, starts, steps)
         exact = EXACT * float(np.abs(self.range_).max())
@@ -545,12 +603,33 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         if self.given_ is not None:
             found = baselines.suiting(self.seasons_)[self.given_](self.values_, horizon)
         else:
-            end = np.array([len(self.values_)])
-            each = self._others(self.values_, end, lambda _: self.seasons_, horizon)[:, 0]
+            each = self._others_ahead(horizon)
             if self.networks_ is not None:
                 each = np.concatenate([self.networks_._forecast(horizon, X).T, each])
+            elif self.pool_ is not None:
+                each = np.concatenate([self._pooled(horizon)[None], each])
             found = mixed(each, self.weights_, self.range_[:, 0])
         return np.clip(found, *self.limits_[:, 0])[:, None]
+
+    def _others_ahead(self, horizon: int) -> np.ndarray:
+        """What members that are no networks say of the next values, ``(members, horizon)``."""
+        if self._next is None or self._next.shape[1] != horizon:
+            end = np.array([len(self.values_)])
+            self._next = self._others(self.values_, end, lambda _: self.seasons_, horizon)[:, 0]
+        return self._next
+
+    def _pooled(self, horizon: int) -> np.ndarray:
+        """What networks that were trained on other series too say of the next values."""
+        if self.ahead_ is None or len(self.ahead_) < horizon:
+            assert self.pool_ is not None
+            self._look_ahead(self.pool_.continued([(self.values_, self.seasons_)], horizon)[0])
+        assert self.ahead_ is not None
+        return self.ahead_[:horizon]
+
+    def _look_ahead(self, ahead: np.ndarray) -> None:
+        """Know what pooled networks say of the next values; what was known stays, to the bit."""
+        known = np.zeros(0) if self.ahead_ is None else self.ahead_
+        self.ahead_ = np.append(known, ahead[len(known) :])
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -559,25 +638,33 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         errors = [*self.members_["error"], *self.baselines_.values()]
         known = tuple(None if np.isnan(one) else float(one) for one in errors)
         said = astuple(self.verdict_), tuple(self.notes_), tuple(self.baselines_), known
-        return {one: getattr(self, one) for one in self._stored if one != "said"} | {"said": said}
+        pool = self.pool_
+        own: dict[str, Any] = {"said": said, "pool_": None, "pooled_": ()}
+        if pool is not None:
+            own |= {"pool_": pool.readouts, "pooled_": pool.networks}
+        return {one: getattr(self, one) for one in self._stored if one not in own} | own
 
     @classmethod
     def _restored(cls, params: dict[str, Any], fitted: dict[str, Any], networks: Any) -> Self:
         """The forecaster that a file describes; raise a ValueError unless that fits together."""
         try:
             verdict, notes, plain, errors = fitted.pop("said")
+            readouts, own = fitted.pop("pool_"), fitted.pop("pooled_")
             model = cls(**params)
             model._check()
+            model.pool_ = None if readouts is None else Pool.restored(own, readouts)
+            model._next = None
             for name, value in fitted.items():
                 setattr(model, name, value)
             names, seasons, weights = model.names_, model.seasons_, model.weights_
-            first = names[0] == NETWORKS
+            first = names[0] in (NETWORKS, POOLED)
             sound = (
                 model.horizon <= HISTORY
                 and len(names) == len(weights)
                 and all(name in RULES for name in names[first : -1 if model.once_ else None])
                 and (model.once_ is None or (names[-1] == ONCE and model.once_ < HISTORY))
-                and first == (networks is not None)
+                and (names[0] == NETWORKS) == (networks is not None)
+                and (names[0] == POOLED) == (model.pool_ is not None)
                 and bool((weights >= 0).all() and weights.any())
                 and all(is_integer(one) and 1 < one < HISTORY for one in seasons)
                 and not np.isnan(model.values_).all()

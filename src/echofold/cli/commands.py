@@ -149,9 +149,10 @@ of_series = decorator_of(
            "What is taken of several rows for one date; they are refused without it.",
            ["mean", "first", "last", "sum"]),
     option("--id NAME",
-           "Column that tells several series below each other apart: all of them are taken, one "
-           "after the other, or the one of --only."),
-    option("--only VALUE", "The one series to take, by what --id holds."),
+           "Column that tells several series below each other apart, or several columns that do "
+           "together: all of them are taken, or the one of --only.", multiple=True),
+    option("--only VALUE",
+           "The one series to take, by what --id holds; of several columns with ' / ' between."),
     option("--season N[,N]",
            "Steps in a season, or in several as 24,168: what differences and waves follow, and "
            "simple forecasts repeat (by the spacing of dates, else found in the values); 1 for "
@@ -188,6 +189,7 @@ of_series = decorator_of(
         "echofold forecast sales.csv --horizon 26",
         "echofold forecast sales.csv --column units --horizon 26 --scheme walk-forward "
         "--out results/",
+        "echofold forecast shops.csv --horizon 26 --id shop",
         "echofold forecast shops.csv --horizon 26 --id shop --only Kaunas",
         "echofold forecast sales.csv --horizon 26 --inputs calendar.csv",
         "echofold forecast sales.csv --column units --horizon 26 --input price --input promotion",
@@ -198,7 +200,8 @@ of_series = decorator_of(
 @option("--scheme", "How networks are validated (accumulative).", [*FORWARD])
 @option(
     "--out FOLDER",
-    "Folder for forecast.csv, model.echofold and report.html.",
+    "Folder for forecast.csv, model.echofold and report.html; of all series with --id for "
+    "forecasts.csv and index.html.",
     FOLDER,
     default="echofold-results",
 )
@@ -221,12 +224,14 @@ def forecast(**given: Any) -> int:
 
     FILE needs one column of numbers, and may have one of dates. Separator, decimal sign, dates
     and their frequency are found; what was assumed is said. Writes forecast.csv (with
-    intervals), model.echofold and report.html.
+    intervals), model.echofold and report.html. With --id all series of a file are forecast in one
+    model, into forecasts.csv and index.html.
     """
     from echofold.cli.forecast import forecast_series
+    from echofold.cli.forecasts import forecast_all
     from echofold.cli.panel import of_file, one_or_all
 
-    return one_or_all(partial(of_file, forecast_series), given)
+    return one_or_all(partial(of_file, forecast_series), given, forecast_all)
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""A command on one series of a file, or on all of a panel: each by itself, in its own folder."""
+"""A command on one series of a file, or on all of a panel: together, or each by itself."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pandas as pd
 
-from echofold._data.text import figure, guarded, listed, shown
-from echofold._machine.files import write_atomically
+from echofold._data.text import figure, listed, shown
 from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
-from echofold.cli.reading import Inputs, read_inputs, read_series, read_table, tables_by_id
+from echofold.cli.reading import (
+    BETWEEN,
+    FileTable,
+    Inputs,
+    read_inputs,
+    read_series,
+    read_table,
+    tables_by_id,
+)
 
 RESERVED = {  # names that Windows keeps for devices
     "con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10)),
@@ -52,45 +58,55 @@ def of_file(
     return content
 
 
-def one_or_all(run: Callable[..., dict[str, Any]], given: dict[str, Any]) -> int:
-    """Run a command on one series, or on each of a panel; the exit code."""
+def one_or_all(
+    run: Callable[..., dict[str, Any]],
+    given: dict[str, Any],
+    together: Callable[..., int] | None = None,
+) -> int:
+    """Run a command on one series, or on each of a panel, or on all ``together``; the exit code."""
     output = Output(given.pop("quiet"), given.pop("as_json"))
-    if given["only"] is not None and given["id"] is None:
+    if given["only"] is not None and not given["id"]:
         raise click.UsageError("--only names one of several series: name their column with --id.")
-    if given["id"] is None or given["only"] is not None:
+    if not given["id"] or given["only"] is not None:
         output.json(run(output=output, **given))
         return 0
-    return _all(run, given, output)
+    parts = _parts(given, output)
+    if together is None:
+        return _all(run, parts, given, output)
+    return together(parts, given["id"], output=output, **given)
 
 
-def _all(run: Callable[..., dict[str, Any]], given: dict[str, Any], output: Output) -> int:
-    """Run a command on every series of a panel; 1 if some failed."""
-    table = read_table(given["file"], given["decimal"], output.note)
+def _parts(given: dict[str, Any], output: Output) -> dict[str, FileTable]:
+    """The tables of all series of a panel, by what their ids hold."""
+    table, ids = read_table(given["file"], given["decimal"], output.note), given["id"]
     for option in ("column", "date"):
-        if given[option] == given["id"]:
-            raise ValueError(f"--id and --{option} both name {shown(given['id'])}; name another.")
-    parts = tables_by_id(table, given["id"])
-    parts.pop("", None)  # rows without an id
+        if given[option] in ids:
+            raise ValueError(f"--id and --{option} both name {shown(given[option])}; name another.")
+    parts = tables_by_id(table, ids)
     if max((len(part.frame) for part in parts.values()), default=0) < 2:
         raise ValueError(
-            f"column {shown(given['id'])} of {table.name} tells {len(parts):,} series apart, "
+            f"column {shown(BETWEEN.join(ids))} of {table.name} tells {len(parts):,} series apart, "
             f"{listed(list(parts)[:3])} first, and none has more than one row; name another with "
             "--id."
         )
-    del table
+    return parts
+
+
+def _all(
+    run: Callable[..., dict[str, Any]], parts: dict[str, FileTable], given: dict[str, Any],
+    output: Output,
+) -> int:  # fmt: skip
+    """Run a command on every series of a panel by itself; 1 if some failed."""
     folders = folder_names(parts)
     done: list[dict[str, Any]] = []
     for number, one in enumerate(list(parts), 1):
         output.stage(f"[{number}/{len(folders)}] {shown(one)}")
         own, said = {**given, "only": one}, Output(quiet=True, as_json=True)
-        for name in ("out", "checkpoint"):
-            if own.get(name) is not None:
-                own[name] = Path(own[name]) / folders[one]
+        if own["checkpoint"] is not None:
+            own["checkpoint"] = Path(own["checkpoint"]) / folders[one]
         try:
             found = run(output=said, table=parts.pop(one), **own)
             finished = {"id": one, **found, "notes": said.notes}
-            if "out" in given:
-                _write_all(given["out"], given["id"], [*done, finished])
         except FAILURES as error:
             words = " ".join(str(error).split()) or type(error).__name__
             finished = {"id": one, "error": words}
@@ -98,7 +114,7 @@ def _all(run: Callable[..., dict[str, Any]], given: dict[str, Any], output: Outp
         done.append(finished)
         for note in said.notes:
             output.note(f"{shown(one)}: {note}")
-    _show(done, folders, given, output)
+    _show(done, given, output)
     return int(any("error" in record for record in done))
 
 
@@ -126,20 +142,7 @@ def folder_names(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _write_all(folder: Path, id: str, done: list[dict[str, Any]]) -> None:
-    """Write the forecasts that are there so far below each other."""
-    rows = [
-        (guarded(record["id"]), row["time"], row["forecast"], row["lower"], row["upper"])
-        for record in done
-        for row in record.get("forecast", ())
-    ]
-    table = pd.DataFrame(rows, columns=[guarded(id), "date", "forecast", "low", "high"])
-    write_atomically(Path(folder) / "forecasts.csv", table.to_csv(index=False).encode())
-
-
-def _show(
-    done: list[dict[str, Any]], folders: dict[str, str], given: dict[str, Any], output: Output
-) -> None:
+def _show(done: list[dict[str, Any]], given: dict[str, Any], output: Output) -> None:
     """A line for each series, and what failed; a list as JSON."""
     if output.as_json:
         click.echo(as_json(done))
@@ -147,17 +150,14 @@ def _show(
     rows = []
     for record in done:
         own, best, least = _errors(record)
-        where = str(Path(given["out"]) / folders[record["id"]]) if "out" in given else ""
-        state = "failed" if "error" in record else where
+        state = "failed" if "error" in record else ""
         rows.append([shown(record["id"])[1:-1], figure(own), figure(least), best, state])
-    columns = [given["id"], "error", "plain", "by", "folder" if "out" in given else ""]
+    columns = [BETWEEN.join(given["id"]), "error", "plain", "by", ""]
     output.result(f"\n{drawn(columns, rows)}\n")
     output.explain(
         "Error: of the forecast on past values; plain: of the best plain forecast on the same ones."
     )
     failed = sum("error" in record for record in done)
-    if "out" in given and failed < len(done):
-        output.result(f"wrote {Path(given['out']) / 'forecasts.csv'}")
     if failed:
         output.stage(f"{failed} of {len(done)} series failed; the notes above say why.")
 

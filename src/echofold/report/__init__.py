@@ -61,7 +61,7 @@ def write_report(model: Any, path: str | os.PathLike, about: About | None = None
 def render(model: Any, about: About) -> str:
     """The report as text."""
     try:
-        import jinja2
+        import jinja2  # noqa: F401
         import matplotlib  # noqa: F401 (both are asked for before any work is done)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
@@ -70,6 +70,8 @@ def render(model: Any, about: About) -> str:
         ) from error
     from sklearn.utils.validation import check_is_fitted
 
+    if hasattr(model, "series_"):
+        return _page("panel.html.j2", _of_panel(model, about))
     from echofold._search.auto import AutoForecaster
     from echofold.plots._series import fitted, validation_outputs
     from echofold.report._about import look_ahead
@@ -93,11 +95,31 @@ def render(model: Any, about: About) -> str:
         "networks": searched is not model,
         **({} if searched is model else {"code": code_of_recipe(model, ahead)}),
     }
+    return _page("template.html.j2", content)
+
+
+def _of_panel(model: Any, about: About) -> dict[str, Any]:
+    """The content of a page of many series."""
+    from datetime import date
+
+    from echofold._search.panel import forecasts_by_name
+    from echofold.report._panel import content_of
+
+    ahead = forecasts_by_name(model, model.horizon, about.X, model.level)
+    content = content_of(model, ahead, about.title or "Forecasts")
+    content["notes"] = [*content["notes"], *map(legible, about.notes)]
+    return {"date": date.today().isoformat(), **content}
+
+
+def _page(name: str, content: dict[str, Any]) -> str:
+    """A template filled in, with the style and the script of pages."""
+    import jinja2
+
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"number": in_words, "figure": figure}
-    template, script = environment.from_string(_part("template.html.j2")), _part("sort.js")
+    template, script = environment.from_string(_part(name)), _part("sort.js")
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = template.render(**content, style=_part("style.css"), script=script, allowed=allowed)
     return legible(page)

@@ -1,4 +1,12 @@
 "use strict";
+// Rows of a table whose first cell does not hold what is typed are hidden.
+document.querySelectorAll("input[data-filters]").forEach(input => {
+  const rows = [...document.getElementById(input.dataset.filters).tBodies[0].rows];
+  input.addEventListener("input", () => {
+    const wanted = input.value.toLowerCase();
+    rows.forEach(row => { row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted); });
+  });
+});
 // Tables of class "sortable" are sorted by a click on a column's head, up and then down.
 document.querySelectorAll("table.sortable").forEach(table => {
   const body = table.tBodies[0], first = [...body.rows], heads = [...table.tHead.rows[0].cells];

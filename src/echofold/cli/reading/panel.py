@@ -24,8 +24,8 @@ LEAST_ROWS = 3  # of a series on average
 EVEN = 0.7  # share of steps of a series that are alike
 DOUBLED = 0.3  # share of rows whose date others have too, where ids alternate
 JUMP = 10  # usual steps, from which on dates jump
-COUNT = {2: "two", 3: "three"}
 MOST_COLUMNS = 50
+BETWEEN = " / "  # stands between several ids of a series
 
 
 def _ids_of(table: FileTable, name: str) -> pd.Series:
@@ -34,25 +34,26 @@ def _ids_of(table: FileTable, name: str) -> pd.Series:
     return pd.Series([unguarded(cell) for cell in each_cell(column)], dtype=object)
 
 
-def one_of(table: FileTable, name: str, value: str) -> FileTable:
-    """The rows of one series of a panel, without its id."""
-    parts = tables_by_id(table, name)
+def one_of(table: FileTable, ids: Sequence[str], value: str) -> FileTable:
+    """The rows of one series of a panel, without its ids."""
+    parts = tables_by_id(table, ids)
     if value not in parts:
         near = difflib.get_close_matches(value, parts, 1)
         hint = f"did you mean {shown(near[0])}?" if near else f"it holds {listed(parts)}."
-        raise ValueError(
-            f"column {shown(name)} of {table.name} holds no {shown(value)} (option --only): {hint}"
-        )
+        column = f"column {shown(BETWEEN.join(ids))} of {table.name}"
+        raise ValueError(f"{column} holds no {shown(value)} (option --only): {hint}")
     return parts[value]
 
 
-def tables_by_id(table: FileTable, name: str) -> dict[str, FileTable]:
-    """Every series of a panel by its id, in the order of the file."""
-    ids = _ids_of(table, name)
-    groups = table.frame.drop(columns=name).groupby(ids, sort=False)
+def tables_by_id(table: FileTable, ids: Sequence[str]) -> dict[str, FileTable]:
+    """Every series of a panel by its ids, in the order of the file; rows without one are none."""
+    columns = [_ids_of(table, name) for name in ids]
+    names = [BETWEEN.join(each) if all(each) else "" for each in zip(*columns, strict=True)]
+    groups = table.frame.drop(columns=list(ids)).groupby(pd.Series(names, dtype=object), sort=False)
     return {
         str(one): FileTable(f"{table.name}, {shown(one)}", part.reset_index(drop=True), table.signs)
         for one, part in groups
+        if one
     }
 
 
@@ -83,17 +84,20 @@ def _words(source: str, names: Sequence[str], known: list[str]) -> str:
     if len(names) > 1:
         return (
             f"{source} holds {len(known)} series, told apart by {listed(names[:-1])} and "
-            f"{shown(names[-1])} together ({several}): join these {COUNT[len(names)]} into one "
-            "column, and name it with --id; or add the series up with --duplicates sum."
+            f"{shown(names[-1])} together ({several}): forecast all with "
+            f"{' '.join(f'--id {_for_shell(one)}' for one in names)}, or add the series up with "
+            "--duplicates sum."
         )
-    name, first = (  # for a shell
-        one if one.replace("_", "").replace("-", "").isalnum() else shown(one)
-        for one in (names[0], known[0])
-    )
+    name, first = _for_shell(names[0]), _for_shell(known[0])
     return (
         f"{source} holds {len(known)} series, told apart by {shown(names[0])} ({several}): "
         f"forecast one with --id {name} --only {first}, or all with --id {name}."
     )
+
+
+def _for_shell(one: str) -> str:
+    """A name as it is typed."""
+    return one if one.replace("_", "").replace("-", "").isalnum() else shown(one)
 
 
 def _times(table: FileTable, dates: pd.Index | None, others: Sequence[str]) -> list[np.ndarray]:

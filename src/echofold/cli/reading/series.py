@@ -76,19 +76,19 @@ def read_series(
     season: tuple[int, ...] | None,
     inputs: tuple[str, ...] = (),
     duplicates: str | None = None,
-    id: str | None = None,
+    id: tuple[str, ...] = (),
     only: str | None = None,
     table: FileTable | None = None,
 ) -> FileSeries:
     """Read the series to forecast from a file, or say in one line what is wrong with it.
 
     What was assumed is given to ``note``. Columns that are ``inputs`` are kept for all rows, those
-    without a value too. ``only`` names one of the series that the column ``id`` tells apart; a
-    ``table`` that is given holds its rows.
+    without a value too. ``only`` names one of the series that columns ``id`` tell apart; its rows
+    are those of a ``table``, if one is given.
     """
     if table is None:
         table = read_table(file, decimal, note)
-        if id is not None and only is not None:
+        if id and only is not None:
             table = one_of(table, id, only)
     for name in inputs:
         table.column(name, "--input")
@@ -101,12 +101,12 @@ def read_series(
             f"{option} {shown(dates_in)} of {table.name} is its column of dates; name a column of "
             "values, or give --date none."
         )
-    if id is None and duplicates is None and date != "none":
+    if not id and duplicates is None and date != "none":
         refuse_panel(table, dates, [*others, *known])
     if dates is None and date != "none":
         say_unread(table, others, note)
     column = _chosen(table, column, known)
-    if id is None:
+    if not id:
         say_turns(table, dates, [*known, column], note)
     values = _checked(table, column)
     for name in (column, *inputs):
@@ -159,13 +159,13 @@ def read_inputs(
     date_format: str | None,
     decimal: str | None,
     fill: str,
-    id: str | None = None,
+    id: tuple[str, ...] = (),
     only: str | None = None,
 ) -> Inputs | None:
     """Inputs from columns of the series' own file and from another; None if there are neither.
 
     ``horizon`` rows must follow the values of the series, which may be none. Of another file with
-    the column ``id`` the rows of ``only`` are taken, and all of one without it. Inputs of which
+    columns ``id`` the rows of ``only`` are taken, and all of one without it. Inputs of which
     nothing can be learned are left out.
     """
     index, known = series.values.index, len(series.values)
@@ -174,7 +174,7 @@ def read_inputs(
     parts = [_own_inputs(series, dates, fill, note)]
     if file is not None:
         table = read_table(file, decimal, note)
-        if id is not None and only is not None and id in table.frame.columns:
+        if id and only is not None and set(id) <= set(table.frame.columns):
             table = one_of(table, id, only)
         parts.append(_other_inputs(table, series, dates, date_format, note))
     if all(part is None for part in parts):

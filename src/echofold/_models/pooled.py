@@ -1,0 +1,240 @@
+"""Networks that many series share: one readout, learned from all of them, for several steps.
+
+A short series tells too little to learn from alone. Each is brought to a common form: levels are
+logarithms where values are positive, changes are in units of the mean absolute change. Of seasons
+there are two views, and networks of either: they are taken off by indices, or the change since the
+last season is one more input. Networks are driven by these, all series side by side, and a readout
+says by how much the level will have changed after each of the next steps. Errors of series differ
+much in size, so it is found by reweighted least squares, in which large ones count less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from echofold._data.missing import filled
+from echofold._engine.drive import along_columns
+from echofold._engine.kind import Reservoirs, drawn
+from echofold._machine.device import Work, choose_device, engine
+from echofold._models.smoothing import FAR, LARGEST, Adjusted, adjusted
+from echofold.reservoirs import Leaky
+
+KIND = Leaky(200, leak_rate=0.5, spectral_radius=0.9, input_scaling=0.6, bias_scaling=0.6)
+RIDGES = (1e-7, 1e-5, 1e-3)  # for each row that is learned from; all are validated
+VIEWS = (True, False)  # of seasons: whether they are taken off
+DRAWS = 1  # of a network, for each of these
+STEEP = 1e4  # from the lowest to the highest value, beyond which logarithms are not taken
+CLIPPED = 4.0  # mean changes, which larger ones are bent down to
+FURTHEST = 5.0  # mean changes that a target may be away, times the steps to a power below 1
+ROUNDS = 4  # of reweighting
+TYPICAL = 0.7  # times the median error, from which on rows count less
+REST = 500  # steps without a change, after which a state is at rest
+LATEST = 1000  # values of a series that are looked at
+ROWS = 60_000  # that a readout is learned from: more tell hardly more
+BLOCK_BYTES = 2**25  # of states that are there at a time
+
+
+class Common(NamedTuple):
+    """A series in the form that all have in common: levels, and what a change of one is worth.
+
+    A ``season`` is in the levels still; 0 if there is none, or it was taken off.
+    """
+
+    levels: np.ndarray
+    unit: float
+    log: bool
+    rest: Adjusted
+    season: int
+
+    @classmethod
+    def of(cls, y: np.ndarray, seasons: Sequence[int], taken_off: bool) -> Common:
+        """Bring values ``(T,)`` to it, NaN where missing."""
+        y = filled(y[-LATEST:, None], min(seasons, default=None))[:, 0]
+        seen = [one for one in seasons if 2 * one <= len(y)]
+        rest = adjusted(y, tuple(seen) if taken_off else ())
+        low, high = rest.values.min(), rest.values.max()
+        log = bool(low > 0 and high < STEEP * low)
+        levels = np.log(rest.values) if log else rest.values
+        unit = float(np.abs(np.diff(levels)).mean()) if len(levels) > 1 else 0.0
+        return cls(levels, unit or 1.0, log, rest, 0 if taken_off else min(seen, default=0))
+
+    @property
+    def inputs(self) -> np.ndarray:
+        """Changes ``(T, 2)`` since the step before, and half of those since the last season."""
+        change = np.zeros((len(self.levels), 2))
+        for column, lag in enumerate((1, self.season)):
+            if lag:
+                since = self.levels[lag:] - self.levels[:-lag]
+                change[lag:, column] = since / ((1 + column) * self.unit)
+        return CLIPPED * np.tanh(change / CLIPPED)
+
+    def values(self, changes: np.ndarray) -> np.ndarray:
+        """Values of so many changes ``(..., steps)`` after the last level."""
+        ahead = self.levels[-1] + self.unit * changes
+        if self.log:
+            ahead = np.exp(np.minimum(ahead, min(self.levels.max() + FAR, LARGEST)))
+        return np.apply_along_axis(self.rest.restored, -1, ahead)
+
+
+Series = tuple[np.ndarray, Sequence[int]]  # values (T,), NaN where missing, and their seasons
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Readouts ``(networks, ridges, 1 + m, steps)`` of several networks.
+
+    Each is a view of seasons, and the seed of its weights.
+    """
+
+    networks: tuple[tuple[bool, int], ...]
+    readouts: np.ndarray
+    device: str = "auto"
+
+    @classmethod
+    def learned(cls, series: Sequence[Series], steps: int, seed: int, device: str) -> Pool:
+        """Learn from series of any length; if there are many, from some that are drawn."""
+        order = np.random.RandomState(seed).permutation(len(series))
+        rows = np.cumsum([max(0, len(series[one][0]) - 1) for one in order])
+        chosen = np.sort(order[: int(np.searchsorted(rows, ROWS)) + 1])
+        some = [series[one] for one in chosen if len(series[one][0]) > 1]
+        networks = tuple((view, seed + draw) for draw in range(DRAWS) for view in VIEWS)
+        readouts = []
+        for view, own in networks:
+            common = [Common.of(one[0], one[1], view) for one in some]
+            ends = np.cumsum([len(one.levels) - 1 for one in common])
+            X = np.empty((ends[-1], KIND.size(2)))
+            for place, states in _states(common, own, device):
+                X[ends[place] - len(states) + 1 : ends[place]] = states[:-1]
+            readouts.append(_robust(X, np.concatenate([_targets(one, steps) for one in common])))
+        return cls(networks, np.stack(readouts), device)
+
+    @classmethod
+    def restored(cls, networks: Any, readouts: np.ndarray) -> Pool:
+        """The pool that a file describes; raise a ValueError unless that fits together."""
+        known = all(
+            isinstance(view, bool) and isinstance(seed, int) and 0 <= seed < 2**32
+            for view, seed in networks
+        )
+        fits = readouts.shape[:3] == (len(networks), 1, 1 + KIND.size(2))
+        if not (known and fits and networks and readouts.shape[3]):
+            raise ValueError("pooled networks and their readouts do not belong together")
+        return cls(tuple(networks), readouts)
+
+    def at(self, ridge: int) -> Pool:
+        """The same of one of the ridges."""
+        return replace(self, readouts=self.readouts[:, ridge : ridge + 1])
+
+    def ahead(self, series: Sequence[Series]) -> np.ndarray:
+        """The next values ``(ridges, series, steps)``: the mean of all networks."""
+        found = np.zeros((self.readouts.shape[1], len(series), self.readouts.shape[3]))
+        for (view, seed), W in zip(self.networks, self.readouts, strict=True):
+            common = [Common.of(one[0], one[1], view) for one in series]
+            for place, states in _states(common, seed, self.device):
+                changes = W[:, 0] + states[-1] @ W[:, 1:]
+                found[:, place] += common[place].values(changes) / len(self.networks)
+        return found
+
+    def continued(self, series: Sequence[Series], horizon: int) -> np.ndarray:
+        """The next values ``(series, horizon)`` of the first ridge.
+
+        Beyond the steps that are said at once, these go on from their own forecasts.
+        """
+        series, found = list(series), np.zeros((len(series), 0))
+        while found.shape[1] < horizon:
+            ahead = self.ahead(series)[0]
+            series = [
+                (np.append(values, more), seasons)
+                for (values, seasons), more in zip(series, ahead, strict=True)
+            ]
+            found = np.hstack([found, ahead])
+        return found[:, :horizon]
+
+
+def _targets(one: Common, steps: int) -> np.ndarray:
+    """Changes ``(T - 1, steps)`` that follow each level but the last, NaN where none is known."""
+    T = len(one.levels)
+    padded = np.append(one.levels, np.full(steps, np.nan))
+    after = padded[np.arange(1, T)[:, None] + np.arange(steps)]
+    most = FURTHEST * np.arange(1, steps + 1) ** 0.7
+    return np.clip((after - one.levels[:-1, None]) / one.unit, -most, most)
+
+
+def _states(series: Sequence[Common], seed: int, device: str) -> Iterator[tuple[int, np.ndarray]]:
+    """The place of each series, and its states ``(T, m)``; those of similar length together.
+
+    Shorter ones of a block have been at rest before, as all have.
+    """
+    r = drawn([KIND], 2, seed)
+    order = np.argsort([len(one.levels) for one in series], kind="stable")[::-1]
+    first = 0
+    while first < len(order):
+        longest = len(series[order[first]].levels)
+        width = max(1, BLOCK_BYTES // (8 * longest * r.kept))
+        block = order[first : first + width]
+        inputs = np.zeros((longest, 2, len(block)))
+        for column, place in enumerate(block):
+            inputs[longest - len(series[place].levels) :, :, column] = series[place].inputs
+        states = _driven(r, inputs, device)
+        for column, place in enumerate(block):
+            yield int(place), states[longest - len(series[place].levels) :, :, column]
+        first += width
+
+
+def _driven(r: Reservoirs, inputs: np.ndarray, device: str) -> np.ndarray:
+    """States ``(T, m, columns)`` of one network under inputs ``(T, 2, columns)``, from rest."""
+    work = Work(REST + len(inputs), inputs.shape[2], r.shape[0], eager=True)
+    with engine(choose_device(device, work)):
+        rest = np.asarray(along_columns(r, np.zeros((REST, 2, 1)), np.zeros(r.shape)))[-1]
+        wide = r.take(np.zeros(inputs.shape[2], dtype=int))
+        return np.asarray(along_columns(wide, inputs, np.repeat(rest, inputs.shape[2], axis=1)))
+
+
+def _robust(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Readouts ``(ridges, 1 + m, steps)`` by reweighted least squares.
+
+    Weights are ``1 / √(1 + (|e| / (0.7 median |e|))²)`` of the mean error of a row, each step's in
+    units of its median, at the middle ridge.
+    """
+    center, spread = X.mean(axis=0), X.std(axis=0) + 1e-9
+    Z = np.column_stack([np.ones(len(X)), (X - center) / spread])
+    weights, middle = np.ones(len(Y)), len(RIDGES) // 2
+    for turn in range(ROUNDS):
+        last = turn == ROUNDS - 1
+        W = _weighted(Z, Y, weights, RIDGES if last else RIDGES[middle : middle + 1])
+        if not last:
+            size = np.abs(Y - Z @ W[0])
+            size /= np.nanmedian(size, axis=0) + 1e-12
+            weights = 1 / np.sqrt(1 + (np.nanmean(size, axis=1) / TYPICAL) ** 2)
+    W[:, 1:] /= spread[:, None]
+    W[:, 0] -= center @ W[:, 1:]
+    return W
+
+
+def _weighted(Z: np.ndarray, Y: np.ndarray, weights: np.ndarray, ridges) -> np.ndarray:
+    """Readouts ``(ridges, 1 + m, steps)``; a step is learned from the rows that know it.
+
+    Rows before the end of a series know fewer steps. Sums of those that know as many are added up
+    from the most on.
+    """
+    steps, known = Y.shape[1], np.isfinite(Y).sum(axis=1)
+    found = np.zeros((len(ridges), Z.shape[1], steps))
+    gram, counted = np.zeros((Z.shape[1],) * 2), 0.0
+    for step in range(steps - 1, -1, -1):
+        rows = known == step + 1
+        if rows.any():
+            gram += (Z[rows] * weights[rows, None]).T @ Z[rows]
+            counted += weights[rows].sum()
+        there = known > step
+        product = (weights[there] * Y[there, step]) @ Z[there]
+        for place, ridge in enumerate(ridges):
+            penalty = np.full(len(gram), ridge * counted)
+            penalty[0] = 0.0
+            if counted:
+                factor = cho_factor(gram + np.diag(penalty + 1e-12 * gram[0, 0]))
+                found[place, :, step] = cho_solve(factor, product)
+    return found

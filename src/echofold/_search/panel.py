@@ -1,0 +1,378 @@
+"""Many series at once: a recipe for each, with networks that all share as one more member.
+
+Networks that are trained on all series forecast the same past stretches as the other members of
+each, from models that were trained on what was before. How much they weigh is not assumed: it is
+the share with the lowest error there, over all series of about that length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from echofold._data.arguments import seed_of
+from echofold._data.panels import Panel, panel_of
+from echofold._data.text import one_line
+from echofold._machine.available import check_executor
+from echofold._machine.device import one_blas_thread
+from echofold._machine.notices import said_once, warn_of
+from echofold._machine.progress import progress
+from echofold._models.combination import POOLED, Past, side_by_side
+from echofold._models.forecast import Forecast, forecast_of, levels_of, words_beyond
+from echofold._models.pooled import RIDGES, Pool, Series
+from echofold._search.verdict import Verdict, compared, held_in_words, phrase, plain_forecasts
+from echofold.metrics._metric import resolve
+
+POOLS = ("auto", "all", "none")
+SEVERAL = 10  # series, from which on networks are worth sharing
+STRETCHES = 3  # of the past, one after the other, that all members forecast
+BLOCK = 16  # series that are validated by one task of an executor
+SHARES = np.linspace(0, 0.8, 9)  # of pooled networks, which are compared
+CLASSES, CLASS = 4, 50  # of series by length, at most, and series in each, at least
+WORST = 10.0  # times the typical change of a series: larger errors count as much
+LEAST = 3  # values of a series that networks are trained on
+FAILURES = (ValueError, TypeError)
+
+One = Any  # an AutoForecaster of one series
+
+
+def fit_panel(model: Any, y: Any, X: Any) -> None:
+    """Fit an AutoForecaster to several series."""
+    panel, each = panel_of(y, "y")
+    known = panel.of(X, "X")
+    ones: dict[Any, One] = {}
+    failed: dict[Any, str] = {}
+    asked = X is not None or any((model.search or {}).values())  # of networks of its own
+    pooled = model.pool == "all" or (model.pool == "auto" and not asked and len(each) >= SEVERAL)
+    with progress(model.progress, len(each), "series") as bar, said_once():
+        for name, values, inputs in zip(panel.names, each, known, strict=True):
+            one = _alone(model, len(ones) + len(failed))
+            try:
+                if pooled:
+                    one._begin(values, inputs)
+                else:
+                    one.fit(values, inputs)
+                    bar.update(len(ones) + len(failed) + 1, np.nan)
+                ones[name] = one
+            except FAILURES as error:
+                failed[name] = one_line(error)
+        if not ones:
+            name, words = next(iter(failed.items()))
+            raise ValueError(f"none of {len(each)} series can be forecast: {name!r}: {words}")
+        if pooled:
+            _fit_pooled(model, ones, bar)
+    model.panel_, model.series_, model.failed_ = panel, ones, failed
+    _judge(model, pooled)
+
+
+def _alone(model: Any, place: int) -> One:
+    """An unfitted forecaster of one series of a panel."""
+    params = model.get_params(deep=False)
+    kept = params["checkpoint"]
+    own = {"pool": "none", "progress": False, "executor": None, "n_jobs": None}
+    own["checkpoint"] = None if kept is None else f"{kept}/{place}"
+    return type(model)(**params | own)
+
+
+# --- pooled networks ------------------------------------------------------------------------------
+
+
+def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any) -> None:
+    """Fit members of every series, of which pooled networks are one."""
+    each = list(ones.values())
+    values = [one.table_.values[:, 0] for one in each]
+    rows = [past_stretches(len(y), model.horizon) for y in values]
+    for one, y in zip(each, values, strict=True):
+        one._set_members(y, {})
+    others = _others(model, each, values, rows, bar)
+    seed = seed_of(model.random_state)
+    with one_blas_thread():
+        pooled = _pooled_past(each, values, rows, model.horizon, seed, model.device)
+        whole = [_before(one, y, len(y)) for one, y in zip(each, values, strict=True)]
+        pool = Pool.learned(whole, model.horizon, seed, model.device)
+        ahead = pool.ahead(whole)
+    truths = [y[at] for y, at in zip(values, rows, strict=True)]
+    units = np.array([unit_of(one, y) for one, y in zip(each, values, strict=True)])
+    plain = [_combined(one, outputs) for one, outputs in zip(each, others, strict=True)]
+    lengths = np.array(list(map(len, values)))
+    ridge, shares, model.gain_ = _shares(truths, plain, pooled, units, lengths)
+    model.pool_ = pool.at(ridge)
+    for place, one in enumerate(each):
+        outputs = others[place]
+        if shares[place]:
+            one._set_members(values[place], {POOLED: float(shares[place])})
+            outputs = np.concatenate([pooled[place][ridge : ridge + 1], outputs])
+            one.pool_, one.ahead_ = model.pool_, ahead[ridge, place]
+        past = Past(rows[place], truths[place], outputs, side_by_side(rows[place]))
+        one._weigh(one._repeated(values[place], past, min(one.seasons_, default=1)))
+
+
+def past_stretches(length: int, horizon: int) -> np.ndarray:
+    """Rows ``(stretches, steps)`` of the later half, one after the other, up to the end.
+
+    Examples
+    --------
+    >>> past_stretches(20, 4).tolist()
+    [[8, 9, 10, 11], [12, 13, 14, 15], [16, 17, 18, 19]]
+    >>> past_stretches(7, 6).tolist()
+    [[5, 6]]
+    """
+    if length < 2:
+        return np.zeros((0, 1), dtype=int)
+    first = max(1, length // 3, length - length // 2 - horizon // 2)
+    starts = [length - back * horizon for back in range(STRETCHES, 0, -1)]
+    starts = [start for start in starts if start >= first]
+    steps = horizon if starts else max(1, min(horizon, length // 3))
+    return np.array(starts or [length - steps])[:, None] + np.arange(steps)
+
+
+def _others(
+    model: Any, each: Sequence[One], values: Sequence[np.ndarray], rows: Sequence[np.ndarray], bar
+) -> list[np.ndarray]:
+    """What members of each series that are no networks said of the past."""
+    work = list(zip(each, values, rows, strict=True))
+    blocks = [work[first : first + BLOCK] for first in range(0, len(work), BLOCK)]
+    if model.executor is None:
+        done = map(_past_of, blocks)
+    else:
+        check_executor(model.executor)
+        done = model.executor.map(_past_of, blocks)
+    found: list[np.ndarray] = []
+    for block in done:
+        found += block
+        bar.update(len(found), np.nan)
+    return found
+
+
+def _past_of(block: Sequence[tuple[One, np.ndarray, np.ndarray]]) -> list[np.ndarray]:
+    """Forecasts ``(members, stretches, steps)`` of each series of a block."""
+    with one_blas_thread():
+        return [
+            one._others(values, rows[:, 0], one._seasons_before, rows.shape[1])
+            for one, values, rows in block
+        ]
+
+
+def _before(one: One, values: np.ndarray, row: int) -> Series:
+    """The values before a row, and their seasons."""
+    return values[:row], one._seasons_before(row)
+
+
+def _pooled_past(
+    each: Sequence[One], values, rows, horizon: int, seed: int, device: str
+) -> list[np.ndarray]:
+    """What pooled networks say ``(ridges, stretches, steps)`` of each series' past.
+
+    All series are cut alike, so that none is seen beyond the beginning of a stretch of another.
+    """
+    found = [np.full((len(RIDGES), *at.shape), np.nan) for at in rows]
+    for back in range(1, STRETCHES + 1):
+        cut = [len(y) - back * horizon for y in values]
+        begun = [
+            (place, len(at) - back)
+            for place, at in enumerate(rows)
+            if len(at) >= back and at.shape[1] and (back == 1 or at.shape[1] == horizon)
+        ]
+        train = [
+            _before(one, y, row)
+            for one, y, row in zip(each, values, cut, strict=True)
+            if row >= LEAST
+        ]
+        if not begun or not train:
+            continue
+        pool = Pool.learned(train, horizon, seed, device)
+        starts = [
+            _before(each[place], values[place], int(rows[place][stretch, 0]))
+            for place, stretch in begun
+        ]
+        ahead = pool.ahead(starts)
+        for number, (place, stretch) in enumerate(begun):
+            found[place][:, stretch] = ahead[:, number, : found[place].shape[2]]
+    return found
+
+
+def unit_of(one: One, values: np.ndarray) -> float:
+    """The mean absolute change over a season, or a step, that errors are told in; 1 without any."""
+    season = min(one.seasons_, default=1)
+    for lag in (season, 1):
+        changes = np.abs(values[lag:] - values[:-lag])
+        if changes.size and np.nanmean(np.append(changes, 0.0)) > 0:
+            return float(np.nanmean(changes))
+    return 1.0
+
+
+def _combined(one: One, outputs: np.ndarray) -> np.ndarray:
+    """The mean of other members, by what they weigh before errors are known."""
+    weights = np.array(list(one._priors.values()))
+    return np.tensordot(weights / weights.sum(), outputs, 1)
+
+
+def _shares(truths, plain, pooled, units: np.ndarray, lengths: np.ndarray):
+    """The ridge of pooled networks, and what they weigh ``(series,)`` among the members of each.
+
+    And how much lower that makes the mean error, as a share of it.
+    """
+    errors = np.full((len(RIDGES), len(SHARES), len(truths)), np.nan)
+    for place, (truth, other, own) in enumerate(zip(truths, plain, pooled, strict=True)):
+        mixed = SHARES[:, None, None] * own[:, None] + (1 - SHARES)[:, None, None] * other
+        size = np.abs(mixed - truth) / units[place]
+        if np.isfinite(size).any():
+            errors[:, :, place] = np.nanmean(np.minimum(size, WORST), axis=(2, 3))
+    there = np.isfinite(errors).all(axis=(0, 1))
+    if not there.any():
+        return 0, np.zeros(len(truths)), 0.0
+    ridge = int(errors[:, :, there].mean(axis=2).min(axis=1).argmin())
+    best = errors[ridge][:, there].mean(axis=1).argmin()
+    shares = np.full(len(truths), SHARES[best])
+    classes = min(CLASSES, int(there.sum()) // CLASS)
+    if classes > 1:
+        edges = np.quantile(lengths[there], np.arange(1, classes) / classes)
+        class_ = np.searchsorted(edges, lengths, side="right")
+        for one in range(classes):
+            own = there & (class_ == one)
+            if own.sum() >= CLASS:
+                best_there = errors[ridge][:, own].mean(axis=1).argmin()
+                shares[class_ == one] = (SHARES[best] + SHARES[best_there]) / 2
+    places = np.searchsorted(SHARES, shares - 1e-9)[there]
+    found = errors[ridge][places, np.flatnonzero(there)].mean()
+    return ridge, shares, float(1 - found / (errors[ridge, 0, there].mean() or 1.0))
+
+
+# --- the verdict ----------------------------------------------------------------------------------
+
+
+def _judge(model: Any, pooled: bool) -> None:
+    """Errors over all series, in units of each one's mean change over a season; what is said."""
+    ones, metric = model.series_, resolve("mase")
+    own, plain, members, names = [], [], [], list(ones)
+    for one in ones.values():
+        values, rows = one.table_.values[:, 0], one.past_.rows
+        unit = unit_of(one, values)
+
+        def error(outputs: np.ndarray, one=one, unit=unit) -> float:
+            size = np.abs(outputs - one.past_.truth)
+            return float(np.nanmean(size)) / unit if np.isfinite(size).any() else np.nan
+
+        own.append(error(one.outputs_))
+        starts, steps = rows[:, 0], rows.shape[1]
+        found = plain_forecasts(values, one.seasons_, starts, steps)
+        limited = {name: np.clip(each, *one.limits_[:, 0]) for name, each in found.items()}
+        plain.append({name: error(each) for name, each in limited.items()})
+        members.append(dict(zip(one.names_, one.weights_, strict=True)))
+    errors = pd.DataFrame(plain, index=pd.Index(names, name="series"))
+    errors.insert(0, "forecast", own)
+    model.errors_ = errors
+    everywhere = errors.dropna(axis=1, how="all")
+    model.baselines_ = {name: float(everywhere[name].mean()) for name in everywhere.columns[1:]}
+    weights = pd.DataFrame(members).fillna(0.0).mean()
+    model.members_ = pd.DataFrame({"weight": weights.rename_axis("member")})
+    model.verdict_ = _verdict(errors, model, metric)
+    model.notes_ = _notes(model, pooled)
+
+
+def _verdict(errors: pd.DataFrame, model: Any, metric: Any) -> Verdict:
+    """How the forecasts of all series compare with the best plain one."""
+    full = [name for name in errors.columns[1:] if errors[name].notna().sum() >= len(errors) / 2]
+    there = errors["forecast"].notna()
+    if not there.any() or not full:
+        return Verdict(
+            "How good these forecasts will be is not known: there is too little to tell.", "mase"
+        )
+    error = float(errors["forecast"].mean())
+    best = min(full, key=lambda name: errors[name].mean())
+    both = errors[["forecast", best]].dropna()
+    own, least = float(both["forecast"].mean()), float(both[best].mean())
+    better = int((both["forecast"] <= both[best]).sum())
+    index = next(iter(model.series_.values())).table_.index
+    steps = max(one.past_.rows.shape[1] for one in model.series_.values())
+    words = (
+        f"{compared(own, least, metric)} {phrase(best, index)}, the best plain forecast for "
+        f"all, in the mean over {len(both)} series; no worse than it in {better} of them"
+    )
+    level = levels_of(model.level)[-1]
+    held = [
+        one.verdict_.coverage for one in model.series_.values() if one.verdict_.coverage is not None
+    ]
+    coverage = float(np.mean(held)) if held else None
+    if coverage is not None:
+        words = f"{words}; {held_in_words(coverage, level)}"
+    return Verdict(
+        f"{words[0].upper()}{words[1:]}.", "mase", error, best, least, own, coverage, level,
+        sum(len(one.past_.rows) for one in model.series_.values()), steps,
+    )  # fmt: skip
+
+
+def _notes(model: Any, pooled: bool) -> list[str]:
+    """What was used and why, and which series failed."""
+    notes, shown = [], 5
+    if pooled:
+        part = np.array([POOLED in one.names_ for one in model.series_.values()])
+        share = model.members_["weight"].get(POOLED, 0.0)
+        words = "networks that were trained on all series together"
+        if part.any():
+            words += (
+                f" make up {share:.0%} of the forecasts, of {int(part.sum())} of {len(part)} "
+                f"series: errors on the past are {max(model.gain_, 0.0):.1%} lower with them"
+            )
+        else:
+            words += " were tried, and errors on the past are no lower with them: they are left out"
+        notes.append(f"{words}.")
+    for name, words in islice(model.failed_.items(), shown):
+        notes.append(f"series {name!r} has no forecast: {words}")
+    if len(model.failed_) > shown:
+        notes.append(f"{len(model.failed_) - shown} more series have no forecast (failed_).")
+    return notes
+
+
+# --- forecasts ------------------------------------------------------------------------------------
+
+
+def forecast_panel(model: Any, horizon: int, X: Any, levels: Any) -> Forecast:
+    """Forecasts of all series, in the kind that they were given in."""
+    panel: Panel = model.panel_
+    each = list(forecasts_by_name(model, horizon, X, levels).values())
+    lower, upper = (
+        {level: panel.write([getattr(one, end)[level] for one in each]) for level in each[0].lower}
+        for end in ("lower", "upper")
+    )
+    return Forecast(panel.write([one.mean for one in each]), lower, upper)
+
+
+def forecasts_by_name(model: Any, horizon: int, X: Any, levels: Any) -> dict[Any, Forecast]:
+    """The forecast of each series, NaN where there is none."""
+    panel: Panel = model.panel_
+    known = dict(zip(panel.names, panel.of(X, "X"), strict=True))
+    _look_ahead(model, horizon)
+    found = {}
+    with said_once():
+        for name, one in model.series_.items():
+            found[name] = forecast_of(one, horizon, known[name], levels, warn=False)
+            if horizon > model.horizon:
+                warn_of(words_beyond(one.residuals_, horizon))
+    for name in model.failed_:
+        nothing = np.full(horizon, np.nan)
+        empty = dict.fromkeys(levels_of(levels), nothing)
+        found[name] = Forecast(nothing, empty, empty)
+    return {name: found[name] for name in panel.names}
+
+
+def _look_ahead(model: Any, horizon: int) -> None:
+    """Let pooled networks forecast all series that need it side by side."""
+    short = [one for one in model.series_.values() if getattr(one, "pool_", None) is not None]
+    short = [one for one in short if one.ahead_ is None or len(one.ahead_) < horizon]
+    if short:
+        series = [(one.values_, one.seasons_) for one in short]
+        for one, ahead in zip(short, model.pool_.continued(series, horizon), strict=True):
+            one._look_ahead(ahead)
+
+
+def update_panel(model: Any, y: Any, X: Any) -> None:
+    """Move all series of a panel on."""
+    panel = model.panel_
+    for name, values, inputs in zip(panel.names, panel.of(y, "y"), panel.of(X, "X"), strict=True):
+        if name in model.series_:
+            model.series_[name].update(values, inputs)

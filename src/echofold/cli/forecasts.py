@@ -1,0 +1,147 @@
+"""``echofold forecast --id``: all series of a file in one model, one table and one page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+
+from echofold._data.text import figure, guarded, inflected, shown
+from echofold._machine.files import write_atomically
+from echofold._search.panel import forecasts_by_name
+from echofold.cli.forecast import forecaster_for, records
+from echofold.cli.output import Output, as_json, prepare_folder, shortened, table
+from echofold.cli.panel import FAILURES, OF_INPUTS, OF_SERIES
+from echofold.cli.reading import BETWEEN, Inputs, read_inputs, read_series
+from echofold.report import About
+from echofold.report._about import forecast_table
+
+MOST = 20  # series that are printed; of more, the worst and the best
+
+
+def forecast_all(
+    parts: dict[str, Any], ids: Sequence[str], *, output: Output, horizon: int, out: Path,
+    inputs: str | None, columns: tuple[str, ...], season: tuple[int, ...] | None, origins: int,
+    file: str, **options: Any,
+) -> int:  # fmt: skip
+    """Forecast the series of ``parts``, tables by what their ``ids`` hold; 1 if some failed."""
+    if origins:
+        raise click.UsageError("--origins repeats one series: name it with --only.")
+    began = time.perf_counter()
+    how = {name: options.pop(name) for name in OF_SERIES}
+    series, known, failed = _read(
+        parts, file, output, horizon, inputs, columns, {**how, "season": season}
+    )
+    if not series:
+        raise ValueError(f"none of {len(parts)} series can be read: {next(iter(failed.values()))}")
+    with output.warnings_as_notes():
+        first = next(iter(series.values()))
+        model = forecaster_for(first, horizon, output, **options)
+        prepare_folder(out)
+        output.stage(f"{first.source.rpartition(', ')[0] or first.source}: {len(series):,} series")
+        past = {name: one.past for name, one in known.items()} if known else None
+        with output.resumable(model.checkpoint):
+            model.fit({name: one.values for name, one in series.items()}, past)
+        ahead = {name: one.ahead for name, one in known.items()} if known else None
+        found = forecasts_by_name(model, horizon, ahead, model.level)
+    model.failed_ = failed | model.failed_
+    tables = {name: forecast_table(one) for name, one in found.items() if name in model.series_}
+    paths = [out / "forecasts.csv", out / "index.html"]
+    _write(paths[0], tables, ids)
+    title = f"{Path(file).name}: {first.values.name}"
+    model.report(paths[1], About(title=title, notes=output.notes, X=ahead))
+    for note in model.notes_:
+        output.note(note)
+    seconds = time.perf_counter() - began
+    if output.as_json:
+        click.echo(as_json(_records(model, tables, parts, known)))
+    elif output.quiet:
+        output.result("\n".join(map(str, paths)))
+    else:
+        _show(model, ids, output)
+        output.result("\n".join(f"wrote {path}" for path in paths))
+        output.explain(f"{seconds:.1f} s")
+    if model.failed_:
+        output.stage(f"{len(model.failed_)} of {len(parts)} series failed; index.html says why.")
+    return int(bool(model.failed_))
+
+
+def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[str, Any]):
+    """Series and inputs by name, and why others cannot be read; notes of several are said once."""
+    series: dict[str, Any] = {}
+    known: dict[str, Inputs] = {}
+    failed: dict[str, str] = {}
+    said: dict[str, list[str]] = {}
+    for name in list(parts):
+        own = {**how, "only": name}
+
+        def note(words: str, name=name) -> None:
+            said.setdefault(words.replace(f", {shown(name)}", ""), []).append(name)
+
+        try:
+            one = read_series(file, note, inputs=columns, table=parts[name], **own)
+            beside = {key: own[key] for key in OF_INPUTS}
+            given = read_inputs(one, horizon, note, file=inputs, **beside)
+        except FAILURES as error:
+            failed[name] = " ".join(str(error).split()) or type(error).__name__
+            continue
+        series[name] = one
+        if given is not None:
+            known[name] = given
+    for words, names in said.items():
+        many = inflected(len(names) - 1, " and one more series", " and {} more series")
+        output.note(f"{shown(names[0])}{many if len(names) > 1 else ''}: {words}")
+    for name, words in failed.items():
+        output.note(f"{shown(name)}: {words}")
+    if known and len(known) < len(series):
+        lacks = next(name for name in series if name not in known)
+        raise ValueError(f"series {shown(lacks)} has no inputs, but others have; give it some.")
+    return series, known, failed
+
+
+def _write(path: Path, tables: dict[str, pd.DataFrame], ids: Sequence[str]) -> None:
+    """All forecasts below each other, with a column for each id."""
+    whole = pd.concat(list(tables.values())).rename(columns=guarded)
+    names = [name for name, one in tables.items() for _ in range(len(one))]
+    each = [name.split(BETWEEN) if len(ids) > 1 else [name] for name in names]
+    for place, column in enumerate(ids):
+        whole.insert(place, guarded(column), [guarded(one[place]) for one in each])
+    write_atomically(path, whole.to_csv(index=False).encode())
+
+
+def _records(model: Any, tables: dict[str, pd.DataFrame], parts, known) -> list[dict[str, Any]]:
+    """What was found, a record for each series."""
+    found = []
+    for name in parts:
+        if name in model.failed_:
+            found.append({"id": name, "error": model.failed_[name]})
+            continue
+        one = model.series_[name]
+        found.append({
+            "id": name, "values": one.rows_, "seasons": one.seasons_,
+            "inputs": known[name].names if name in known else [], "verdict": one.verdict_.words,
+            "error_in_mean_changes": model.errors_["forecast"][name],
+            "members": one.members_["weight"].to_dict(), "forecast": records(tables[name]),
+        })  # fmt: skip
+    return found
+
+
+def _show(model: Any, ids: Sequence[str], output: Output) -> None:
+    """The verdict, and the series with the largest and the smallest errors."""
+    output.explain(f"\n{model.verdict_.words}")
+    errors = model.errors_.sort_values("forecast", ascending=False)
+    rows = []
+    for name, each in errors.iterrows():
+        plain = each.drop("forecast").dropna()
+        best, least = (plain.idxmin(), figure(plain.min())) if len(plain) else ("", "")
+        rows.append([str(name), figure(each["forecast"]), least, best])
+    columns = [BETWEEN.join(ids), "error", "plain", "by"]
+    output.result(f"\n{table(columns, shortened(rows, MOST))}\n")
+    output.explain(
+        "Errors are mean absolute errors on past stretches, in units of each series' mean change "
+        "over a season; plain: of the best plain forecast of that series on the same ones."
+    )

@@ -1,0 +1,109 @@
+"""The page of many series: what is said of all, the best and the worst, a table of every one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from echofold._data.dates import written
+from echofold._data.text import figure, legible
+from echofold._models.forecast import Forecast
+from echofold._search.verdict import short_name
+
+MOST = 2000  # series in the table, those with the largest errors; all are in the file of forecasts
+SHOWN = 4  # best and worst ones that are drawn
+HISTORY = 5  # times the horizon, of the past that is drawn
+WIDE, LOW = (560, 170), (150, 34)  # pixels of a picture, and of one in the table
+
+
+def content_of(model: Any, ahead: dict[Any, Forecast], title: str) -> dict[str, Any]:
+    """What the template of a panel is filled with; ``ahead`` are forecasts by series."""
+    errors = model.errors_.sort_values("forecast", ascending=False, na_position="first")
+    plain = errors.columns[1:]
+    index = next(iter(model.series_.values())).table_.index
+    rows = []
+    for name, each in errors.head(MOST).iterrows():
+        one, known = model.series_[name], each[plain].dropna()
+        best = known.idxmin() if len(known) else ""
+        mean = np.asarray(ahead[name].mean, dtype=float)
+        rows.append({
+            "name": legible(str(name)), "values": one.rows_, "error": each["forecast"],
+            "plain": known.min() if len(known) else np.nan, "best": short_name(best, index),
+            "last": float(one.values_[~np.isnan(one.values_)][-1]), "sum": float(mean.sum()),
+            "picture": picture(one, ahead[name], *LOW, plainly=True),
+        })  # fmt: skip
+    known = errors.dropna(subset=["forecast"])
+    ends = {"The largest errors": known.index[:SHOWN], "The smallest": known.index[::-1][:SHOWN]}
+    return {
+        "heading": legible(title),
+        "verdict": model.verdict_.words,
+        "notes": [legible(note) for note in model.notes_],
+        "cards": [
+            ("Series", f"{len(ahead):,}"),
+            ("Mean error", figure(model.verdict_.error)),
+            ("Best plain forecast", figure(model.verdict_.best_error)),
+            ("Steps ahead", str(model.horizon)),
+        ],
+        "members": list(model.members_["weight"].items()),
+        "rows": rows,
+        "left_out": max(0, len(errors) - MOST),
+        "failed": [(legible(str(name)), legible(words)) for name, words in model.failed_.items()],
+        "ends": {
+            words: [
+                {
+                    "name": legible(str(name)),
+                    "error": float(known["forecast"][name]),
+                    "picture": picture(model.series_[name], ahead[name], *WIDE),
+                }
+                for name in names
+            ]
+            for words, names in ends.items()
+        },
+    }
+
+
+def picture(one: Any, ahead: Forecast, width: int, height: int, plainly: bool = False) -> str:
+    """The end of a series with its forecast and widest interval, as SVG; ``plainly``: no axes."""
+    level = max(ahead.lower)
+    mean, low, high = (
+        np.asarray(part, dtype=float)
+        for part in (ahead.mean, ahead.lower[level], ahead.upper[level])
+    )
+    past = one.values_[-HISTORY * len(mean) :]
+    drawn = np.concatenate([past, mean, low, high])
+    bottom, top = np.nanmin(drawn), np.nanmax(drawn)
+    span, edge = (top - bottom) or 1.0, 2 if plainly else 22
+
+    def at(places: np.ndarray, values: np.ndarray) -> str:
+        x = edge + (width - 2 * edge) * places / max(len(past) + len(mean) - 1, 1)
+        y = height - edge - (height - 2 * edge) * (values - bottom) / span
+        there = np.isfinite(values)
+        return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[there], y[there], strict=True))
+
+    before, after = np.arange(len(past)), len(past) + np.arange(len(mean))
+    band = f"{at(after, low)} {at(after[::-1], high[::-1])}"
+    joined = at(np.append(before[-1:], after), np.append(past[-1:], mean))
+    words = ""
+    if not plainly:
+        first, last = _ends(one, len(past), ahead)
+        words = (
+            f'<text x="{edge}" y="{height - 4}">{first}</text>'
+            f'<text x="{width - edge}" y="{height - 4}" text-anchor="end">{last}</text>'
+            f'<text x="{edge}" y="14">{figure(top)}</text>'
+        )
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="the past and the forecast">'
+        f'<polygon class="band" points="{band}"/>'
+        f'<polyline class="past" points="{at(before, past)}"/>'
+        f'<polyline class="ahead" points="{joined}"/>{words}</svg>'
+    )
+
+
+def _ends(one: Any, rows: int, ahead: Forecast) -> tuple[str, str]:
+    """The first and the last date that are drawn, or the numbers of these rows."""
+    mean = ahead.mean
+    if not isinstance(mean, pd.Series) or one.table_.index is None:
+        return str(one.rows_ - rows), str(one.rows_ + len(mean) - 1)
+    return written(one.table_.index[[-rows]])[0], written(mean.index[[-1]])[0]

@@ -1,0 +1,212 @@
+"""Many series at once: each as if alone, and with networks that all share."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from echofold import AutoForecaster, load, save
+from echofold._models.combination import POOLED
+from echofold._search import panel
+from echofold._search.panel import _before, _pooled_past, past_stretches
+
+H = 4
+
+
+def series_of(count=14, least=20, seed=0):
+    rng = np.random.default_rng(seed)
+    found = {}
+    for i in range(count):
+        n = least + 3 * i
+        t = np.arange(n)
+        wave = 0.3 * np.sin(2 * np.pi * (t + i) / 4)
+        dates = pd.date_range(f"20{i:02}-01-01", periods=n, freq="QS")
+        values = np.exp(3 + 0.01 * t + wave + 0.05 * rng.normal(size=n))
+        found[f"s{i}"] = pd.Series(values, dates, name="sold")
+    return found
+
+
+SERIES = series_of()
+
+
+def fitted(data, **options):
+    return AutoForecaster(H, progress=False, **options).fit(data)
+
+
+@pytest.fixture(scope="module")
+def pooled():
+    return fitted(SERIES)
+
+
+def test_networks_are_shared_and_said(pooled):
+    assert pooled.members_["weight"].sum() == pytest.approx(1)
+    assert 0 < pooled.members_.loc[POOLED, "weight"] < 1
+    assert pooled.notes_[0].startswith("networks that were trained on all series together make up")
+    assert "the best plain forecast for all, in the mean over 14 series" in pooled.verdict_.words
+    errors = pooled.errors_
+    assert list(errors.index) == list(SERIES) and errors["forecast"].notna().all()
+    assert pooled.verdict_.error == pytest.approx(errors["forecast"].mean())
+    assert pooled.verdict_.best_error == pytest.approx(min(pooled.baselines_.values()))
+
+
+def test_forecasts_come_in_the_kind_that_was_given(pooled):
+    found = pooled.forecast()
+    assert list(found.mean) == list(SERIES) and set(found.lower) == {0.5, 0.9}
+    for name, y in SERIES.items():
+        mean = found.mean[name]
+        assert mean.index[0] == y.index[-1] + pd.offsets.QuarterBegin(startingMonth=1)
+        assert mean.name == "sold" and len(mean) == H
+        assert (found.lower[0.9][name] <= mean).all() and (mean <= found.upper[0.9][name]).all()
+    each = [y.to_numpy() for y in SERIES.values()]
+    listed = fitted(each, season=4).forecast()
+    assert isinstance(listed.mean, list)
+    frame = fitted(pd.concat(SERIES, names=["id", "quarter"])).forecast()
+    assert frame.mean.index.names == ["id", "quarter"]
+    for place, name in enumerate(SERIES):
+        np.testing.assert_array_equal(frame.mean[name], found.mean[name])
+        np.testing.assert_allclose(listed.mean[place], found.mean[name], rtol=1e-9)
+        np.testing.assert_array_equal(frame.upper[0.5][name], found.upper[0.5][name])
+
+
+def test_a_frame_of_all_forecasts(pooled):
+    frame = pooled.forecast().to_frame()
+    assert frame.index.nlevels == 2 and len(frame) == H * len(SERIES)
+    assert list(frame.columns) == ["forecast", "lower_50", "upper_50", "lower_90", "upper_90"]
+    np.testing.assert_array_equal(frame.loc["s3", "forecast"], pooled.forecast().mean["s3"])
+
+
+@pytest.mark.parametrize("options", [{"pool": "none"}, {"search": {"units": 12, "k": 4}}])
+def test_without_pooling_each_is_as_if_alone(options):
+    some = dict(list(SERIES.items())[:3])
+    found = fitted(some, **options).forecast()
+    for name, y in some.items():
+        alone = fitted(y, **options).forecast()
+        for part, own in ((found.mean, alone.mean), (found.lower[0.9], alone.lower[0.9])):
+            np.testing.assert_array_equal(part[name], own)
+
+
+def test_a_few_series_do_without(pooled):
+    few = fitted(dict(list(SERIES.items())[: panel.SEVERAL - 1]))
+    assert POOLED not in few.members_.index and POOLED in pooled.members_.index
+    assert POOLED in fitted(dict(list(SERIES.items())[:4]), pool="all").members_.index
+
+
+def test_what_follows_is_not_known():
+    """Pooled forecasts of a stretch hang on no value from its start on, of any series."""
+    each = [AutoForecaster(H, pool="none", progress=False) for _ in SERIES]
+    values = [y.to_numpy() for y in SERIES.values()]
+    for one, y in zip(each, SERIES.values(), strict=True):
+        one._begin(y, None)
+    rows = [past_stretches(len(y), H) for y in values]
+    found = _pooled_past(each, values, rows, H, 0, "cpu")
+    changed = [np.append(y[:-H], 1000 * y[-H:]) for y in values]
+    other = _pooled_past(each, changed, rows, H, 0, "cpu")
+    for one, again, at in zip(found, other, rows, strict=True):
+        assert one.shape == (3, *at.shape) and np.isfinite(one).all()
+        np.testing.assert_allclose(again, one, rtol=1e-9)
+    assert _before(each[0], values[0], 9)[0].tolist() == values[0][:9].tolist()
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 9, 30, 200])
+@pytest.mark.parametrize("horizon", [1, 4, 12])
+def test_stretches(length, horizon):
+    rows = past_stretches(length, horizon)
+    assert len(rows) == (0 if length < 2 else len(rows)) and len(rows) <= panel.STRETCHES
+    if len(rows):
+        assert rows.min() >= 1 and rows.max() == length - 1
+        assert (np.diff(rows.ravel()) == 1).all()
+
+
+def test_odd_series_stop_no_other():
+    days = pd.date_range("2020-01-01", periods=30, freq="QS")
+    odd = {
+        "none": pd.Series([np.nan] * 5, days[:5]), "one": pd.Series([3.0], days[:1]),
+        "constant": pd.Series(7.0, days), "zeros": pd.Series(0.0, days),
+        "demand": pd.Series(np.where(np.arange(30) % 5, 0.0, 4.0), days),
+        "huge": pd.Series(1e200, days), "two": pd.Series([1.0, 2.0], days[:2]),
+        "gaps": pd.Series(np.where(np.arange(30) % 7, 5.0 + np.arange(30), np.nan), days),
+        "spike": pd.Series(np.where(np.arange(30) == 20, 1e4, 1.0), days),
+    }  # fmt: skip
+    model = fitted({**SERIES, **odd})
+    found = model.forecast()
+    assert set(model.failed_) == {"none", "huge"}
+    assert any("'none' has no forecast: y has no value" in note for note in model.notes_)
+    assert np.isnan(found.mean["none"]).all() and np.isnan(found.upper[0.9]["huge"]).all()
+    for name in set(odd) - set(model.failed_):
+        mean = np.asarray(found.mean[name])
+        assert np.isfinite(mean).all() and (mean >= 0).all()
+        assert mean.max() <= 2 * np.nanmax(odd[name])
+    np.testing.assert_allclose(found.mean["constant"], 7, rtol=1e-9)
+    with pytest.raises(ValueError, match="none of 2 series can be forecast: 'none': y has no"):
+        fitted({name: odd[name] for name in ("none", "huge")})
+
+
+def test_it_moves_on(pooled):
+    model = fitted({name: y[:-2] for name, y in SERIES.items()})
+    before = model.forecast()
+    model.update({name: y[-2:] for name, y in SERIES.items()})
+    after = model.forecast()
+    for name, y in SERIES.items():
+        assert after.mean[name].index[0] > y.index[-1] > before.mean[name].index[0]
+    assert not np.allclose(after.mean["s5"], before.mean["s5"])
+    longer = pooled.forecast(2 * H + 1)
+    for name in SERIES:
+        np.testing.assert_allclose(longer.mean[name][:H], pooled.forecast().mean[name], rtol=1e-9)
+
+
+def test_one_of_them_is_kept_in_a_file(pooled, tmp_path):
+    one = pooled.series_["s3"]
+    save(one, tmp_path / "one.echofold")
+    again = load(tmp_path / "one.echofold")
+    for horizon in (H, 3 * H):
+        for ours, theirs in zip(one.forecast(horizon), again.forecast(horizon), strict=True):
+            if isinstance(ours, dict):
+                ours, theirs = ours[0.9], theirs[0.9]
+            np.testing.assert_array_equal(ours, theirs)
+    next_ = SERIES["s3"][-1:].set_axis(one.forecast().mean.index[:1])
+    assert len(again.update(next_).forecast().mean) == H
+    with pytest.raises(TypeError, match="series_"):
+        save(pooled, tmp_path / "all.echofold")
+
+
+def test_workers_give_the_same_bits(pooled, monkeypatch):
+    monkeypatch.setattr(panel, "BLOCK", 5)
+    with ThreadPoolExecutor(2) as pool:
+        found = fitted(SERIES, executor=pool).forecast()
+    for name in SERIES:
+        np.testing.assert_array_equal(found.mean[name], pooled.forecast().mean[name])
+
+
+def test_another_fit_forgets_the_panel(pooled):
+    model = fitted(dict(list(SERIES.items())[:2]))
+    assert len(model.fit(SERIES["s9"]).forecast().mean) == H
+    assert not hasattr(model, "series_")
+    assert list(model.fit(dict(list(SERIES.items())[:2])).forecast().mean) == ["s0", "s1"]
+
+
+def test_its_page(pooled, tmp_path):
+    pytest.importorskip("jinja2")
+    text = pooled.report(tmp_path / "index.html").read_text()
+    assert text.count("<svg") == len(SERIES) + 8
+    assert all(f'<th scope="row">{name}</th>' in text for name in SERIES)
+    assert "nan" not in text.partition("<main>")[2].partition("<script>")[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ([], "y is empty"),
+        ({}, "y is empty"),
+        ({"a": pd.DataFrame(np.ones((9, 2)))}, "'a': y has 2 columns, expected one series"),
+        (pd.concat([pd.concat({"a": SERIES["s0"]})] * 2), "two rows of series 'a'"),
+    ],
+)  # fmt: skip
+def test_bad_panels(data, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        fitted(data)
+
+
+def test_a_wrong_pool():
+    with pytest.raises(ValueError, match="pool='some'"):
+        fitted(SERIES["s0"], pool="some")
