@@ -856,7 +856,9 @@ def test_what_several_series_cannot_do_is_said(monkeypatch):
     model = ESNForecaster(**SETTINGS).fit(DATED)
     with pytest.raises(ValueError, match=r"this is done with one. Take one: model.series_\['a'\]"):
         lyapunov_exponents(model)
-    search = ESNSearchCV(model, {"ridge": RIDGE})
+    search = ESNSearchCV(model, {"ridge": RIDGE}, cv=KFold(2))
+    with pytest.raises(ValueError, match="a report is about one series"):
+        search.fit(DATED).report("nowhere.html")
     with pytest.raises(ValueError, match="fewer than 20 rows of series 'b', which has 45"):
         evaluate(search, DATED, horizon=10)
     with pytest.raises(ValueError, match="evaluate of several series is for forecasts"):

@@ -411,6 +411,11 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     def report(self, path: str | os.PathLike, about: Any = None) -> Path:
         """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
         check_is_fitted(self, "results_")
+        if self._reader.problem({})[0].names:
+            raise ValueError(
+                "a report is about one series, and this search has several in one model: see "
+                "series_scores_ and to_frame()."
+            )
         from echofold.report import write_report
 
         return write_report(self, path, about)
