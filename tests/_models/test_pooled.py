@@ -88,6 +88,13 @@ def test_few_rows_are_enough_and_the_same_are_drawn_again(monkeypatch):
     assert not np.allclose(one.readouts, Pool.learned(each, 4, 6, "cpu").readouts)
 
 
+def test_series_that_tell_nothing_stay_where_they_are():
+    for each in ([(np.ones(1), ())], [(np.array([1.0, 2.0]), ()), (np.array([5.0]), ())]):
+        ahead = Pool.learned(each, 3, 0, "cpu").ahead(each)
+        for place, (y, _) in enumerate(each):
+            np.testing.assert_allclose(ahead[:, place], y[-1])
+
+
 def test_outliers_count_less():
     each = [(np.sin(np.arange(60) / 3 + i) + 3, ()) for i in range(8)]
     wild = [*each, (np.where(np.arange(60) % 9, 1.0, 1e3) * each[0][0], ())]

@@ -85,18 +85,19 @@ class Past:
 
     ``rows (stretches, steps)`` are rows of the series, ``truth`` its values there, NaN where
     missing; ``outputs (members, stretches, steps)`` what each member said. ``runs`` is the number
-    of stretches that do not overlap.
+    of stretches that do not overlap, ``power`` that of errors where these are many.
     """
 
     rows: np.ndarray
     truth: np.ndarray
     outputs: np.ndarray
     runs: int
+    power: float = POWER
 
     def part(self, which: np.ndarray) -> Past:
         """Some of the stretches."""
-        rows = self.rows[which]
-        return Past(rows, self.truth[which], self.outputs[:, which], side_by_side(rows))
+        rows, outputs = self.rows[which], self.outputs[:, which]
+        return Past(rows, self.truth[which], outputs, side_by_side(rows), self.power)
 
     @cached_property
     def errors(self) -> np.ndarray:
@@ -117,7 +118,7 @@ class Past:
         given = np.array(list(priors.values()))
         flattery = np.array([FLATTERED if name == NETWORKS else 1.0 for name in priors])
         runs = self.runs if isinstance(apart, slice) else max(self.runs - 1, 1)
-        return weights_of(self.errors[apart], given, runs, flattery)
+        return weights_of(self.errors[apart], given, runs, flattery, self.power)
 
     def combined(
         self, values: np.ndarray, priors: Mapping[str, float], limits: np.ndarray
@@ -172,8 +173,9 @@ def forecasts_of(
 
 
 def weights_of(
-    errors: np.ndarray, priors: np.ndarray, runs: float, flattery: float | np.ndarray = 1.0
-) -> np.ndarray:
+    errors: np.ndarray, priors: np.ndarray, runs: float, flattery: float | np.ndarray = 1.0,
+    power: float = POWER,
+) -> np.ndarray:  # fmt: skip
     """Weights ``(members,)`` by the mean errors ``(stretches, members)``, NaN where unknown.
 
     ``runs`` is the number of stretches that do not overlap; ``flattery`` what errors are multiplied
@@ -191,7 +193,7 @@ def weights_of(
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.where(middle > 0, errors / middle, np.where(errors > 0, WORST, 1.0))
         mean = np.where(np.isfinite(relative), np.minimum(relative, WORST), WORST).mean(axis=0)
-        weights = priors * np.maximum(mean, 1e-3) ** (-POWER * runs / (runs + EARLY))
+        weights = priors * np.maximum(mean, 1e-3) ** (-power * runs / (runs + EARLY))
     return weights / weights.sum()
 
 

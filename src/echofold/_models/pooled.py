@@ -24,7 +24,9 @@ from echofold._machine.device import Work, choose_device, engine
 from echofold._models.smoothing import FAR, LARGEST, Adjusted, adjusted
 from echofold.reservoirs import Leaky
 
-KIND = Leaky(200, leak_rate=0.5, spectral_radius=0.9, input_scaling=0.6, bias_scaling=0.6)
+KIND = Leaky(
+    200, leak_rate=0.5, spectral_radius=0.9, input_scaling=0.6, bias_scaling=0.6, topology="normal"
+)
 RIDGES = (1e-7, 1e-5, 1e-3)  # for each row that is learned from; all are validated
 VIEWS = (True, False)  # of seasons: whether they are taken off
 DRAWS = 1  # of a network, for each of these
@@ -103,14 +105,17 @@ class Pool:
         chosen = np.sort(order[: int(np.searchsorted(rows, ROWS)) + 1])
         some = [series[one] for one in chosen if len(series[one][0]) > 1]
         networks = tuple((view, seed + draw) for draw in range(DRAWS) for view in VIEWS)
-        readouts = []
-        for view, own in networks:
+        readouts = [np.zeros((len(RIDGES), 1 + KIND.size(2), steps))] * len(networks)
+        for place, (view, own) in enumerate(networks if some else ()):
             common = [Common.of(one[0], one[1], view) for one in some]
             ends = np.cumsum([len(one.levels) - 1 for one in common])
             X = np.empty((ends[-1], KIND.size(2)))
-            for place, states in _states(common, own, device):
-                X[ends[place] - len(states) + 1 : ends[place]] = states[:-1]
-            readouts.append(_robust(X, np.concatenate([_targets(one, steps) for one in common])))
+            for one, states in _states(common, own, device):
+                X[ends[one] - len(states) + 1 : ends[one]] = states[:-1]
+            Y = np.concatenate([_targets(one, steps) for one in common])
+            known = np.isfinite(Y[:, 0])
+            if known.any():
+                readouts[place] = _robust(X[known], Y[known])
         return cls(networks, np.stack(readouts), device)
 
     @classmethod
@@ -156,12 +161,14 @@ class Pool:
 
 
 def _targets(one: Common, steps: int) -> np.ndarray:
-    """Changes ``(T - 1, steps)`` that follow each level but the last, NaN where none is known."""
+    """Changes ``(T - 1, steps)`` that follow each level but the last, NaN where none is learned."""
     T = len(one.levels)
     padded = np.append(one.levels, np.full(steps, np.nan))
     after = padded[np.arange(1, T)[:, None] + np.arange(steps)]
     most = FURTHEST * np.arange(1, steps + 1) ** 0.7
-    return np.clip((after - one.levels[:-1, None]) / one.unit, -most, most)
+    changes = np.clip((after - one.levels[:-1, None]) / one.unit, -most, most)
+    changes[: max(1, min(one.season + 1, T // 3))] = np.nan  # a state must have seen a season
+    return changes
 
 
 def _states(series: Sequence[Common], seed: int, device: str) -> Iterator[tuple[int, np.ndarray]]:

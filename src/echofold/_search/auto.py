@@ -420,6 +420,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         """Say so if limits that nobody gave keep the forecast or its interval inside."""
         if self.X_schema_ is not None and self.networks_ is not None:
             return
+        self._others_ahead(self.horizon)  # once for both
         free = copy(self)
         free.limits_ = np.array([[-np.inf], [np.inf]])
         mean, lower, upper = forecast_of(free, self.horizon, None, self.level, warn=False)
@@ -612,11 +613,17 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         return np.clip(found, *self.limits_[:, 0])[:, None]
 
     def _others_ahead(self, horizon: int) -> np.ndarray:
-        """What members that are no networks say of the next values, ``(members, horizon)``."""
-        if self._next is None or self._next.shape[1] != horizon:
+        """What members that are no networks say of the next values, ``(members, horizon)``.
+
+        What was said stays, to the bit, if more is asked for.
+        """
+        if self._next is None or self._next.shape[1] < horizon:
             end = np.array([len(self.values_)])
-            self._next = self._others(self.values_, end, lambda _: self.seasons_, horizon)[:, 0]
-        return self._next
+            found = self._others(self.values_, end, lambda _: self.seasons_, horizon)[:, 0]
+            if self._next is not None:
+                found[:, : self._next.shape[1]] = self._next
+            self._next = found
+        return self._next[:, :horizon]
 
     def _pooled(self, horizon: int) -> np.ndarray:
         """What networks that were trained on other series too say of the next values."""

@@ -30,6 +30,7 @@ from echofold.metrics._metric import resolve
 POOLS = ("auto", "all", "none")
 SEVERAL = 10  # series, from which on networks are worth sharing
 STRETCHES = 3  # of the past, one after the other, that all members forecast
+FEWER = 3.0  # the power of errors: a few stretches, one after the other, tell less than many
 BLOCK = 16  # series that are validated by one task of an executor
 SHARES = np.linspace(0, 0.8, 9)  # of pooled networks, which are compared
 CLASSES, CLASS = 4, 50  # of series by length, at most, and series in each, at least
@@ -107,7 +108,7 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any) -> None:
             one._set_members(values[place], {POOLED: float(shares[place])})
             outputs = np.concatenate([pooled[place][ridge : ridge + 1], outputs])
             one.pool_, one.ahead_ = model.pool_, ahead[ridge, place]
-        past = Past(rows[place], truths[place], outputs, side_by_side(rows[place]))
+        past = Past(rows[place], truths[place], outputs, side_by_side(rows[place]), FEWER)
         one._weigh(one._repeated(values[place], past, min(one.seasons_, default=1)))
 
 
@@ -133,7 +134,7 @@ def past_stretches(length: int, horizon: int) -> np.ndarray:
 def _others(
     model: Any, each: Sequence[One], values: Sequence[np.ndarray], rows: Sequence[np.ndarray], bar
 ) -> list[np.ndarray]:
-    """What members of each series that are no networks said of the past."""
+    """What members of each series that are no networks said of the past; they look ahead, too."""
     work = list(zip(each, values, rows, strict=True))
     blocks = [work[first : first + BLOCK] for first in range(0, len(work), BLOCK)]
     if model.executor is None:
@@ -143,17 +144,22 @@ def _others(
         done = model.executor.map(_past_of, blocks)
     found: list[np.ndarray] = []
     for block in done:
-        found += block
+        for said, at in zip(block, rows[len(found) :], strict=False):
+            each[len(found)]._next = said[:, -1]
+            found.append(said[:, :-1, : at.shape[1]])
         bar.update(len(found), np.nan)
     return found
 
 
 def _past_of(block: Sequence[tuple[One, np.ndarray, np.ndarray]]) -> list[np.ndarray]:
-    """Forecasts ``(members, stretches, steps)`` of each series of a block."""
+    """Forecasts ``(members, stretches + 1, horizon)`` of a block's series; the last from the end.
+
+    All starts of a series are one pass over it.
+    """
     with one_blas_thread():
         return [
-            one._others(values, rows[:, 0], one._seasons_before, rows.shape[1])
-            for one, values, rows in block
+            one._others(values, np.append(at[:, 0], len(values)), one._seasons_before, one.horizon)
+            for one, values, at in block
         ]
 
 
