@@ -109,7 +109,7 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
                 outputs = np.asarray(outputs_of(*_start(source, padded), steps=runs.longest))
             all_outputs[part] = np.moveaxis(outputs[:, :, : part.stop - part.start], 2, 0)
     if problem.brought_back:
-        all_outputs = problem.values(all_outputs, columns.part(np.arange(len(columns))).start)
+        all_outputs = problem.values(all_outputs, columns.each(runs.first))
     return np.moveaxis(all_outputs.reshape(len(W), len(runs.first), -1, *shape[1:]), 2, 3)
 
 
@@ -124,14 +124,14 @@ def course(
     Of a series that is not in memory only the rows that they pass in their steps ``first … first +
     steps`` are there, and a run starts where it would have begun among these.
     """
-    inverse, unit = None, _of_columns_of(problem.unit_at(start))
-    offset = _of_columns_of(problem.scored.offset_at(start))
+    inverse, unit = None, _columnwise(problem.unit_at(start))
+    offset = _columnwise(problem.scored.offset_at(start))
     if problem.brought_back:
-        own = _of_columns_of(problem.offset_at(start))
+        own = _columnwise(problem.offset_at(start))
         inverse = problem.form.inverse(own, problem.limits)
     if tolerance is not None:
         of_series = tolerance[problem.series_of(start)] if problem.each else tolerance
-        tolerance = _of_columns_of(of_series)
+        tolerance = _columnwise(of_series)
     known, targets, present = problem.known, problem.scored.targets, problem.present
     if problem.lazy:
         steps = steps or int(horizon.max())
@@ -147,7 +147,7 @@ def course(
     )  # fmt: skip
 
 
-def _of_columns_of(values: np.ndarray) -> np.ndarray:
+def _columnwise(values: np.ndarray) -> np.ndarray:
     """Values ``(outputs,)``, or ``(columns, outputs)``, as ``(outputs, 1 or columns)``."""
     return np.atleast_2d(values).T
 
@@ -225,9 +225,12 @@ class Columns:
         """Numbers of the columns as they are run: of several series, the shortest runs first."""
         if not problem.each:
             return np.arange(len(self))
+        return np.argsort(self.each(self.runs.steps), kind="stable")
+
+    def each(self, of_runs: np.ndarray) -> np.ndarray:
+        """Values ``(runs,)`` for every column."""
         shape = len(self.W), len(self.runs), self.W.shape[2]
-        steps = np.broadcast_to(self.runs.steps[:, None], shape).ravel()
-        return np.argsort(steps, kind="stable")
+        return np.broadcast_to(of_runs[:, None], shape).ravel()
 
     def longest(self, part: Part, source: States) -> int:
         """Steps to run: of several series, those of the longest run among these."""

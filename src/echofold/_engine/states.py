@@ -159,7 +159,7 @@ class States:
             self._watched[row] = np.hstack([beside, x.T])
 
     def final(self) -> np.ndarray:
-        """State after the last row, ``(units, candidates)``; of several series see there."""
+        """State after the last row, ``(units, candidates)``."""
         if (x := self._saved.get(self.problem.rows)) is None:
             with engine(self.device):
                 nearest, x = self._state_before(self.problem.rows)

@@ -43,7 +43,7 @@ class RowSplits:
     valid: list[Intervals]
     empty: int = 0  # splits left out, because no row of their validation set has a value
     held_out: bool = True  # no split trains on its own validation rows
-    # Of several series: where each begins, then ``n``. No interval reaches from one into the next.
+    # Of several series: where each begins, then ``n``. None is validated on into the next.
     bounds: np.ndarray | None = None
     short: tuple[int, ...] = ()  # those too short to be split, which are only trained on
 
@@ -210,10 +210,8 @@ def split_series(cv: Any, lengths: Sequence[int], *, groups: Any = None) -> RowS
         cv = _folds(cv, max(lengths), None, None)
     if isinstance(cv, LeaveSeriesOut):
         whole = list(pairwise(bounds.tolist()))
-        numbers = cv._sets_of_series(len(lengths))
-        sets = [[tuple(whole[i] for i in one) for one in both] for both in numbers]
-        train, valid = map(list, zip(*sets, strict=True))
-        return RowSplits(repr(cv), n, train, valid, bounds=bounds)
+        valid = [tuple(whole[i] for i in held) for _, held in cv._sets_of_series(len(lengths))]
+        return RowSplits(repr(cv), n, [complement(one, n) for one in valid], valid, bounds=bounds)
     if not isinstance(cv, Scheme):
         splits = resolve_cv(cv, n, groups=groups)
         train, valid = (

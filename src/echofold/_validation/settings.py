@@ -116,10 +116,9 @@ def check_labels(metrics: list[Metric], task: Task) -> None:
 
 def check_one_run(splits: RowSplits) -> None:
     """Raise for validation sets of a forecaster that are not one stretch of time."""
-    one_each = splits.runs.single
-    if splits.bounds is not None:
-        one_each = all(one.splits.runs.single for one in splits.of_series)
-    if not one_each:
+    several = splits.bounds is not None  # series, of which each has a stretch of its own
+    each = [one.splits for one in splits.of_series] if several else [splits]
+    if not all(one.runs.single for one in each):
         raise ValueError(
             f"cv={splits.name} has validation sets that are not one interval each; a forecast runs "
             "over one. Use a scheme such as KFold, Accumulative or WalkForward."
