@@ -20,11 +20,13 @@ def series_of(seed=0, season=4):
     ]  # fmt: skip
 
 
-def test_a_step_is_learned_from_the_rows_that_know_it():
-    Z = np.column_stack([np.ones(50), RNG.normal(size=(50, 6))])
+def test_a_step_is_learned_from_the_rows_that_know_it(monkeypatch):
+    monkeypatch.setattr(pooled, "CHUNK", 7)
+    X = RNG.normal(size=(50, 6))
+    Z = np.column_stack([np.ones(50), X])
     Y, weights = RNG.normal(size=(50, 3)), RNG.uniform(0.5, 2, 50)
     Y[40:45, 2], Y[45:48, 1:], Y[48:, :] = np.nan, np.nan, np.nan
-    found = _weighted(Z, Y, weights, (1e-3, 1.0))
+    found = _weighted(X, Y, weights, (1e-3, 1.0))
     for step in range(3):
         rows = np.isfinite(Y[:, step])
         A, w = Z[rows], weights[rows]

@@ -38,6 +38,7 @@ TYPICAL = 0.7  # times the median error, from which on rows count less
 REST = 500  # steps without a change, after which a state is at rest
 LATEST = 1000  # values of a series that are looked at
 ROWS = 60_000  # that a readout is learned from: more tell hardly more
+CHUNK = 8192  # rows that are summed up at a time
 BLOCK_BYTES = 2**25  # of states that are there at a time
 
 
@@ -202,19 +203,20 @@ def _driven(r: Reservoirs, inputs: np.ndarray, device: str) -> np.ndarray:
 
 
 def _robust(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Readouts ``(ridges, 1 + m, steps)`` by reweighted least squares.
+    """Readouts ``(ridges, 1 + m, steps)`` by reweighted least squares; ``X`` is scaled in place.
 
     Weights are ``1 / √(1 + (|e| / (0.7 median |e|))²)`` of the mean error of a row, each step's in
     units of its median, at the middle ridge.
     """
     center, spread = X.mean(axis=0), X.std(axis=0) + 1e-9
-    Z = np.column_stack([np.ones(len(X)), (X - center) / spread])
+    X -= center
+    X /= spread
     weights, middle = np.ones(len(Y)), len(RIDGES) // 2
     for turn in range(ROUNDS):
         last = turn == ROUNDS - 1
-        W = _weighted(Z, Y, weights, RIDGES if last else RIDGES[middle : middle + 1])
+        W = _weighted(X, Y, weights, RIDGES if last else RIDGES[middle : middle + 1])
         if not last:
-            size = np.abs(Y - Z @ W[0])
+            size = np.abs(Y - W[0, 0] - X @ W[0, 1:])
             size /= np.nanmedian(size, axis=0) + 1e-12
             weights = 1 / np.sqrt(1 + (np.nanmean(size, axis=1) / TYPICAL) ** 2)
     W[:, 1:] /= spread[:, None]
@@ -222,26 +224,26 @@ def _robust(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return W
 
 
-def _weighted(Z: np.ndarray, Y: np.ndarray, weights: np.ndarray, ridges) -> np.ndarray:
+def _weighted(X: np.ndarray, Y: np.ndarray, weights: np.ndarray, ridges) -> np.ndarray:
     """Readouts ``(ridges, 1 + m, steps)``; a step is learned from the rows that know it.
 
     Rows before the end of a series know fewer steps. Sums of those that know as many are added up
-    from the most on.
+    from the most on, some rows at a time.
     """
-    steps, known = Y.shape[1], np.isfinite(Y).sum(axis=1)
-    found = np.zeros((len(ridges), Z.shape[1], steps))
-    gram, counted = np.zeros((Z.shape[1],) * 2), 0.0
-    for step in range(steps - 1, -1, -1):
-        rows = known == step + 1
-        if rows.any():
-            gram += (Z[rows] * weights[rows, None]).T @ Z[rows]
-            counted += weights[rows].sum()
-        there = known > step
-        product = (weights[there] * Y[there, step]) @ Z[there]
-        for place, ridge in enumerate(ridges):
-            penalty = np.full(len(gram), ridge * counted)
+    there, m = np.isfinite(Y), X.shape[1]
+    known, given = there.sum(axis=1), np.where(there, Y, 0.0) * weights[:, None]
+    products = np.vstack([given.sum(axis=0), X.T @ given])
+    found = np.zeros((len(ridges), 1 + m, Y.shape[1]))
+    gram = np.zeros((1 + m, 1 + m))
+    for step in range(Y.shape[1] - 1, -1, -1):
+        rows = np.flatnonzero(known == step + 1)
+        for first in range(0, len(rows), CHUNK):
+            part = rows[first : first + CHUNK]
+            Z = np.column_stack([np.ones(len(part)), X[part]])
+            gram += (Z * weights[part, None]).T @ Z
+        for place, ridge in enumerate(ridges if gram[0, 0] > 0 else ()):
+            penalty = np.full(1 + m, (ridge + 1e-12) * gram[0, 0])
             penalty[0] = 0.0
-            if counted:
-                factor = cho_factor(gram + np.diag(penalty + 1e-12 * gram[0, 0]))
-                found[place, :, step] = cho_solve(factor, product)
+            factor = cho_factor(gram + np.diag(penalty))
+            found[place, :, step] = cho_solve(factor, products[:, step])
     return found
