@@ -69,8 +69,9 @@ class Panel:
         self, found: Collection[Any], argument: str, own: str = "the model", all_: bool = True
     ) -> None:
         """Raise unless series found are those of the panel; some of them, if not ``all_``."""
-        missing = [name for name in self.names if name not in found] if all_ else []
-        unexpected = [name for name in found if name not in self.names]
+        there, known = set(found), set(self.names)
+        missing = [name for name in self.names if name not in there] if all_ else []
+        unexpected = [name for name in found if name not in known]
         if missing or unexpected:
             does, name = ("lacks", missing[0]) if missing else ("has the unexpected", unexpected[0])
             others = len(missing or unexpected) - 1

@@ -66,11 +66,15 @@ class RowSplits:
             for series, (a, b) in zip(each.tolist(), valid, strict=True):
                 first = int(self.bounds[series])
                 found.setdefault(series, {}).setdefault(split, []).append((a - first, b - first))
+        own_runs = np.searchsorted(self.bounds, self.runs.first, side="right") - 1
+        order = np.argsort(own_runs, kind="stable")
+        ends = np.searchsorted(own_runs[order], np.arange(len(self.bounds)))
         parts, sizes = [], np.diff(self.bounds)
         for series, own in sorted(found.items()):
             mine = [tuple(one) for one in own.values()]
             splits = RowSplits(self.name, int(sizes[series]), [()] * len(own), mine)
-            parts.append(OfSeries(series, np.array(list(own)), splits))
+            runs = order[ends[series] : ends[series + 1]]
+            parts.append(OfSeries(series, np.array(list(own)), runs, splits))
         return parts
 
     @cached_property
@@ -189,11 +193,13 @@ class RowSplits:
 class OfSeries(NamedTuple):
     """What one of several series is validated on: ``splits`` of its own rows, without training.
 
-    ``places`` are the numbers of these splits among those of all series.
+    ``places`` are the numbers of these splits among those of all series, ``runs`` those of its runs
+    among all.
     """
 
     series: int
     places: np.ndarray
+    runs: np.ndarray
     splits: RowSplits
 
 

@@ -285,15 +285,14 @@ def validate_winner(
         residuals = (targets - found[:, :, 0]) * units
         outputs = truth - residuals
     residuals[~problem.is_scored(rows)] = truth[~problem.is_scored(rows)] = np.nan
-    apart, of_series = _apart(splits.runs), []
+    apart = _apart(splits.runs)
+    of_series: list[tuple[int, Any, int]] = [(0, slice(None), apart)]
     if problem.each:
-        which = problem.series_of(splits.runs.first)
-        of_series = [
-            (one.series, which == one.series, _apart(one.splits.runs)) for one in splits.of_series
-        ]
+        parts = splits.of_series
+        of_series = [(one.series, one.runs, _apart(one.splits.runs)) for one in parts]
     return SplitReadouts(
         W, errors, ridge, train_rows, residuals, outputs, truth, apart,
-        of_series or [(0, slice(None), apart)],
+        of_series,
     )  # fmt: skip
 
 

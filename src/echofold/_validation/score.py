@@ -263,10 +263,9 @@ def score_outputs(
     """The same of ``outputs (runs, steps, ridge, outputs)`` of closed loops, in scaled units."""
     runs = splits.runs
     if problem.each:
-        which = problem.series_of(runs.first)
 
         def own(each: Problem, one: OfSeries) -> dict:
-            mine = outputs[which == one.series, : one.splits.runs.longest]
+            mine = outputs[one.runs, : one.splits.runs.longest]
             return score_outputs(each, one.splits, mine, metrics)
 
         return gather(problem, splits, own)
@@ -288,10 +287,9 @@ def finish_runs(problem: Problem, splits: RowSplits, sums, metrics) -> dict:
     if not problem.each:
         added = {kind: splits.runs.added(total) for kind, total in sums.items()}
         return finish_sums(problem, splits, added, metrics)
-    which = problem.series_of(splits.runs.first)
 
     def own(each: Problem, one: OfSeries) -> dict:
-        mine = {kind: total[..., which == one.series, :] for kind, total in sums.items()}
+        mine = {kind: total[..., one.runs, :] for kind, total in sums.items()}
         return finish_runs(each, one.splits, mine, metrics)
 
     return mean_over_series(problem, splits, own)
