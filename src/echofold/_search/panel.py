@@ -41,6 +41,7 @@ BLOCK = 16  # series that are validated by one task of an executor
 SHARES = np.linspace(0, 0.8, 9)  # of pooled networks, which are compared
 CLASSES, CLASS = 4, 50  # of series by length, at most, and series in each, at least
 WORST = 10.0  # times the typical change of a series: larger errors count as much
+EXACT = 1e-9  # of the values: smaller errors are rounding
 LEAST = 3  # values of a series that networks are trained on
 FAILURES = (ValueError, TypeError)
 
@@ -314,10 +315,11 @@ def _judge(model: Any, pooled: bool) -> None:
     own, plain, members, names = [], [], [], list(ones)
     for one in ones.values():
         values, rows = one.table_.values[:, 0], one.past_.rows
-        unit = unit_of(one, values)
+        unit, exact = unit_of(one, values), EXACT * float(np.abs(one.range_).max())
 
-        def error(outputs: np.ndarray, one=one, unit=unit) -> float:
+        def error(outputs: np.ndarray, one=one, unit=unit, exact=exact) -> float:
             size = np.abs(outputs - one.past_.truth)
+            size[size < exact] = 0.0
             return float(np.nanmean(size)) / unit if np.isfinite(size).any() else np.nan
 
         own.append(error(one.outputs_))
