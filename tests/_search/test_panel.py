@@ -178,6 +178,36 @@ def test_workers_give_the_same_bits(pooled, monkeypatch):
         np.testing.assert_array_equal(found.mean[name], pooled.forecast().mean[name])
 
 
+def test_a_killed_fit_goes_on(pooled, monkeypatch, tmp_path):
+    monkeypatch.setattr(panel, "BLOCK", 5)
+    finished = []
+    right = panel._past_of
+
+    def killed(block):
+        if len(finished) == 2:
+            raise KeyboardInterrupt
+        finished.append(len(block))
+        return right(block)
+
+    monkeypatch.setattr(panel, "_past_of", killed)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(SERIES, checkpoint=tmp_path / "kept")
+    files = sorted((tmp_path / "kept").iterdir())
+    assert len(files) == 2
+    files[0].write_bytes(files[0].read_bytes()[:-9])  # damaged: made anew
+    finished.clear()
+    monkeypatch.setattr(panel, "_past_of", lambda block: finished.append(1) or right(block))
+    found = fitted(SERIES, checkpoint=tmp_path / "kept").forecast()
+    assert len(finished) == 2
+    for name in SERIES:
+        np.testing.assert_array_equal(found.mean[name], pooled.forecast().mean[name])
+    finished.clear()
+    fitted(SERIES, checkpoint=tmp_path / "kept")
+    assert not finished
+    fitted({**SERIES, "s0": SERIES["s0"] + 1}, checkpoint=tmp_path / "kept")
+    assert len(finished) == 1  # only the block with another value
+
+
 def test_another_fit_forgets_the_panel(pooled):
     model = fitted(dict(list(SERIES.items())[:2]))
     assert len(model.fit(SERIES["s9"]).forecast().mean) == H

@@ -197,6 +197,43 @@ def test_wrong_options(run, shops, options, code, words):
     assert words in err and err.count("Error: ") == 1
 
 
+def rows_of(*ids, days=ROWS, freq="D"):
+    dates = pd.date_range("2023-01-01", periods=days, freq=freq)
+    return [f"{one},{day:%Y-%m-%d},{i % 7 + 3}" for one in ids for i, day in enumerate(dates)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "words"),
+    [
+        ([*rows_of("a", "b"), "b,2023-01-01,99"], 1, "'b' has more than one row for 2023-01-01"),
+        ([*rows_of("a", "b"), "c,2023-03-01,"], 1, "'c' has no column of numbers"),
+        ([*rows_of("a", "b"), "c,2023-01-05,3"], 0, "has one date, which tells no spacing"),
+        ([*rows_of("a"), *rows_of("b", freq="W")], 0, "1 are daily, 1 are weekly (Sundays)"),
+        (rows_of(1, 2, 3), 0, "3 series"),
+        ([*rows_of("a", "b"), ",2023-01-01,5"], 0, "1 row of p.csv without an id"),
+        (rows_of("Shop", "shop"), 0, "'Shop' and 'shop' differ in case alone: two series"),
+        (rows_of("a", "a ", "b"), 0, "repeat others of p.csv cell by cell"),
+        (rows_of("../x", "con", "a/b", "=1+1", "<b>", "x" * 300), 0, "6 series"),
+    ],
+)
+def test_bad_panels(run, tmp_path, rows, code, words):
+    (tmp_path / "p.csv").write_text("shop,day,x\n" + "\n".join(rows))
+    args = (*FORECAST, "--id", "shop", "--out", tmp_path / "o")
+    got, _, err = run("forecast", tmp_path / "p.csv", *args)
+    assert words in err and err.count("Error: ") == (1 if code and "failed" not in err else 0)
+    assert got == code
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == FILES
+    whole = pd.read_csv(tmp_path / "o" / "forecasts.csv")
+    assert whole["forecast"].notna().all() and list(whole.columns[:3]) == [
+        "shop",
+        "day",
+        "forecast",
+    ]
+    assert "<b>" not in (tmp_path / "o" / "index.html").read_text().partition("<main>")[2].replace(
+        "</span><b>", ""
+    )
+
+
 def test_a_column_of_different_names_tells_no_series_apart(run, tmp_path):
     (tmp_path / "p.csv").write_text("name,x\na,1\nb,2\nc,3\n")
     args = (*FORECAST, "--id", "name", "--out", tmp_path / "o")

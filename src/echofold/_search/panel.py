@@ -7,8 +7,12 @@ the share with the lowest error there, over all series of about that length.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +21,10 @@ import pandas as pd
 from echofold._data.arguments import seed_of
 from echofold._data.panels import Panel, panel_of
 from echofold._data.text import one_line
+from echofold._machine.archives import array_in, read_archive
 from echofold._machine.available import check_executor
 from echofold._machine.device import one_blas_thread
+from echofold._machine.files import write_atomically
 from echofold._machine.notices import said_once, warn_of
 from echofold._machine.progress import progress
 from echofold._models.combination import POOLED, Past, side_by_side
@@ -35,6 +41,7 @@ BLOCK = 16  # series that are validated by one task of an executor
 SHARES = np.linspace(0, 0.8, 9)  # of pooled networks, which are compared
 CLASSES, CLASS = 4, 50  # of series by length, at most, and series in each, at least
 WORST = 10.0  # times the typical change of a series: larger errors count as much
+EXACT = 1e-9  # of the values: smaller errors are rounding
 LEAST = 3  # values of a series that networks are trained on
 FAILURES = (ValueError, TypeError)
 
@@ -137,18 +144,69 @@ def _others(
     """What members of each series that are no networks said of the past; they look ahead, too."""
     work = list(zip(each, values, rows, strict=True))
     blocks = [work[first : first + BLOCK] for first in range(0, len(work), BLOCK)]
+    kept = _Kept(model.checkpoint)
+    files = [kept.file_of(block) for block in blocks]
+    known = [kept.read(file, len(block)) for file, block in zip(files, blocks, strict=True)]
+    waiting = [block for block, one in zip(blocks, known, strict=True) if one is None]
     if model.executor is None:
-        done = map(_past_of, blocks)
+        done = map(_past_of, waiting)
     else:
         check_executor(model.executor)
-        done = model.executor.map(_past_of, blocks)
+        done = iter(model.executor.map(_past_of, waiting))
     found: list[np.ndarray] = []
-    for block in done:
-        for said, at in zip(block, rows[len(found) :], strict=False):
-            each[len(found)]._next = said[:, -1]
-            found.append(said[:, :-1, : at.shape[1]])
+    for file, one in zip(files, known, strict=True):
+        block = kept.write(file, next(done)) if one is None else one
+        for said in block:
+            place = len(found)
+            each[place]._next = said[:, -1]
+            found.append(said[:, :-1, : rows[place].shape[1]])
         bar.update(len(found), np.nan)
     return found
+
+
+class _Kept:
+    """Finished blocks in a folder, by what they were made of; nowhere without one.
+
+    Files are whole or not there, so that a killed fit goes on when it is started again; one that is
+    damaged is made anew.
+    """
+
+    def __init__(self, folder: Any):
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def file_of(self, block: Sequence[tuple[One, np.ndarray, np.ndarray]]) -> Path | None:
+        """The file of a block."""
+        if self.folder is None:
+            return None
+        made_of = sha256(version("echofold").encode())
+        for one, values, rows in block:
+            made_of.update(repr((one.names_, one._told, one.once_, one.horizon)).encode())
+            made_of.update(values.tobytes() + b"\0" + rows.tobytes())
+        return self.folder / f"series-{made_of.hexdigest()[:32]}.npz"
+
+    def read(self, file: Path | None, count: int) -> list[np.ndarray] | None:
+        """What a file holds of so many series; None unless it is there and sound."""
+        if file is None or not file.is_file():
+            return None
+        try:
+            with open(file, "rb") as opened:
+                members = read_archive(opened)
+            names = [f"arr_{place}.npy" for place in range(count)]
+            found = [array_in(members[name], name) for name in names]
+        except (OSError, ValueError, KeyError):
+            return None
+        sound = all(one.dtype == np.float64 and one.ndim == 3 for one in found)
+        return found if sound else None
+
+    def write(self, file: Path | None, found: list[np.ndarray]) -> list[np.ndarray]:
+        """Keep what was found."""
+        if file is not None:
+            content = io.BytesIO()
+            np.savez(content, *found)
+            write_atomically(file, content.getvalue())
+        return found
 
 
 def _past_of(block: Sequence[tuple[One, np.ndarray, np.ndarray]]) -> list[np.ndarray]:
@@ -257,10 +315,11 @@ def _judge(model: Any, pooled: bool) -> None:
     own, plain, members, names = [], [], [], list(ones)
     for one in ones.values():
         values, rows = one.table_.values[:, 0], one.past_.rows
-        unit = unit_of(one, values)
+        unit, exact = unit_of(one, values), EXACT * float(np.abs(one.range_).max())
 
-        def error(outputs: np.ndarray, one=one, unit=unit) -> float:
+        def error(outputs: np.ndarray, one=one, unit=unit, exact=exact) -> float:
             size = np.abs(outputs - one.past_.truth)
+            size[size < exact] = 0.0
             return float(np.nanmean(size)) / unit if np.isfinite(size).any() else np.nan
 
         own.append(error(one.outputs_))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from echofold.cli.reading import BETWEEN, Inputs, read_inputs, read_series
 from echofold.report import About
 from echofold.report._about import forecast_table
 
+LONGEST = 40  # characters of a name that are printed
 MOST = 20  # series that are printed; of more, the worst and the best
 
 
@@ -97,15 +99,26 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
         output.note(f"{shown(names[0])}{many if len(names) > 1 else ''}: {words}")
     for name, words in failed.items():
         output.note(f"{shown(name)}: {words}")
+    _say_spacings(series, output)
     if known and len(known) < len(series):
         lacks = next(name for name in series if name not in known)
         raise ValueError(f"series {shown(lacks)} has no inputs, but others have; give it some.")
     return series, known, failed
 
 
+def _say_spacings(series: dict[str, Any], output: Output) -> None:
+    """Say it if dates of some series are further apart than those of others."""
+    words = Counter(one.spacing for one in series.values() if one.every is not None)
+    if len(words) > 1:
+        each = ", ".join(f"{count:,} are {spacing}" for spacing, count in words.most_common())
+        output.note(f"series have different spacings: {each}.")
+
+
 def _write(path: Path, tables: dict[str, pd.DataFrame], ids: Sequence[str]) -> None:
     """All forecasts below each other, with a column for each id."""
-    whole = pd.concat(list(tables.values())).rename(columns=guarded)
+    heads = list(next(iter(tables.values())).columns)
+    each = [one.set_axis(heads, axis=1) for one in tables.values()]  # dates may be numbers of rows
+    whole = pd.concat(each).rename(columns=guarded)
     names = [name for name, one in tables.items() for _ in range(len(one))]
     each = [name.split(BETWEEN) if len(ids) > 1 else [name] for name in names]
     for place, column in enumerate(ids):
@@ -138,7 +151,7 @@ def _show(model: Any, ids: Sequence[str], output: Output) -> None:
     for name, each in errors.iterrows():
         plain = each.drop("forecast").dropna()
         best, least = (plain.idxmin(), figure(plain.min())) if len(plain) else ("", "")
-        rows.append([str(name), figure(each["forecast"]), least, best])
+        rows.append([f"{str(name):.{LONGEST}}", figure(each["forecast"]), least, best])
     columns = [BETWEEN.join(ids), "error", "plain", "by"]
     output.result(f"\n{table(columns, shortened(rows, MOST))}\n")
     output.explain(

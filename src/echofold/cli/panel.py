@@ -6,12 +6,13 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 
-from echofold._data.text import figure, listed, shown
+from echofold._data.text import count, figure, listed, shown
 from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
 from echofold.cli.reading import (
@@ -83,6 +84,11 @@ def _parts(given: dict[str, Any], output: Output) -> dict[str, FileTable]:
         if given[option] in ids:
             raise ValueError(f"--id and --{option} both name {shown(given[option])}; name another.")
     parts = tables_by_id(table, ids)
+    if without := len(table.frame) - sum(len(part.frame) for part in parts.values()):
+        output.note(f"{count(without, 'row')} of {table.name} without an id are left out.")
+    for one, other in pairwise(sorted(parts, key=str.casefold)):
+        if one.casefold() == other.casefold():
+            output.note(f"{shown(one)} and {shown(other)} differ in case alone: two series.")
     if max((len(part.frame) for part in parts.values()), default=0) < 2:
         raise ValueError(
             f"column {shown(BETWEEN.join(ids))} of {table.name} tells {len(parts):,} series apart, "
