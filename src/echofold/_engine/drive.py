@@ -7,6 +7,7 @@ hold `_machine.device.engine`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -108,8 +109,12 @@ def _drive_side_by_side(r: Reservoirs, inputs, x, stop):
     return states, x
 
 
-def drive_side_by_side(r: Reservoirs, inputs: list[np.ndarray], width: int) -> Iterator[tuple]:
-    """Drive segments ``(steps, inputs)`` from rest, ``width`` columns of each candidate wide.
+def drive_side_by_side(
+    r: Reservoirs, inputs: list[np.ndarray], width: int, begin: Any = 0.0
+) -> Iterator[tuple]:
+    """Drive segments ``(steps, inputs)``, ``width`` columns of each candidate wide.
+
+    They begin at rest, or at one state ``begin (size, 1)``.
 
     Yields ``(first step, states)`` for blocks of steps, ``states (steps, kept, candidates,
     segments)``; those of a segment that is over go on under inputs of zero.
@@ -119,7 +124,7 @@ def drive_side_by_side(r: Reservoirs, inputs: list[np.ndarray], width: int) -> I
     wide = r.take(np.repeat(np.arange(candidates), width))
     most = max(1, SIDE_BY_SIDE // (8 * r.kept * wide.shape[1]))
     size = min(longest if here.eager else few_lengths(longest), most)
-    x = np.zeros(wide.shape)
+    x = np.zeros(wide.shape) + begin
     for first in range(0, longest, size):
         stop = min(size, longest - first)
         part = np.zeros((stop if here.eager else size, inputs[0].shape[1], width))
@@ -137,17 +142,6 @@ def block_length(shape: tuple[int, int], steps: int) -> int:
     blocks = max(1, -(-steps // most))
     even = max(-(-steps // blocks // 64) * 64, LEAST_STEPS)
     return min(even, -(-most // 64) * 64)
-
-
-@program
-def along_columns(r: Reservoirs, inputs, x):
-    """What is kept of each step ``(T, kept, columns)`` under ``inputs (T, inputs, columns)``."""
-
-    def step(x, u):
-        x = r.step(x, u)
-        return x, r.keep(x, u)
-
-    return scan(step, x, inputs)[1]
 
 
 def after_windows(r: Reservoirs, windows: np.ndarray) -> np.ndarray:

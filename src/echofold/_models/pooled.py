@@ -18,8 +18,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from echofold._data.missing import filled
-from echofold._engine.drive import along_columns
-from echofold._engine.kind import Reservoirs, drawn
+from echofold._engine.drive import advance, drive_side_by_side
+from echofold._engine.kind import drawn
 from echofold._machine.device import Work, choose_device, engine
 from echofold._models.smoothing import FAR, LARGEST, Adjusted, adjusted
 from echofold.reservoirs import Leaky
@@ -173,33 +173,23 @@ def _targets(one: Common, steps: int) -> np.ndarray:
 
 
 def _states(series: Sequence[Common], seed: int, device: str) -> Iterator[tuple[int, np.ndarray]]:
-    """The place of each series, and its states ``(T, m)``; those of similar length together.
-
-    Shorter ones of a block have been at rest before, as all have.
-    """
+    """The place of each series, and its states ``(T, m)``; those of similar length together."""
     r = drawn([KIND], 2, seed)
     order = np.argsort([len(one.levels) for one in series], kind="stable")[::-1]
     first = 0
     while first < len(order):
         longest = len(series[order[first]].levels)
         width = max(1, BLOCK_BYTES // (8 * longest * r.kept))
-        block = order[first : first + width]
-        inputs = np.zeros((longest, 2, len(block)))
+        block = order[first : first + width].tolist()
+        inputs = [series[place].inputs for place in block]
+        work = Work(REST + longest, len(block), r.shape[0], eager=True)
+        with engine(choose_device(device, work)):
+            rest = np.asarray(advance(r, np.zeros((REST, 2))))
+            parts = [part for _, part in drive_side_by_side(r, inputs, len(block), rest)]
+        states = np.concatenate(parts)
         for column, place in enumerate(block):
-            inputs[longest - len(series[place].levels) :, :, column] = series[place].inputs
-        states = _driven(r, inputs, device)
-        for column, place in enumerate(block):
-            yield int(place), states[longest - len(series[place].levels) :, :, column]
+            yield place, states[: len(inputs[column]), :, 0, column]
         first += width
-
-
-def _driven(r: Reservoirs, inputs: np.ndarray, device: str) -> np.ndarray:
-    """States ``(T, m, columns)`` of one network under inputs ``(T, 2, columns)``, from rest."""
-    work = Work(REST + len(inputs), inputs.shape[2], r.shape[0], eager=True)
-    with engine(choose_device(device, work)):
-        rest = np.asarray(along_columns(r, np.zeros((REST, 2, 1)), np.zeros(r.shape)))[-1]
-        wide = r.take(np.zeros(inputs.shape[2], dtype=int))
-        return np.asarray(along_columns(wide, inputs, np.repeat(rest, inputs.shape[2], axis=1)))
 
 
 def _robust(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
