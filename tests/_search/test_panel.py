@@ -92,6 +92,25 @@ def test_a_few_series_do_without(pooled):
     assert POOLED in fitted(dict(list(SERIES.items())[:4]), pool="all").members_.index
 
 
+def test_long_series_have_networks_of_their_own():
+    t = np.arange(panel.OWN)
+    long = pd.Series(np.sin(t / 5) + 5 + 0.1 * np.sin(t), name="sold")
+    model = fitted({**SERIES, "long": long}, effort="fast")
+    assert POOLED not in model.series_["long"].names_ and POOLED in model.series_["s0"].names_
+    alone = fitted(long, effort="fast").forecast()
+    np.testing.assert_array_equal(model.forecast().mean["long"], alone.mean)
+    assert f"of 14 of {len(SERIES) + 1} series" in model.notes_[0]
+
+
+def test_inputs_are_for_networks_of_their_own():
+    some = {name: y.to_numpy() for name, y in list(SERIES.items())[:3]}
+    known = {name: np.arange(len(y) + H) % 3.0 for name, y in some.items()}
+    past = {name: one[:-H] for name, one in known.items()}
+    model = AutoForecaster(H, pool="all", season=4, progress=False).fit(some, past)
+    assert model.notes_[-1].startswith("inputs known in advance are not used")
+    assert set(model.forecast().mean) == set(some)
+
+
 def test_what_follows_is_not_known():
     """Pooled forecasts of a stretch hang on no value from its start on, of any series."""
     each = [AutoForecaster(H, pool="none", progress=False) for _ in SERIES]

@@ -107,7 +107,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         of the calendar from the dates of ``y``, else one that is found in its values.
     pool : {"auto", "all", "none"}, default="auto"
         Whether several series share networks, or each has its own: "auto" shares among ten and
-        more, unless there are inputs known in advance or settings of a ``search``.
+        more of fewer than 250 values, unless there are inputs known in advance or settings of a
+        ``search``.
     effort : {"fast", "normal", "high"}, default="normal"
         How many networks are searched.
     minimum, maximum : float, optional

@@ -35,6 +35,7 @@ from echofold.metrics._metric import resolve
 
 POOLS = ("auto", "all", "none")
 SEVERAL = 10  # series, from which on networks are worth sharing
+OWN = 250  # values, from which on those of a series' own do most of its forecast
 STRETCHES = 3  # of the past, one after the other, that all members forecast
 FEWER = 3.0  # the power of errors: a few stretches, one after the other, tell less than many
 BLOCK = 16  # series that are validated by one task of an executor
@@ -54,27 +55,39 @@ def fit_panel(model: Any, y: Any, X: Any) -> None:
     known = panel.of(X, "X")
     ones: dict[Any, One] = {}
     failed: dict[Any, str] = {}
-    asked = X is not None or any((model.search or {}).values())  # of networks of its own
-    pooled = model.pool == "all" or (model.pool == "auto" and not asked and len(each) >= SEVERAL)
+    shares = [_shares_networks(model, one, X) for one in each]
+    if model.pool == "auto" and sum(shares) < SEVERAL:
+        shares = [False] * len(each)
+    together: dict[Any, One] = {}
     with progress(model.progress, len(each), "series") as bar, said_once():
-        for name, values, inputs in zip(panel.names, each, known, strict=True):
-            one = _alone(model, len(ones) + len(failed))
+        pairs = zip(panel.names, each, known, shares, strict=True)
+        for place, (name, values, inputs, shared) in enumerate(pairs):
+            one = _alone(model, place)
             try:
-                if pooled:
+                if shared:
                     one._begin(values, inputs)
+                    together[name] = one
                 else:
                     one.fit(values, inputs)
-                    bar.update(len(ones) + len(failed) + 1, np.nan)
                 ones[name] = one
             except FAILURES as error:
                 failed[name] = one_line(error)
+            bar.update(place + 1 - len(together), np.nan)
         if not ones:
             name, words = next(iter(failed.items()))
             raise ValueError(f"none of {len(each)} series can be forecast: {name!r}: {words}")
-        if pooled:
-            _fit_pooled(model, ones, bar)
+        if together:
+            _fit_pooled(model, together, bar, len(each) - len(together))
     model.panel_, model.series_, model.failed_ = panel, ones, failed
-    _judge(model, pooled)
+    _judge(model, bool(together), X is not None)
+
+
+def _shares_networks(model: Any, values: Any, X: Any) -> bool:
+    """Whether a series shares networks with others, rather than have its own."""
+    if model.pool != "auto":
+        return model.pool == "all"
+    asked = X is not None or any((model.search or {}).values())
+    return not asked and np.ndim(values) == 1 and len(values) < OWN
 
 
 def _alone(model: Any, place: int) -> One:
@@ -89,14 +102,14 @@ def _alone(model: Any, place: int) -> One:
 # --- pooled networks ------------------------------------------------------------------------------
 
 
-def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any) -> None:
-    """Fit members of every series, of which pooled networks are one."""
+def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> None:
+    """Fit members of every series, of which pooled networks are one; others are ``done``."""
     each = list(ones.values())
     values = [one.table_.values[:, 0] for one in each]
     rows = [past_stretches(len(y), model.horizon) for y in values]
     for one, y in zip(each, values, strict=True):
         one._set_members(y, {})
-    others = _others(model, each, values, rows, bar)
+    others = _others(model, each, values, rows, bar, done)
     seed = seed_of(model.random_state)
     with one_blas_thread():
         pooled = _pooled_past(each, values, rows, model.horizon, seed, model.device)
@@ -139,8 +152,9 @@ def past_stretches(length: int, horizon: int) -> np.ndarray:
 
 
 def _others(
-    model: Any, each: Sequence[One], values: Sequence[np.ndarray], rows: Sequence[np.ndarray], bar
-) -> list[np.ndarray]:
+    model: Any, each: Sequence[One], values: Sequence[np.ndarray], rows: Sequence[np.ndarray],
+    bar: Any, before: int,
+) -> list[np.ndarray]:  # fmt: skip
     """What members of each series that are no networks said of the past; they look ahead, too."""
     work = list(zip(each, values, rows, strict=True))
     blocks = [work[first : first + BLOCK] for first in range(0, len(work), BLOCK)]
@@ -160,7 +174,7 @@ def _others(
             place = len(found)
             each[place]._next = said[:, -1]
             found.append(said[:, :-1, : rows[place].shape[1]])
-        bar.update(len(found), np.nan)
+        bar.update(before + len(found), np.nan)
     return found
 
 
@@ -309,7 +323,7 @@ def _shares(truths, plain, pooled, units: np.ndarray, lengths: np.ndarray):
 # --- the verdict ----------------------------------------------------------------------------------
 
 
-def _judge(model: Any, pooled: bool) -> None:
+def _judge(model: Any, pooled: bool, inputs: bool) -> None:
     """Errors over all series, in units of each one's mean change over a season; what is said."""
     ones, metric = model.series_, resolve("mase")
     own, plain, members, names = [], [], [], list(ones)
@@ -337,6 +351,8 @@ def _judge(model: Any, pooled: bool) -> None:
     model.members_ = pd.DataFrame({"weight": weights.rename_axis("member")})
     model.verdict_ = _verdict(errors, model, metric)
     model.notes_ = _notes(model, pooled)
+    if pooled and inputs:
+        model.notes_.append("inputs known in advance are not used: pooled networks have none.")
 
 
 def _verdict(errors: pd.DataFrame, model: Any, metric: Any) -> Verdict:
