@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from echofold import AutoForecaster, load, save
+from echofold import AutoForecaster, evaluate, load, save
 from echofold._models.combination import POOLED
 from echofold._search import panel
 from echofold._search.panel import _before, _pooled_past, past_stretches
@@ -254,6 +254,13 @@ def test_its_page(pooled, tmp_path):
 def test_bad_panels(data, words):
     with pytest.raises((ValueError, TypeError), match=words):
         fitted(data)
+
+
+def test_what_is_for_one_series_says_so(pooled):
+    with pytest.raises(TypeError, match="on beginnings of one series, and y holds several"):
+        evaluate(AutoForecaster(H, progress=False), SERIES, origins=2, horizon=H)
+    with pytest.raises(TypeError, match="plot draws the forecast of one series"):
+        pooled.forecast().plot()
 
 
 def test_a_wrong_pool():

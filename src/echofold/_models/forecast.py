@@ -112,6 +112,11 @@ class Forecast(NamedTuple):
         """
         from echofold import plots
 
+        if isinstance(self.mean, dict | list | tuple):
+            raise TypeError(
+                "plot draws the forecast of one series, and this is of several: "
+                "model.series_[name].forecast().plot() draws one."
+            )
         return plots.forecast(y, self, ax=ax, history=history, output=output)
 
 

@@ -135,7 +135,12 @@ def evaluate(
             f"evaluate got {len(data)} data sets by position and needs {needed}: "
             f"evaluate(search, {needed}, ...)."
         )
-    if not automatic and not task.labels and is_panel(data[0]):
+    if automatic and is_panel(data[0]):
+        raise TypeError(
+            "evaluate repeats an AutoForecaster on beginnings of one series, and y holds several: "
+            "give them one by one; verdict_ and errors_ of a fit tell how all did on their past."
+        )
+    if not task.labels and is_panel(data[0]):
         result = _of_panel(search, data, origins, horizon, level, fit_params, metrics)
         if hasattr(search, "evaluation_"):
             search.evaluation_ = result
