@@ -184,7 +184,7 @@ def patched(values, homes=lambda module: True):
 
 def accelerated():
     """Let the processor be taken for an accelerator."""
-    return patched({"is_accelerator": lambda device: True})
+    return patched({"is_accelerator": lambda device: True, "COMPILING": -1.0})
 
 
 @contextmanager
