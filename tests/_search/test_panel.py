@@ -256,6 +256,70 @@ def test_bad_panels(data, words):
         fitted(data)
 
 
+def test_a_column_is_a_series():
+    frame = pd.concat(SERIES, names=["id", "quarter"])
+    assert POOLED in fitted(frame.to_frame()).members_.index
+    assert POOLED in fitted({name: y.to_frame() for name, y in SERIES.items()}).members_.index
+
+
+def test_names_of_any_kind(tmp_path):
+    values = list(SERIES.values())
+    for names in ([("shop", i) for i in range(14)], [None, ("a", 1), 3, *map(str, range(11))]):
+        data = dict(zip(names, values, strict=True))
+        model = fitted(data)
+        assert list(model.errors_.index) == names
+        assert len(model.forecast().to_frame()) == H * len(names)
+        assert model.report(tmp_path / "index.html").exists()
+
+
+def test_one_that_fails_leaves_forecasts_of_the_others():
+    none = SERIES["s0"] * np.nan
+    framed = fitted(pd.concat({**SERIES, "bad": none}, names=["id", "quarter"])).forecast()
+    assert set(framed.mean.index.get_level_values(0)) == set(SERIES)
+    mapped = fitted({**SERIES, "bad": none}).forecast()
+    assert np.isnan(mapped.mean["bad"]).all()
+    assert set(mapped.to_frame().index.get_level_values(0)) == set(SERIES)
+
+
+def test_an_update_is_whole_or_not_at_all(pooled):
+    model = fitted({name: y[:-2] for name, y in SERIES.items()})
+    before = model.forecast()
+    new = {name: y[-2:] for name, y in SERIES.items()}
+    with pytest.raises(ValueError, match="does not follow"):
+        model.update({**new, "s9": SERIES["s9"][:2]})
+    np.testing.assert_array_equal(model.forecast().mean["s2"], before.mean["s2"])
+    model.update({"s2": new["s2"]})
+    after = model.forecast()
+    assert after.mean["s2"].index[0] > before.mean["s2"].index[0]
+    np.testing.assert_array_equal(after.mean["s3"], before.mean["s3"])
+    with pytest.raises(ValueError, match="unexpected series 's99'"):
+        model.update({"s99": new["s2"]})
+
+
+def test_rounding_is_no_gain():
+    model = fitted({f"c{i}": np.full(20, i + 1.0) for i in range(12)})
+    assert POOLED not in model.members_.index and "left out" in model.notes_[0]
+
+
+def test_steps_that_no_series_knows_stay(recwarn):
+    found = fitted({f"a{i}": np.exp(np.arange(7) / 5 + i) for i in range(12)}).forecast(6)
+    assert all(np.isfinite(one).all() for one in found.mean.values())
+    assert not [one for one in recwarn if issubclass(one.category, RuntimeWarning)]
+
+
+def test_what_is_strange_about_a_series_is_said():
+    holes = SERIES["s3"].copy()
+    holes.iloc[5] = np.nan
+    model = fitted({**SERIES, "s3": holes})
+    assert any("missing" in note for note in model.series_["s3"].notes_)
+    assert any(note.startswith("series 's3':") for note in model.notes_)
+
+
+def test_a_wrong_executor():
+    with pytest.raises(ValueError, match="executor='x'"):
+        fitted(SERIES, executor="x")
+
+
 def test_what_is_for_one_series_says_so(pooled):
     with pytest.raises(TypeError, match="on beginnings of one series, and y holds several"):
         evaluate(AutoForecaster(H, progress=False), SERIES, origins=2, horizon=H)

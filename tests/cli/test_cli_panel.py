@@ -197,6 +197,49 @@ def test_wrong_options(run, shops, options, code, words):
     assert words in err and err.count("Error: ") == 1
 
 
+def test_all_series_have_the_same_column(run, tmp_path):
+    """Where one lacks it, this one fails, and no other column is taken for it."""
+    rows = [
+        f"{one},{day:%Y-%m-%d},{'' if one == 'a' else i % 7},{100 + i % 5}"
+        for one in "abcd"
+        for i, day in enumerate(pd.date_range("2023-01-01", periods=30))
+    ]
+    (tmp_path / "p.csv").write_text("shop,day,sales,stock\n" + "\n".join(rows))
+    own = "\n".join(row for row in rows if not row.startswith("a"))
+    (tmp_path / "p.csv").write_text("shop,day,sales,stock\n" + "\n".join(rows[:30]) + "\n" + own)
+    args = (*FORECAST, "--id", "shop", "--out", tmp_path / "o")
+    code, _, err = run("forecast", tmp_path / "p.csv", *args, "--column", "sales")
+    assert code == 1 and "'a': column 'sales' of p.csv, 'a' holds no numbers" in err
+    assert "1 of 4 series failed" in err
+    whole = pd.read_csv(tmp_path / "o" / "forecasts.csv")
+    assert sorted(set(whole["shop"])) == ["b", "c", "d"] and whole["forecast"].max() < 10
+
+
+@pytest.mark.parametrize(
+    ("head", "ids", "words"),
+    [
+        ("shop,forecast,day,x", ("shop", "forecast"), "is called as a column of forecasts.csv"),
+        ("shop,lower_50,day,x", ("lower_50",), "is called as a column of forecasts.csv"),
+        ("shop,item,day,x", ("shop", "shop"), "names a column twice"),
+    ],
+)
+def test_ids_that_cannot_be_written(run, tmp_path, head, ids, words):
+    rows = [f"a,{one}" for one in rows_of("x", "y")]
+    (tmp_path / "p.csv").write_text(f"{head}\n" + "\n".join(rows))
+    given = [part for one in ids for part in ("--id", one)]
+    args = ("forecast", tmp_path / "p.csv", *FORECAST, *given, "--out", tmp_path / "o")
+    code, shown, err = run(*args)
+    assert code and shown == "" and words in err and not (tmp_path / "o").exists()
+
+
+def test_ids_that_could_be_mistaken_for_others(run, tmp_path):
+    rows = [f"a / b,{one}" for one in rows_of("c")] + [f"a,{one}" for one in rows_of("b / c")]
+    (tmp_path / "p.csv").write_text("shop,item,day,x\n" + "\n".join(rows))
+    args = (*FORECAST, "--id", "shop", "--id", "item", "--out", tmp_path / "o")
+    code, _, err = run("forecast", tmp_path / "p.csv", *args)
+    assert code == 1 and "column 'shop' of p.csv holds ' / '" in err
+
+
 def rows_of(*ids, days=ROWS, freq="D"):
     dates = pd.date_range("2023-01-01", periods=days, freq=freq)
     return [f"{one},{day:%Y-%m-%d},{i % 7 + 3}" for one in ids for i, day in enumerate(dates)]

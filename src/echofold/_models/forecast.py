@@ -60,7 +60,7 @@ class Forecast(NamedTuple):
         """A pandas frame: a row for each step, a column for the forecast and each end.
 
         With several outputs, the first level of the columns is the output; of several series, the
-        first level of the rows is the series.
+        first level of the rows is the series; those without a forecast are left out.
         """
         import pandas as pd
 
@@ -74,7 +74,12 @@ class Forecast(NamedTuple):
                 ).to_frame()
                 for name in names
             ]
-            return pd.concat(each, keys=names, names=["series"])
+            there = [place for place, one in enumerate(each) if one["forecast"].notna().any()]
+            whole = pd.concat(
+                [each[place] for place in there], keys=range(len(there)), names=["series"]
+            )
+            called = pd.Index([names[place] for place in there], tupleize_cols=False)  # of any kind
+            return whole.set_axis(whole.index.set_levels([called], level=[0]))
 
         parts = {"forecast": self.mean}
         for level, low in self.lower.items():

@@ -115,8 +115,11 @@ class Pool:
                 X[ends[one] - len(states) + 1 : ends[one]] = states[:-1]
             Y = np.concatenate([_targets(one, steps) for one in common])
             known = np.isfinite(Y[:, 0])
-            if known.any():
-                readouts[place] = _robust(X[known], Y[known])
+            steps_known = int(np.isfinite(Y).any(axis=0).sum())
+            if known.any():  # beyond the steps that any row knows, values stay
+                W = _robust(X[known], Y[known, :steps_known])
+                further = np.repeat(W[:, :, -1:], steps - steps_known, axis=2)
+                readouts[place] = np.concatenate([W, further], axis=2)
         return cls(networks, np.stack(readouts), device)
 
     @classmethod

@@ -217,7 +217,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         self
         """
         self._check()
-        for name in vars(self).keys() & {"series_", "weights_"}:  # of another fit, of one or many
+        for name in [one for one in vars(self) if one.endswith("_")]:  # of another fit
             delattr(self, name)
         if is_panel(y):
             fit_panel(self, y, X)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import islice
@@ -18,8 +20,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from echofold._data.arguments import seed_of
+from echofold._data.arguments import refuse, seed_of
+from echofold._data.dates import words_of_dates
+from echofold._data.missing import words_of_table
 from echofold._data.panels import Panel, panel_of
+from echofold._data.problem import in_series
 from echofold._data.text import one_line
 from echofold._machine.archives import array_in, read_archive
 from echofold._machine.available import check_executor
@@ -62,7 +67,7 @@ def fit_panel(model: Any, y: Any, X: Any) -> None:
     with progress(model.progress, len(each), "series") as bar, said_once():
         pairs = zip(panel.names, each, known, shares, strict=True)
         for place, (name, values, inputs, shared) in enumerate(pairs):
-            one = _alone(model, place)
+            one = _alone(model, name)
             try:
                 if shared:
                     one._begin(values, inputs)
@@ -87,15 +92,17 @@ def _shares_networks(model: Any, values: Any, X: Any) -> bool:
     if model.pool != "auto":
         return model.pool == "all"
     asked = X is not None or any((model.search or {}).values())
-    return not asked and np.ndim(values) == 1 and len(values) < OWN
+    shape = getattr(values, "shape", np.shape(values))
+    return not asked and shape[1:] in ((), (1,)) and shape[0] < OWN
 
 
-def _alone(model: Any, place: int) -> One:
-    """An unfitted forecaster of one series of a panel."""
+def _alone(model: Any, name: Any) -> One:
+    """An unfitted forecaster of one series of a panel; its finished work is kept by its name."""
     params = model.get_params(deep=False)
     kept = params["checkpoint"]
     own = {"pool": "none", "progress": False, "executor": None, "n_jobs": None}
-    own["checkpoint"] = None if kept is None else f"{kept}/{place}"
+    digest = sha256(repr(name).encode()).hexdigest()[:16]
+    own["checkpoint"] = None if kept is None else f"{kept}/{digest}"
     return type(model)(**params | own)
 
 
@@ -120,10 +127,13 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> Non
     units = np.array([unit_of(one, y) for one, y in zip(each, values, strict=True)])
     plain = [_combined(one, outputs) for one, outputs in zip(each, others, strict=True)]
     lengths = np.array(list(map(len, values)))
-    ridge, shares, model.gain_ = _shares(truths, plain, pooled, units, lengths)
+    exact = [EXACT * float(np.abs(one.range_).max()) for one in each]
+    ridge, shares, model.gain_ = _shares(truths, plain, pooled, units, lengths, exact)
     model.pool_ = pool.at(ridge)
     for place, one in enumerate(each):
-        outputs = others[place]
+        outputs, table = others[place], one.table_
+        one.notes_ += words_of_table(table, "y", "Other values take their place.")
+        one.notes_ += () if table.index is None else words_of_dates(table.index)
         if shares[place]:
             one._set_members(values[place], {POOLED: float(shares[place])})
             outputs = np.concatenate([pooled[place][ridge : ridge + 1], outputs])
@@ -165,6 +175,8 @@ def _others(
     if model.executor is None:
         done = map(_past_of, waiting)
     else:
+        if not callable(getattr(model.executor, "map", None)):
+            refuse("executor", model.executor, "one with a method map, or None")
         check_executor(model.executor)
         done = iter(model.executor.map(_past_of, waiting))
     found: list[np.ndarray] = []
@@ -289,7 +301,7 @@ def _combined(one: One, outputs: np.ndarray) -> np.ndarray:
     return np.tensordot(weights / weights.sum(), outputs, 1)
 
 
-def _shares(truths, plain, pooled, units: np.ndarray, lengths: np.ndarray):
+def _shares(truths, plain, pooled, units: np.ndarray, lengths: np.ndarray, exact):
     """The ridge of pooled networks, and what they weigh ``(series,)`` among the members of each.
 
     And how much lower that makes the mean error, as a share of it.
@@ -297,7 +309,8 @@ def _shares(truths, plain, pooled, units: np.ndarray, lengths: np.ndarray):
     errors = np.full((len(RIDGES), len(SHARES), len(truths)), np.nan)
     for place, (truth, other, own) in enumerate(zip(truths, plain, pooled, strict=True)):
         mixed = SHARES[:, None, None] * own[:, None] + (1 - SHARES)[:, None, None] * other
-        size = np.abs(mixed - truth) / units[place]
+        size = np.abs(mixed - truth)
+        size = np.where(size < exact[place], 0.0, size) / units[place]
         if np.isfinite(size).any():
             errors[:, :, place] = np.nanmean(np.minimum(size, WORST), axis=(2, 3))
     there = np.isfinite(errors).all(axis=(0, 1))
@@ -342,7 +355,8 @@ def _judge(model: Any, pooled: bool, inputs: bool) -> None:
         limited = {name: np.clip(each, *one.limits_[:, 0]) for name, each in found.items()}
         plain.append({name: error(each) for name, each in limited.items()})
         members.append(dict(zip(one.names_, one.weights_, strict=True)))
-    errors = pd.DataFrame(plain, index=pd.Index(names, name="series"))
+    index = pd.Index(names, name="series", tupleize_cols=False)
+    errors = pd.DataFrame(plain, index=index)
     errors.insert(0, "forecast", own)
     model.errors_ = errors
     everywhere = errors.dropna(axis=1, how="all")
@@ -402,6 +416,8 @@ def _notes(model: Any, pooled: bool) -> list[str]:
         else:
             words += " were tried, and errors on the past are no lower with them: they are left out"
         notes.append(f"{words}.")
+    own = [(name, one.notes_) for name, one in model.series_.items()]
+    notes += in_series(own, shown)
     for name, words in islice(model.failed_.items(), shown):
         notes.append(f"series {name!r} has no forecast: {words}")
     if len(model.failed_) > shown:
@@ -415,7 +431,10 @@ def _notes(model: Any, pooled: bool) -> list[str]:
 def forecast_panel(model: Any, horizon: int, X: Any, levels: Any) -> Forecast:
     """Forecasts of all series, in the kind that they were given in."""
     panel: Panel = model.panel_
-    each = list(forecasts_by_name(model, horizon, X, levels).values())
+    found = forecasts_by_name(model, horizon, X, levels)
+    if panel.kind == "frame":  # which has no rows for what has no forecast
+        panel = replace(panel, names=tuple(name for name in found if name in model.series_))
+    each = [found[name] for name in panel.names]
     lower, upper = (
         {level: panel.write([getattr(one, end)[level] for one in each]) for level in each[0].lower}
         for end in ("lower", "upper")
@@ -452,8 +471,17 @@ def _look_ahead(model: Any, horizon: int) -> None:
 
 
 def update_panel(model: Any, y: Any, X: Any) -> None:
-    """Move all series of a panel on."""
-    panel = model.panel_
-    for name, values, inputs in zip(panel.names, panel.of(y, "y"), panel.of(X, "X"), strict=True):
-        if name in model.series_:
-            model.series_[name].update(values, inputs)
+    """Move the series of a panel on, all or none; of a dict those that are in it."""
+    panel, known = model.panel_, None
+    given, each = panel_of(y, "y")
+    if given.kind == "dict":
+        panel.check_names(given.names, "y", all_=False)
+        known = X or {}
+    else:
+        each, given = panel.of(y, "y"), panel
+        known = dict(zip(panel.names, panel.of(X, "X"), strict=True))
+    moved = dict(model.series_)
+    for name, values in zip(given.names, each, strict=True):
+        if name in moved:
+            moved[name] = copy(moved[name]).update(values, known.get(name))
+    model.series_ = moved

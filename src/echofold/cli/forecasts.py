@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from echofold.cli.reading import BETWEEN, Inputs, read_inputs, read_series
 from echofold.report import About
 from echofold.report._about import forecast_table
 
+OUTPUT = re.compile(r"forecast$|(lower|upper)_\d")  # heads of columns that are written
 LONGEST = 40  # characters of a name that are printed
 MOST = 20  # series that are printed; of more, the worst and the best
 
@@ -31,6 +33,8 @@ def forecast_all(
     file: str, **options: Any,
 ) -> int:  # fmt: skip
     """Forecast the series of ``parts``, tables by what their ``ids`` hold; 1 if some failed."""
+    if taken := [name for name in ids if OUTPUT.match(name)]:
+        raise ValueError(f"--id {taken[0]} is called as a column of forecasts.csv: rename it.")
     if origins:
         raise click.UsageError("--origins repeats one series: name it with --only.")
     began = time.perf_counter()
@@ -94,6 +98,10 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
         series[name] = one
         if given is not None:
             known[name] = given
+    columns_read = Counter(one.values.name for one in series.values())
+    if len(columns_read) > 1:  # of parts with empty cells, each would tell its own
+        column = columns_read.most_common(1)[0][0]
+        return _read(parts, file, output, horizon, inputs, columns, {**how, "column": column})
     for words, names in said.items():
         many = inflected(len(names) - 1, " and one more series", " and {} more series")
         output.note(f"{shown(names[0])}{many if len(names) > 1 else ''}: {words}")
@@ -116,7 +124,8 @@ def _say_spacings(series: dict[str, Any], output: Output) -> None:
 
 def _write(path: Path, tables: dict[str, pd.DataFrame], ids: Sequence[str]) -> None:
     """All forecasts below each other, with a column for each id."""
-    heads = list(next(iter(tables.values())).columns)
+    often = Counter(one.columns[0] for one in tables.values()).most_common(1)[0][0]
+    heads = [often, *next(iter(tables.values())).columns[1:]]
     each = [one.set_axis(heads, axis=1) for one in tables.values()]  # dates may be numbers of rows
     whole = pd.concat(each).rename(columns=guarded)
     names = [name for name, one in tables.items() for _ in range(len(one))]

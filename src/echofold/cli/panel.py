@@ -83,6 +83,8 @@ def _parts(given: dict[str, Any], output: Output) -> dict[str, FileTable]:
     for option in ("column", "date"):
         if given[option] in ids:
             raise ValueError(f"--id and --{option} both name {shown(given[option])}; name another.")
+    if len(set(ids)) < len(ids):
+        raise click.UsageError("--id names a column twice.")
     parts = tables_by_id(table, ids)
     if without := len(table.frame) - sum(len(part.frame) for part in parts.values()):
         output.note(f"{count(without, 'row')} of {table.name} without an id are left out.")

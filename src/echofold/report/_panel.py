@@ -20,12 +20,14 @@ WIDE, LOW = (560, 170), (150, 34)  # pixels of a picture, and of one in the tabl
 
 def content_of(model: Any, ahead: dict[Any, Forecast], title: str) -> dict[str, Any]:
     """What the template of a panel is filled with; ``ahead`` are forecasts by series."""
-    errors = model.errors_.sort_values("forecast", ascending=False, na_position="first")
+    names, errors = list(model.series_), model.errors_.reset_index(drop=True)
+    errors = errors.sort_values("forecast", ascending=False, na_position="first")
     plain = errors.columns[1:]
     index = next(iter(model.series_.values())).table_.index
     rows = []
-    for name, each in errors.head(MOST).iterrows():
-        one, known = model.series_[name], each[plain].dropna()
+    for place, each in errors.head(MOST).iterrows():
+        name, known = names[int(place)], each[plain].dropna()
+        one = model.series_[name]
         best = known.idxmin() if len(known) else ""
         mean = np.asarray(ahead[name].mean, dtype=float)
         rows.append({
@@ -53,13 +55,13 @@ def content_of(model: Any, ahead: dict[Any, Forecast], title: str) -> dict[str, 
         "ends": {
             words: [
                 {
-                    "name": legible(str(name)),
-                    "error": float(known["forecast"][name]),
-                    "picture": picture(model.series_[name], ahead[name], *WIDE),
+                    "name": legible(str(names[place])),
+                    "error": float(known["forecast"][place]),
+                    "picture": picture(model.series_[names[place]], ahead[names[place]], *WIDE),
                 }
-                for name in names
+                for place in places
             ]
-            for words, names in ends.items()
+            for words, places in ends.items()
         },
     }
 

@@ -48,6 +48,12 @@ def one_of(table: FileTable, ids: Sequence[str], value: str) -> FileTable:
 def tables_by_id(table: FileTable, ids: Sequence[str]) -> dict[str, FileTable]:
     """Every series of a panel by its ids, in the order of the file; rows without one are none."""
     columns = [_ids_of(table, name) for name in ids]
+    for name, column in zip(ids, columns, strict=True):
+        if len(ids) > 1 and column.str.contains(BETWEEN, regex=False).any():
+            raise ValueError(
+                f"column {shown(name)} of {table.name} holds '{BETWEEN}', which stands between "
+                "several ids of a series: replace it by another sign."
+            )
     names = [BETWEEN.join(each) if all(each) else "" for each in zip(*columns, strict=True)]
     groups = table.frame.drop(columns=list(ids)).groupby(pd.Series(names, dtype=object), sort=False)
     return {
