@@ -24,7 +24,6 @@ from echofold._data.arguments import refuse, seed_of
 from echofold._data.dates import words_of_dates
 from echofold._data.missing import words_of_table
 from echofold._data.panels import Panel, panel_of
-from echofold._data.problem import in_series
 from echofold._data.text import one_line
 from echofold._machine.archives import array_in, read_archive
 from echofold._machine.available import check_executor
@@ -416,8 +415,15 @@ def _notes(model: Any, pooled: bool) -> list[str]:
         else:
             words += " were tried, and errors on the past are no lower with them: they are left out"
         notes.append(f"{words}.")
-    own = [(name, one.notes_) for name, one in model.series_.items()]
-    notes += in_series(own, shown)
+    said: dict[str, list[Any]] = {}
+    for name, one in model.series_.items():
+        for words in one.notes_:
+            said.setdefault(words, []).append(name)
+    for words, names in islice(said.items(), shown):
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        notes.append(f"series {names[0]!r}{more}: {words}")
+    if len(said) > shown:
+        notes.append(f"{len(said) - shown} more notes are in notes_ of single series (series_).")
     for name, words in islice(model.failed_.items(), shown):
         notes.append(f"series {name!r} has no forecast: {words}")
     if len(model.failed_) > shown:
