@@ -296,6 +296,23 @@ def test_an_update_is_whole_or_not_at_all(pooled):
         model.update({"s99": new["s2"]})
 
 
+def test_some_move_on_with_their_inputs():
+    some = {name: y.to_numpy() for name, y in list(SERIES.items())[:2]}
+    known = {name: np.arange(len(y) + 1) % 3.0 for name, y in some.items()}
+    past = {name: one[:-1] for name, one in known.items()}
+    model = AutoForecaster(1, season=4, progress=False).fit(some, past)
+    model.update({"s1": some["s1"][:1]}, {"s1": known["s1"][-1:]})
+    assert [one.rows_ for one in model.series_.values()] == [20, 24]
+
+
+def test_workers_search_networks_that_are_not_shared():
+    some = {name: np.sin(np.arange(60) / 3 + n) + 5 for n, name in enumerate("ab")}
+    with ThreadPoolExecutor(2) as pool:
+        found = fitted(some, executor=pool, effort="fast").forecast()
+    for name, ahead in fitted(some, effort="fast").forecast().mean.items():
+        np.testing.assert_array_equal(found.mean[name], ahead)
+
+
 def test_rounding_is_no_gain():
     model = fitted({f"c{i}": np.full(20, i + 1.0) for i in range(12)})
     assert POOLED not in model.members_.index and "left out" in model.notes_[0]

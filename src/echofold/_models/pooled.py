@@ -178,6 +178,8 @@ def _targets(one: Common, steps: int) -> np.ndarray:
 def _states(series: Sequence[Common], seed: int, device: str) -> Iterator[tuple[int, np.ndarray]]:
     """The place of each series, and its states ``(T, m)``; those of similar length together."""
     r = drawn([KIND], 2, seed)
+    with engine(choose_device(device, Work(REST, 1, r.shape[0], eager=True))):
+        rest = np.asarray(advance(r, np.zeros((REST, 2))))
     order = np.argsort([len(one.levels) for one in series], kind="stable")[::-1]
     first = 0
     while first < len(order):
@@ -185,9 +187,8 @@ def _states(series: Sequence[Common], seed: int, device: str) -> Iterator[tuple[
         width = max(1, BLOCK_BYTES // (8 * longest * r.kept))
         block = order[first : first + width].tolist()
         inputs = [series[place].inputs for place in block]
-        work = Work(REST + longest, len(block), r.shape[0], eager=True)
+        work = Work(longest, len(block), r.shape[0], eager=True)
         with engine(choose_device(device, work)):
-            rest = np.asarray(advance(r, np.zeros((REST, 2))))
             parts = [part for _, part in drive_side_by_side(r, inputs, len(block), rest)]
         states = np.concatenate(parts)
         for column, place in enumerate(block):

@@ -61,6 +61,7 @@ from echofold._search.recipe import LARGEST, Recipe, check_settings, recipe_for,
 from echofold._search.search import ESNSearchCV, check_one_of
 from echofold._search.spaces import told_seasons
 from echofold._search.verdict import (
+    EXACT,
     Verdict,
     compared,
     held_in_words,
@@ -75,7 +76,6 @@ CLEARLY = 0.9  # of the error of all members, below which a plain forecast is gi
 ENOUGH = 5  # if that was seen on as many stretches that do not overlap
 FEW = 3  # stretches that do not overlap, which are enough to leave out others
 SURE = 2  # stretches that the agreement of several members counts as, for intervals
-EXACT = 1e-9  # of the values: smaller errors are rounding
 FAR = 6.0  # times the typical error of one step, beyond which values at the end are named
 LATEST, BEFORE, LEAST = 6, 30, 8  # values at the end, errors before them, and errors at least
 HISTORY = 20_000  # latest values that members without networks look at

@@ -34,7 +34,14 @@ from echofold._machine.progress import progress
 from echofold._models.combination import POOLED, Past, side_by_side
 from echofold._models.forecast import Forecast, forecast_of, levels_of, words_beyond
 from echofold._models.pooled import RIDGES, Pool, Series
-from echofold._search.verdict import Verdict, compared, held_in_words, phrase, plain_forecasts
+from echofold._search.verdict import (
+    EXACT,
+    Verdict,
+    compared,
+    held_in_words,
+    phrase,
+    plain_forecasts,
+)
 from echofold.metrics._metric import resolve
 
 POOLS = ("auto", "all", "none")
@@ -46,7 +53,6 @@ BLOCK = 16  # series that are validated by one task of an executor
 SHARES = np.linspace(0, 0.8, 9)  # of pooled networks, which are compared
 CLASSES, CLASS = 4, 50  # of series by length, at most, and series in each, at least
 WORST = 10.0  # times the typical change of a series: larger errors count as much
-EXACT = 1e-9  # of the values: smaller errors are rounding
 LEAST = 3  # values of a series that networks are trained on
 FAILURES = (ValueError, TypeError)
 
@@ -66,7 +72,7 @@ def fit_panel(model: Any, y: Any, X: Any) -> None:
     with progress(model.progress, len(each), "series") as bar, said_once():
         pairs = zip(panel.names, each, known, shares, strict=True)
         for place, (name, values, inputs, shared) in enumerate(pairs):
-            one = _alone(model, name)
+            one = _alone(model, name, shared)
             try:
                 if shared:
                     one._begin(values, inputs)
@@ -95,11 +101,14 @@ def _shares_networks(model: Any, values: Any, X: Any) -> bool:
     return not asked and shape[1:] in ((), (1,)) and shape[0] < OWN
 
 
-def _alone(model: Any, name: Any) -> One:
-    """An unfitted forecaster of one series of a panel; its finished work is kept by its name."""
+def _alone(model: Any, name: Any, shared: bool) -> One:
+    """An unfitted forecaster of one series of a panel; its finished work is kept by its name.
+
+    One that shares networks is handed to workers, and has none itself.
+    """
     params = model.get_params(deep=False)
-    kept = params["checkpoint"]
-    own = {"pool": "none", "progress": False, "executor": None, "n_jobs": None}
+    kept, own = params["checkpoint"], {"pool": "none", "progress": False}
+    own |= {"executor": None} if shared else {}
     digest = sha256(repr(name).encode()).hexdigest()[:16]
     own["checkpoint"] = None if kept is None else f"{kept}/{digest}"
     return type(model)(**params | own)
@@ -327,8 +336,9 @@ def _shares(truths, plain, pooled, units: np.ndarray, lengths: np.ndarray, exact
             if own.sum() >= CLASS:
                 best_there = errors[ridge][:, own].mean(axis=1).argmin()
                 shares[class_ == one] = (SHARES[best] + SHARES[best_there]) / 2
-    places = np.searchsorted(SHARES, shares - 1e-9)[there]
-    found = errors[ridge][places, np.flatnonzero(there)].mean()
+    # A share between two that were compared errs at most as much as these do in the mean.
+    ends = np.array([np.searchsorted(SHARES, shares[there] + off) for off in (-1e-9, 1e-9)])
+    found = errors[ridge][ends - [[0], [1]], np.flatnonzero(there)].mean()
     return ridge, shares, float(1 - found / (errors[ridge, 0, there].mean() or 1.0))
 
 
@@ -476,13 +486,19 @@ def _look_ahead(model: Any, horizon: int) -> None:
             one._look_ahead(ahead)
 
 
+def _named(X: Any) -> tuple[tuple, list[Any]]:
+    """Names of series, and what they are known to have."""
+    panel, each = panel_of(X, "X")
+    return panel.names, each
+
+
 def update_panel(model: Any, y: Any, X: Any) -> None:
     """Move the series of a panel on, all or none; of a dict those that are in it."""
-    panel, known = model.panel_, None
+    panel = model.panel_
     given, each = panel_of(y, "y")
     if given.kind == "dict":
         panel.check_names(given.names, "y", all_=False)
-        known = X or {}
+        known = {} if X is None else dict(zip(*_named(X), strict=True))
     else:
         each, given = panel.of(y, "y"), panel
         known = dict(zip(panel.names, panel.of(X, "X"), strict=True))

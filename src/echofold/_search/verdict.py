@@ -21,6 +21,7 @@ PERIODS = (  # days of a season, and what it is called
     (1.0, "day"), (7.0, "week"), (30.44, "month"), (91.3, "quarter"), (365.25, "year"),
 )  # fmt: skip
 CLOSE = 0.02  # of a period, within which a season is that period
+EXACT = 1e-9  # of the values: smaller errors are rounding
 EVEN = 0.005  # of an error, within which two are called equal
 
 

@@ -12,10 +12,10 @@ import pandas as pd
 from echofold._data.dates import written
 from echofold._data.text import count, figure
 from echofold._models.forecast import Forecast
-from echofold._search.auto import EXACT, AutoForecaster
+from echofold._search.auto import AutoForecaster
 from echofold._search.evaluate import beginnings, check_zeros, errors_on, starts_of
 from echofold._search.selection import FINALS, mean_ridge
-from echofold._search.verdict import plain_errors, short_name
+from echofold._search.verdict import EXACT, plain_errors, short_name
 from echofold._validation.score import spread_of
 from echofold.cli.forecast import facts, forecaster_for, records
 from echofold.cli.output import Output, shortened, sparkline, table
