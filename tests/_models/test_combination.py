@@ -8,6 +8,7 @@ from echofold._models.combination import (
     NETWORKS,
     POOLED,
     RULES,
+    Asked,
     Past,
     forecasts_of,
     is_intermittent,
@@ -22,9 +23,14 @@ Y = 50 + 6 * np.sin(np.arange(60) * np.pi / 3) + RNG.normal(size=60)
 STARTS = np.array([14, 20, 26, 32, 38, 44, 50])
 
 
+def said(names, y=Y, starts=STARTS, seasons=(6,), steps=6):
+    """Forecasts (members, starts, steps) of one series."""
+    return forecasts_of([Asked(names, y, starts, lambda _: seasons)], steps)[0]
+
+
 def past_of(names, y=Y, steps=6):
     rows = STARTS[:, None] + np.arange(steps)
-    return Past(rows, y[rows], forecasts_of(names, y, STARTS, lambda _: (6,), steps), len(STARTS))
+    return Past(rows, y[rows], said(names, y, steps=steps), len(STARTS))
 
 
 def test_weights_are_priors_times_a_power_of_errors():
@@ -41,7 +47,7 @@ def test_weights_are_priors_times_a_power_of_errors():
 
 def test_networks_are_believed_less_than_their_errors_say():
     names = (NETWORKS, "theta")
-    same = forecasts_of(["theta", "theta"], Y, STARTS, lambda _: (6,), 6)
+    same = said(["theta", "theta"])
     rows = STARTS[:, None] + np.arange(6)
     weights = Past(rows, Y[rows], same, 7).weights(dict.fromkeys(names, 0.5))
     assert weights[1] / weights[0] == pytest.approx(FLATTERED ** (6 * 7 / 10))
@@ -63,7 +69,7 @@ def test_a_forecast_knows_nothing_of_what_follows(name):
     other = Y.copy()
     other[26:] = RNG.normal(size=34) * 1000 + 50
     starts = np.array([14, 20, 26])
-    here, there = (forecasts_of([name], one, starts, lambda _: (6,), 6) for one in (Y, other))
+    here, there = (said([name], one, starts) for one in (Y, other))
     np.testing.assert_allclose(here, there, rtol=1e-9)
 
 
@@ -92,9 +98,9 @@ def test_members_that_run_away_are_left_out():
 def test_forecasts_go_on_from_the_last_value_that_is_known():
     line = np.arange(30.0)
     gone = np.append(line, [np.nan] * 4)
-    whole = forecasts_of(["drift"], line, np.array([30]), lambda _: (), 7)[0, 0]
+    whole = said(["drift"], line, np.array([30]), (), 7)[0, 0]
     np.testing.assert_allclose(whole, np.arange(30, 37))
-    cut = forecasts_of(["drift"], gone, np.array([34]), lambda _: (), 3)[0, 0]
+    cut = said(["drift"], gone, np.array([34]), (), 3)[0, 0]
     np.testing.assert_allclose(cut, np.arange(34, 37))
 
 
@@ -104,14 +110,29 @@ def test_demand_that_comes_now_and_then():
     assert not is_intermittent(np.zeros(9)) and not is_intermittent(Y)
     assert set(priors_for(demand, False, {})) == {"mean", "intermittent demand", "smoothing"}
     names = list(priors_for(demand, False, {}))
-    ahead = forecasts_of(names, demand, np.array([40]), lambda _: (), 3)[:, 0]
+    ahead = said(names, demand, np.array([40]), (), 3)[:, 0]
     np.testing.assert_allclose(ahead, 5 / 3, rtol=0.35)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-30, 1e30, 1e150])
 def test_values_of_any_size(size):
     names = list(RULES)
-    usual = forecasts_of(names, Y, STARTS, lambda _: (6,), 6)
-    np.testing.assert_allclose(
-        forecasts_of(names, size * Y, STARTS, lambda _: (6,), 6), size * usual, rtol=1e-6
-    )
+    np.testing.assert_allclose(said(names, size * Y), size * said(names), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_series_side_by_side_are_forecast_as_alone(name):
+    several = []
+    for place, seasons in enumerate([(6,), (), (6, 30), (4,), (6,), (12,), (30,), (6,)]):
+        y = Y[: 60 - 7 * place].copy()
+        if place in (1, 4):
+            y -= 50  # without logarithms; or with, at the first starts alone
+        if place == 5:
+            y[-3:] = np.nan
+        starts = np.arange(len(y), 8, -6)[::-1]
+        once = 20 if place == 3 else None
+        members = [name, "last season"] if once else [name]
+        several.append(Asked(members, y, starts, lambda row, own=seasons: own, once))
+    together = forecasts_of(several, 6)
+    for one, found in zip(several, together, strict=True):
+        np.testing.assert_allclose(found, forecasts_of([one], 6)[0], rtol=1e-9)

@@ -6,6 +6,7 @@ import pytest
 from echofold._models.smoothing import (
     CALM,
     LIVELY,
+    TRENDED,
     Smoothing,
     _forecasts,
     _grid,
@@ -46,7 +47,8 @@ def errors_from(z, start, shares, season):
 def test_columns_are_those_of_the_definition(season):
     """The mean start under its prior, by a least squares problem with the prior as rows of it."""
     z, shares = MONTHS[:24], _grid(season, CALM.trends)
-    found = next(_forecasts(z, np.array([24]), [0], season, 6, shares, CALM))
+    kind = CALM._replace(logs=False)
+    ((_, _, forecasts, costs),) = _forecasts([(z, np.array([24]))], season, 6, shares, kind)
     size = 2 + (season if season > 1 else 0)
     changes = [np.abs(z[lag:] - z[:-lag]).mean() for lag in (1, season)]
     step, spread = min(changes), z.std()
@@ -59,10 +61,11 @@ def test_columns_are_those_of_the_definition(season):
         rows = np.vstack([effects.T, np.diag(1 / prior)])
         s = np.linalg.lstsq(rows, -np.append(rest, -mean / prior), rcond=None)[0]
         errors, ahead = errors_from(z, s, shares[column], season)
-        np.testing.assert_allclose(found[1][:, column], ahead, rtol=1e-8)
+        np.testing.assert_allclose(forecasts[:, column], ahead, rtol=1e-8)
         left = (errors**2).sum() + (((s - mean) / prior) ** 2).sum()
         logdet = np.linalg.slogdet(rows.T @ rows)[1] + 2 * np.log(prior).sum()
-        assert found[2][column] == pytest.approx(24 * np.log(left / 24) + logdet, rel=1e-8)
+        cost = 24 * np.log(left / 24) + logdet + TRENDED * shares[column, 5]
+        assert costs[column] == pytest.approx(cost, rel=1e-8)
 
 
 @pytest.mark.parametrize("kind", [CALM, LIVELY, Smoothing(CALM.trends, 1.0, False)])

@@ -304,9 +304,7 @@ def test_stretches_lie_in_the_later_half():
 def test_a_season_that_was_seen_once_is_repeated_in_part():
     model = fitted(MONTHS[:18], 6)
     assert model.once_ == 12 and model.names_[-1] == "last season" and model.seasons_ == ()
-    np.testing.assert_array_equal(
-        model._others(model.values_, np.array([18]), lambda _: (), 6)[-1, 0], MONTHS[6:12]
-    )
+    np.testing.assert_array_equal(model.next_[-1], MONTHS[6:12])
     truth = MONTHS[18:24]
     without = fitted(MONTHS[:18], 6, season=None).forecast().mean
     assert ((model.forecast().mean - truth) ** 2).mean() < ((without - truth) ** 2).mean()

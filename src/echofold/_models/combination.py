@@ -8,10 +8,11 @@ a power of the errors that grows with the number of stretches: with few of them,
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from echofold._models.smoothing import (
     adjusted,
     croston,
     levels_read,
-    smoothed,
+    smoothed_together,
     theta,
 )
 
@@ -40,8 +41,9 @@ WORST = 10.0  # times the error of the median member: more counts as much
 
 Seasons = tuple[int, ...]
 SeasonsBefore = Callable[[int], Seasons]  # seasons that the values before a row tell of
-# Values (T,), starts, seasons, horizon: forecasts (starts, horizon) from the values before each.
-Rule = Callable[[np.ndarray, np.ndarray, Seasons, int], np.ndarray]
+Series = tuple[np.ndarray, np.ndarray, Seasons]  # values (T,), starts, seasons
+# Of each series, forecasts (starts, horizon) from the values before each start.
+Rule = Callable[[Sequence[Series], int], list[np.ndarray]]
 
 
 # Weights before errors are known, and the share of networks: round numbers on the plateau of what
@@ -145,31 +147,52 @@ def range_of(values: np.ndarray) -> np.ndarray:
     return np.array([known.min(), known.max()]) if len(known) else np.full(2, np.nan)
 
 
-def forecasts_of(
-    members: Sequence[str],
-    values: np.ndarray,
-    starts: np.ndarray,
-    seasons: SeasonsBefore,
-    horizon: int,
-) -> np.ndarray:
-    """Forecasts ``(members, starts, horizon)`` of ``values (T,)`` from those before each start.
+class Asked(NamedTuple):
+    """What is asked of members: to forecast ``values (T,)`` from those before each of ``starts``.
 
-    They go on from the last value before it that is known; one must be. Values are brought to a
-    size of one first, so that squares of none are infinite, or zero.
+    A season that was seen ``once`` is repeated by a member of its own.
     """
-    unit = float(np.nanmax(np.abs(values))) or 1.0
-    found = np.empty((len(members), len(starts), horizon))
-    known = np.flatnonzero(~np.isnan(values))
-    ends = known[np.maximum(np.searchsorted(known, starts) - 1, 0)] + 1  # after the last known one
-    each = [
-        (seasons(int(start)), int(start - end)) for start, end in zip(starts, ends, strict=True)
-    ]
-    for seen, gap in dict.fromkeys(each):
-        at = np.array([place for place, one in enumerate(each) if one == (seen, gap)])
-        y = filled(values[:, None], min(seen) if seen else None)[:, 0] / unit
-        for place, member in enumerate(members):
-            found[place, at] = RULES[member](y, ends[at], seen, gap + horizon)[:, gap:]
-    return unit * found
+
+    members: Sequence[str]
+    values: np.ndarray
+    starts: np.ndarray
+    seasons: SeasonsBefore
+    once: int | None = None
+
+
+def forecasts_of(asked: Sequence[Asked], horizon: int) -> list[np.ndarray]:
+    """Forecasts ``(members, starts, horizon)`` of each of several series, all side by side.
+
+    They go on from the last value before a start that is known; one must be. Values are brought to
+    a size of one first, so that squares of none are infinite, or zero.
+    """
+    found: list[np.ndarray] = []
+    work = defaultdict(list)
+    for place, one in enumerate(asked):
+        unit = float(np.nanmax(np.abs(one.values))) or 1.0
+        found.append(np.empty((len(one.members), len(one.starts), horizon)))
+        known = np.flatnonzero(~np.isnan(one.values))
+        ends = known[np.maximum(np.searchsorted(known, one.starts) - 1, 0)] + 1  # of those known
+        each = [
+            (one.seasons(int(start)), int(start - end))
+            for start, end in zip(one.starts, ends, strict=True)
+        ]
+        for seen, gap in dict.fromkeys(each):
+            at = np.array([row for row, own in enumerate(each) if own == (seen, gap)])
+            y = filled(one.values[:, None], min(seen) if seen else None)[:, 0] / unit
+            for member, name in enumerate(one.members):
+                work[name, gap].append(((place, member, at, unit), (y, ends[at], seen)))
+    for (name, gap), entries in work.items():
+        if name == ONCE:
+            continue
+        said = RULES[name]([series for _, series in entries], gap + horizon)
+        for ((place, member, at, unit), _), ahead in zip(entries, said, strict=True):
+            found[place][member, at] = unit * ahead[:, gap:]
+    for one, outputs in zip(asked, found, strict=True):
+        if one.once is not None:
+            for number, row in enumerate(one.starts):
+                outputs[-1, number] = baselines.seasonal_naive(one.values[:row], horizon, one.once)
+    return found
 
 
 def weights_of(
@@ -215,11 +238,10 @@ def mixed(forecasts: np.ndarray, weights: np.ndarray, span: np.ndarray) -> np.nd
 
 def _each(method: Callable[[np.ndarray, Seasons, int], np.ndarray]) -> Rule:
     """A method of the values so far, for one start after the other."""
-
-    def rule(y: np.ndarray, starts: np.ndarray, seasons: Seasons, horizon: int) -> np.ndarray:
-        return np.stack([method(y[:start], seasons, horizon) for start in starts])
-
-    return rule
+    return lambda series, horizon: [
+        np.stack([method(y[:start], seasons, horizon) for start in starts])
+        for y, starts, seasons in series
+    ]
 
 
 def _plain(baseline: Callable[..., np.ndarray]) -> Rule:
@@ -233,16 +255,24 @@ def shortest(seasons: Seasons, rows: int) -> int:
 
 
 def _smoothed(kind: Smoothing) -> Rule:
-    """Smoothing that follows the shortest season; longer ones are taken off."""
+    """Smoothing that follows the shortest season; longer ones are taken off, before each start."""
 
-    def rule(y: np.ndarray, starts: np.ndarray, seasons: Seasons, horizon: int) -> np.ndarray:
-        own = min([one for one in seasons if one <= STATES], default=1)
-        others = tuple(one for one in seasons if one != own)
-        if not others:
-            return smoothed(y, starts, own, horizon, kind)
-        each = [adjusted(y[:start], others) for start in starts]
-        found = [smoothed(one.values, np.array([one.length]), own, horizon, kind) for one in each]
-        return np.stack([one.restored(ahead[0]) for one, ahead in zip(each, found, strict=True)])
+    def rule(series: Sequence[Series], horizon: int) -> list[np.ndarray]:
+        found = [np.empty((len(starts), horizon)) for _, starts, _ in series]
+        work: dict[int, list[Any]] = defaultdict(list)
+        for (y, starts, seasons), into in zip(series, found, strict=True):
+            own = min([one for one in seasons if one <= STATES], default=1)
+            if others := tuple(one for one in seasons if one != own):
+                for at, start in enumerate(starts):
+                    rest = adjusted(y[:start], others)
+                    work[own].append((into[at : at + 1], rest, rest.values, starts[at : at + 1]))
+            else:
+                work[own].append((into, None, y, starts))
+        for own, entries in work.items():
+            each = smoothed_together([(y, at) for _, _, y, at in entries], own, horizon, kind)
+            for (into, rest, _, _), ahead in zip(entries, each, strict=True):
+                into[:] = ahead if rest is None else rest.restored(ahead[0])
+        return found
 
     return rule
 

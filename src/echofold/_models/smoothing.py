@@ -9,7 +9,7 @@ for, and integrated out, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,8 @@ FAR = 5.0  # logarithms above the highest value beyond which no forecast goes
 LARGEST = 700.0  # of a number whose exponential is finite
 SMALLEST = 1e-300
 JITTER = 1e-12
-CHUNK = 128  # rows whose errors are held at a time
+CHUNK = 64  # rows whose errors are held at a time
+WIDTH = 16  # series that run side by side
 LEARNED = 10  # values that direct forecasts are learned from, at least
 CLIPPED = 5.0  # typical changes: larger ones count as such
 
@@ -62,36 +63,33 @@ def smoothed(
     >>> smoothed(y, np.array([8]), 2, 2).round(2)
     array([[1., 3.]])
     """
-    found = np.empty((len(starts), horizon))
+    return smoothed_together([(y, starts)], season, horizon, kind)[0]
+
+
+def smoothed_together(
+    series: Sequence[tuple[np.ndarray, np.ndarray]], season: int, horizon: int, kind: Smoothing
+) -> list[np.ndarray]:
+    """The same for several series ``(y, starts)``, which share most of the work."""
+    found = [np.empty((len(starts), horizon)) for _, starts in series]
     least = max(3, 2 * season - 2, season + 2) if season > 1 else 3
-    enough = starts >= least
-    if not enough.all():
-        if season > 1:
-            found[~enough] = smoothed(y, starts[~enough], 1, horizon, kind)
-        else:
-            found[~enough] = y[starts[~enough] - 1][:, None]
-        if enough.any():
-            found[enough] = smoothed(y, starts[enough], season, horizon, kind)
-        return found
-    first = max(0, int(starts.min()) - LATEST)
-    y, starts = y[first : starts.max()], starts - first
+    enough = []
+    for (y, starts), into in zip(series, found, strict=True):
+        short = starts < least
+        if short.any():
+            few = starts[short]
+            last = y[few - 1][:, None]
+            into[short] = smoothed(y, few, 1, horizon, kind) if season > 1 else last
+        if not short.all():
+            enough.append((y, starts[~short], into, np.flatnonzero(~short)))
+    enough.sort(key=lambda one: one[1].max())  # those of similar length side by side
     shares = _grid(season, kind.trends)
-    ahead: list[list[np.ndarray]] = [[] for _ in starts]
-    costs: list[list[np.ndarray]] = [[] for _ in starts]
-    for log in (False, True) if kind.logs else (False,):
-        usable = [place for place, start in enumerate(starts) if not log or y[:start].min() > 0]
-        z = np.log(np.maximum(y, SMALLEST)) if log else y
-        for place, forecast, cost in _forecasts(z, starts, usable, season, horizon, shares, kind):
-            past = z[: starts[place]]
-            if log:  # the density of a logarithm, in units of the value
-                cost = cost + 2 * past.sum()
-                forecast = np.exp(np.minimum(forecast, min(past.max() + FAR, LARGEST)))
-            ahead[place].append(forecast)
-            costs[place].append(cost + TRENDED * (shares[:, 5] > 0))
-    for place in range(len(starts)):
-        cost = np.concatenate(costs[place])
-        weights = np.exp(-TEMPER / 2 * (cost - cost.min()))
-        found[place] = np.concatenate(ahead[place], axis=1) @ (weights / weights.sum())
+    for first in range(0, len(enough), WIDTH):
+        block = enough[first : first + WIDTH]
+        pairs = [(y, starts) for y, starts, _, _ in block]
+        for number, start, ahead, costs in _forecasts(pairs, season, horizon, shares, kind):
+            _, _, into, places = block[number]
+            weights = np.exp(-TEMPER / 2 * (costs - costs.min()))
+            into[places[start]] = ahead @ (weights / weights.sum())
     return found
 
 
@@ -109,42 +107,94 @@ def _grid(season: int, trends: tuple[tuple[float, float], ...]) -> np.ndarray:
     )  # fmt: skip
 
 
+class _Track(NamedTuple):
+    """Values ``z`` of a series, by its number, or logarithms of those before any that has none."""
+
+    series: int
+    z: np.ndarray
+    log: bool
+
+
 def _forecasts(
-    z: np.ndarray, starts: np.ndarray, usable: list[int], season: int, horizon: int,
-    shares: np.ndarray, kind: Smoothing,
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:  # fmt: skip
-    """For each usable place in ``starts``: forecasts ``(horizon, columns)`` and costs of columns.
+    series: Sequence[tuple[np.ndarray, np.ndarray]], season: int, horizon: int, shares: np.ndarray,
+    kind: Smoothing,
+) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:  # fmt: skip
+    """The numbers of a series and a start, forecasts ``(horizon, columns)``, costs of columns.
 
     Costs are minus twice the log-likelihood. Errors are linear in the beginning ``s`` of a column,
-    ``e = e_0 + E s``; its mean given the values solves ``(EᵀE + P) s = −Eᵀe_0``.
+    ``e = e_0 + E s``, and ``E`` is the same for all series. The mean of ``s`` given the values
+    solves ``(EᵀE + P) s = −Eᵀe_0``. Where logarithms can be taken they are as many more columns.
     """
-    begun = float(z[: max(3, season)].mean())
-    run = _Run(season, shares)
-    size = run.size - 1
-    squares, products = np.zeros((len(shares), size, size)), np.zeros((len(shares), size))
-    total, done = np.zeros(len(shares)), 0
-    for place in sorted(usable, key=lambda one: starts[one]):
-        start = int(starts[place])
+    tracks, wanted = [], []
+    for number, (y, starts) in enumerate(series):
+        first = max(0, int(starts.min()) - LATEST)
+        y, starts = y[first : starts.max()], starts - first
+        wanted += [(int(start), number, at) for at, start in enumerate(starts)]
+        tracks.append(_Track(number, y, False))
+        positive = len(y) if y.min() > 0 else int((y <= 0).argmax())  # so many from the first on
+        if kind.logs and positive >= starts.min():
+            tracks.append(_Track(number, np.log(y[:positive]), True))
+    z = np.zeros((len(tracks), max(len(one.z) for one in tracks)))
+    for row, track in enumerate(tracks):
+        z[row, : len(track.z)] = track.z
+    begun = np.array([one.z[: max(3, season)].mean() for one in tracks])
+    run, count = _Run(season, shares, len(tracks)), len(tracks)
+    size, done = run.size - count, 0
+    squares = np.zeros((len(shares), size, size))
+    products, total = np.zeros((len(shares), size, count)), np.zeros((count, len(shares)))
+    for start, number, at in sorted(wanted):
         for part in range(done, start, CHUNK):
-            errors = run.over(z[part : min(part + CHUNK, start)], part).transpose(2, 1, 0)
-            by_start, plain = errors[:, 1:], errors[:, 0] + begun * errors[:, 1]
+            errors = run.over(z[:, part : min(part + CHUNK, start)], part)
+            errors[:, :count] += begun[:, None] * errors[:, count, None]
+            total += (errors[:, :count] ** 2).sum(axis=0)
+            by_start = np.ascontiguousarray(errors[:, count:].transpose(2, 1, 0))
             squares += by_start @ by_start.transpose(0, 2, 1)
-            products += (by_start @ plain[..., None])[..., 0]
-            total += (plain**2).sum(axis=1)
-        done, past = start, z[:start]
-        step = _typical_step(past, season)
-        spread = float(past.std()) or step
-        precision = np.full(size, step**2 / spread**2)
-        precision[:2] = step**2 / (9 * spread**2 + step**2), 1 / kind.slope**2
-        whole = squares + np.diag(precision)  # of a pure season its pivots may vanish
-        whole += JITTER * np.diagonal(whole, 0, 1, 2).max(axis=1)[:, None, None] * np.eye(size)
-        s = -np.linalg.solve(whole, products[..., None])[..., 0]
-        left = total + (s * products).sum(axis=1)
-        cost = start * np.log(np.maximum(left / start, 1e-12 * spread**2))
-        cost += np.linalg.slogdet(whole)[1] - np.log(precision).sum()
-        ahead = run.ahead(start, horizon)
-        s[:, 0] += begun
-        yield place, ahead[:, 0] + np.einsum("hqc,cq->hc", ahead[:, 1:], s), cost
+            products += by_start @ np.ascontiguousarray(errors[:, :count].transpose(2, 0, 1))
+        done, forecasts, costs = start, [], []
+        for row, (own, z_own, log) in enumerate(tracks):
+            if own != number or len(z_own) < start:
+                continue
+            past = z_own[:start]
+            s, cost = _beginnings(past, squares, products[:, :, row], total[row], season, kind)
+            s[:, 0] += begun[row]
+            ahead = run.ahead(start, horizon, row, s)
+            if log:  # the density of a logarithm, in units of the value
+                cost += 2 * past.sum()
+                ahead = np.exp(np.minimum(ahead, min(past.max() + FAR, LARGEST)))
+            forecasts.append(ahead)
+            costs.append(cost + TRENDED * (shares[:, 5] > 0))
+        yield number, at, np.concatenate(forecasts, axis=1), np.concatenate(costs)
+
+
+def _beginnings(
+    past: np.ndarray, squares: np.ndarray, products: np.ndarray, total: np.ndarray, season: int,
+    kind: Smoothing,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """What each column begins with ``(columns, size)``, and minus twice its log-likelihood.
+
+    A Cholesky factor of ``EᵀE + P``, with ``Eᵀe_0`` as one more row, holds all that it takes.
+    """
+    rows, (columns, size, _) = len(past), squares.shape
+    step = _typical_step(past, season)
+    spread = float(past.std()) or step
+    precision = np.full(size, step**2 / spread**2)
+    precision[:2] = step**2 / (9 * spread**2 + step**2), 1 / kind.slope**2
+    whole, at = np.empty((columns, size + 1, size + 1)), np.arange(size)
+    whole[:, :size, :size] = squares
+    whole[:, at, at] += precision
+    whole[:, at, at] += JITTER * whole[:, at, at].max(axis=1)[:, None]  # of a pure season its
+    whole[:, size, :size] = products  # pivots may vanish
+    whole[:, size, size] = 2 * total + SMALLEST
+    factor = np.linalg.cholesky(whole)
+    last, pivots = factor[:, size, :size], factor[:, at, at]
+    left = total - (last**2).sum(axis=1)
+    cost = rows * np.log(np.maximum(left / rows, 1e-12 * spread**2))
+    cost += 2 * np.log(pivots).sum(axis=1) - np.log(precision).sum()
+    s = np.empty((columns, size))
+    for one in at[::-1]:
+        later = np.einsum("cq,cq->c", factor[:, one + 1 : size, one], s[:, one + 1 :])
+        s[:, one] = -(last[:, one] + later) / pivots[:, one]
+    return s, cost
 
 
 def _typical_step(z: np.ndarray, season: int) -> float:
@@ -154,40 +204,44 @@ def _typical_step(z: np.ndarray, season: int) -> float:
 
 
 class _Run:
-    """Level, trend and season ``(size, columns)``: of the values from rest, and of every start."""
+    """Level, trend and season ``(2 + season, size, columns)``: of series from rest, and of starts.
 
-    def __init__(self, season: int, shares: np.ndarray):
-        self.shares, self.season = shares, season
-        self.size = 3 + (season if season > 1 else 0)
-        self.level, self.trend = np.zeros((2, self.size, len(shares)))
-        self.pattern = np.zeros((season, self.size, len(shares)))
-        self.level[1], self.trend[2] = 1.0, shares[:, 5]
-        for place in range(self.size - 3):
-            self.pattern[place, 3 + place] = shares[:, 4]
+    The first ``count`` of the ``size`` are those of series.
+    """
+
+    def __init__(self, season: int, shares: np.ndarray, count: int):
+        self.shares, self.season, self.count = shares, season, count
+        self.size = count + 2 + (season if season > 1 else 0)
+        self.state = np.zeros((2 + season, self.size, len(shares)))
+        self.state[0, count], self.state[1, count + 1] = 1.0, shares[:, 5]
+        for place in range(self.size - count - 2):
+            self.state[2 + place, count + 2 + place] = shares[:, 4]
 
     def over(self, z: np.ndarray, first: int) -> np.ndarray:
-        """Errors ``(rows, size, columns)`` of values from the row ``first`` on."""
+        """Errors ``(rows, size, columns)`` of values ``(count, rows)`` from row ``first`` on."""
         a, b, damping, g = self.shares.T[:4]
-        errors, given = np.empty((len(z), *self.level.shape)), np.zeros((self.size, 1))
-        for t, value in enumerate(z):
-            given[0], now = value, self.pattern[(first + t) % self.season]
-            self.trend *= damping
-            self.level += self.trend
-            error = np.subtract(given, self.level, out=errors[t])
+        (level, trend), pattern = self.state[:2], self.state[2:]
+        errors, given = np.empty((z.shape[1], *level.shape)), np.zeros((self.size, 1))
+        for t, values in enumerate(z.T):
+            given[: self.count, 0], now = values, pattern[(first + t) % self.season]
+            trend *= damping
+            level += trend
+            error = np.subtract(given, level, out=errors[t])
             error -= now
-            self.level += a * error
-            self.trend += b * error
+            level += a * error
+            trend += b * error
             now += g * error
         return errors
 
-    def ahead(self, start: int, horizon: int) -> np.ndarray:
-        """Forecasts ``(horizon, size, columns)`` of what follows."""
-        level, trend, damping = self.level.copy(), self.trend.copy(), self.shares[:, 2]
-        ahead = np.empty((horizon, *level.shape))
+    def ahead(self, start: int, horizon: int, row: int, s: np.ndarray) -> np.ndarray:
+        """Forecasts ``(horizon, columns)`` of a series that began with ``s (columns, size)``."""
+        state = self.state[:, row] + np.einsum("pqc,cq->pc", self.state[:, self.count :], s)
+        (level, trend), damping = state[:2], self.shares[:, 2]
+        ahead = np.empty((horizon, len(level)))
         for step in range(horizon):
             trend *= damping
             level += trend
-            np.add(level, self.pattern[(start + step) % self.season], out=ahead[step])
+            np.add(level, state[2 + (start + step) % self.season], out=ahead[step])
         return ahead
 
 

@@ -36,6 +36,7 @@ from echofold._models.combination import (
     ONCE,
     POOLED,
     RULES,
+    Asked,
     Past,
     forecasts_of,
     mixed,
@@ -165,7 +166,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     log_residuals_: np.ndarray | None
     pool_: Pool | None  # networks that were trained on other series too, and what these say next
     ahead_: np.ndarray | None
-    _next: np.ndarray | None  # what other members say next
+    next_: np.ndarray | None  # what other members say next
     series_: dict[Any, AutoForecaster]  # of a panel
 
     _task = FORECASTING
@@ -188,6 +189,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         "pool_": Stored("floats", ("networks", "ridges", "1 + m", "steps"), optional=True),
         "pooled_": Stored("plain"),
         "ahead_": Stored("floats", ("ahead",), optional=True),
+        "next_": Stored("floats", ("others", "next"), optional=True),
         "said": Stored("plain"),
     }
 
@@ -236,7 +238,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         table, X = self._read(y, X)
         self.table_, self.notes_, self.evaluation_ = table, [], None
         self.search_ = self.networks_ = self.results_ = self.recipe_ = None
-        self.pool_ = self.ahead_ = self._next = None
+        self.pool_ = self.ahead_ = self.next_ = None
         self._told = self._given_seasons(table)
         self._set_seasons(len(table.values))
         self._set_limits(table)
@@ -307,7 +309,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         if self.networks_ is not None:
             self.networks_ = copy(self.networks_).update(y, X)
         self.values_ = np.concatenate([self.values_, table.values[:, 0]])[-HISTORY:]
-        self.rows_, self.ahead_, self._next = self.rows_ + len(table.values), None, None
+        self.rows_, self.ahead_, self.next_ = self.rows_ + len(table.values), None, None
         self._passed(len(table.values), span)
         return self
 
@@ -481,7 +483,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
             rows, truth, runs = found.rows, found.truth[:, :, 0], self.networks_.runs_
             own = [(truth - self.networks_.residuals_[:, :, 0])[None]]
         starts, steps = rows[:, 0], rows.shape[1]
-        others = self._others(values, starts, self._seasons_before, steps)
+        (others,) = forecasts_of([self._asked(values, starts, self._seasons_before)], steps)
         past = Past(rows, truth, np.concatenate([*own, others]), runs)
         if self.search_ is None:
             return self._repeated(values, past, season)
@@ -506,14 +508,10 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         outputs[:, once] = both[0]
         return replace(past, outputs=outputs)
 
-    def _others(self, values: np.ndarray, starts: np.ndarray, seasons: Any, steps: int):
-        """What members that are no networks say, ``(members, starts, steps)``."""
-        names = [name for name in self.names_ if name in RULES]
-        found = forecasts_of(names, values, starts, seasons, steps)
-        if self.once_ is None:
-            return found
-        again = [baselines.seasonal_naive(values[:row], steps, self.once_) for row in starts]
-        return np.concatenate([found, np.reshape(again, (1, len(starts), steps))])
+    def _asked(self, values: np.ndarray, starts: np.ndarray, seasons: Any) -> Asked:
+        """What is asked of members that are no networks."""
+        names = [name for name in self.names_ if name not in (NETWORKS, POOLED)]
+        return Asked(names, values, starts, seasons, self.once_)
 
     def _set_errors(self, past: Past, outputs: np.ndarray) -> None:
         """What intervals are made of: errors of past ``outputs (stretches, steps)``, or logarithms.
@@ -618,13 +616,15 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
         What was said stays, to the bit, if more is asked for.
         """
-        if self._next is None or self._next.shape[1] < horizon:
-            end = np.array([len(self.values_)])
-            found = self._others(self.values_, end, lambda _: self.seasons_, horizon)[:, 0]
-            if self._next is not None:
-                found[:, : self._next.shape[1]] = self._next
-            self._next = found
-        return self._next[:, :horizon]
+        if self.next_ is None or self.next_.shape[1] < horizon:
+            asked = self._asked(
+                self.values_, np.array([len(self.values_)]), lambda _: self.seasons_
+            )
+            found = forecasts_of([asked], horizon)[0][:, 0]
+            if self.next_ is not None:
+                found[:, : self.next_.shape[1]] = self.next_
+            self.next_ = found
+        return self.next_[:, :horizon]
 
     def _pooled(self, horizon: int) -> np.ndarray:
         """What networks that were trained on other series too say of the next values."""
@@ -661,7 +661,6 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
             model = cls(**params)
             model._check()
             model.pool_ = None if readouts is None else Pool.restored(own, readouts)
-            model._next = None
             for name, value in fitted.items():
                 setattr(model, name, value)
             names, seasons, weights = model.names_, model.seasons_, model.weights_
@@ -673,6 +672,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
                 and (model.once_ is None or (names[-1] == ONCE and model.once_ < HISTORY))
                 and (names[0] == NETWORKS) == (networks is not None)
                 and (names[0] == POOLED) == (model.pool_ is not None)
+                and (model.next_ is None or len(model.next_) == len(names) - first)
                 and bool((weights >= 0).all() and weights.any())
                 and all(is_integer(one) and 1 < one < HISTORY for one in seasons)
                 and not np.isnan(model.values_).all()
@@ -721,7 +721,8 @@ def unusual(values: np.ndarray, seasons: tuple[int, ...], index: Any) -> list[st
     starts = np.arange(max(4, length - LATEST - BEFORE), length)
     if len(starts) < LATEST + LEAST:
         return []
-    ahead = forecasts_of(["additive smoothing"], values, starts, lambda _: seasons, LATEST)[0]
+    asked = Asked(["additive smoothing"], values, starts, lambda _: seasons)
+    ahead = forecasts_of([asked], LATEST)[0][0]
     earlier = np.abs(values[starts] - ahead[:, 0])[:-LATEST]
     typical = float(np.nanmedian(earlier)) if not np.isnan(earlier).all() else np.nan
     if np.isnan(typical):

@@ -31,7 +31,7 @@ from echofold._machine.device import one_blas_thread
 from echofold._machine.files import write_atomically
 from echofold._machine.notices import said_once, warn_of
 from echofold._machine.progress import progress
-from echofold._models.combination import POOLED, Past, side_by_side
+from echofold._models.combination import POOLED, Past, forecasts_of, side_by_side
 from echofold._models.forecast import Forecast, forecast_of, levels_of, words_beyond
 from echofold._models.pooled import RIDGES, Pool, Series
 from echofold._search.verdict import (
@@ -174,7 +174,8 @@ def _others(
     bar: Any, before: int,
 ) -> list[np.ndarray]:  # fmt: skip
     """What members of each series that are no networks said of the past; they look ahead, too."""
-    work = list(zip(each, values, rows, strict=True))
+    order = sorted(range(len(each)), key=lambda place: len(values[place]))  # of similar length
+    work = [(each[place], values[place], rows[place]) for place in order]
     blocks = [work[first : first + BLOCK] for first in range(0, len(work), BLOCK)]
     kept = _Kept(model.checkpoint)
     files = [kept.file_of(block) for block in blocks]
@@ -187,15 +188,14 @@ def _others(
             refuse("executor", model.executor, "one with a method map, or None")
         check_executor(model.executor)
         done = iter(model.executor.map(_past_of, waiting))
-    found: list[np.ndarray] = []
+    found: dict[int, np.ndarray] = {}
     for file, one in zip(files, known, strict=True):
-        block = kept.write(file, next(done)) if one is None else one
-        for said in block:
-            place = len(found)
-            each[place]._next = said[:, -1]
-            found.append(said[:, :-1, : rows[place].shape[1]])
+        for said in kept.write(file, next(done)) if one is None else one:
+            place = order[len(found)]
+            each[place].next_ = said[:, -1]
+            found[place] = said[:, :-1, : rows[place].shape[1]]
         bar.update(before + len(found), np.nan)
-    return found
+    return [found[place] for place in range(len(each))]
 
 
 class _Kept:
@@ -246,13 +246,14 @@ class _Kept:
 def _past_of(block: Sequence[tuple[One, np.ndarray, np.ndarray]]) -> list[np.ndarray]:
     """Forecasts ``(members, stretches + 1, horizon)`` of a block's series; the last from the end.
 
-    All starts of a series are one pass over it.
+    All starts of all of them are one pass.
     """
+    asked = [
+        one._asked(values, np.append(at[:, 0], len(values)), one._seasons_before)
+        for one, values, at in block
+    ]
     with one_blas_thread():
-        return [
-            one._others(values, np.append(at[:, 0], len(values)), one._seasons_before, one.horizon)
-            for one, values, at in block
-        ]
+        return forecasts_of(asked, block[0][0].horizon)
 
 
 def _before(one: One, values: np.ndarray, row: int) -> Series:
