@@ -146,16 +146,20 @@ def test_odd_series_stop_no_other():
         "huge": pd.Series(1e200, days), "two": pd.Series([1.0, 2.0], days[:2]),
         "gaps": pd.Series(np.where(np.arange(30) % 7, 5.0 + np.arange(30), np.nan), days),
         "spike": pd.Series(np.where(np.arange(30) == 20, 1e4, 1.0), days),
+        "infinite": pd.Series([1.0, 2.0, np.inf] + [3.0] * 9, days[:12]),
+        "words": pd.Series([4.0, "?", 4.0, 4.0], days[:4]),
     }  # fmt: skip
     model = fitted({**SERIES, **odd})
     found = model.forecast()
-    assert set(model.failed_) == {"none", "huge"}
-    assert any("'none' has no forecast: y has no value" in note for note in model.notes_)
+    assert set(model.failed_) == {"none", "huge", "infinite", "words"}
+    assert any("'none', no forecast: y has no value" in note for note in model.notes_)
+    assert any("'infinite', what is left is forecast" in note for note in model.notes_)
     assert np.isnan(found.mean["none"]).all() and np.isnan(found.upper[0.9]["huge"]).all()
-    for name in set(odd) - set(model.failed_):
-        mean = np.asarray(found.mean[name])
+    for name in set(odd) - {"none", "huge"}:
+        mean, known = np.asarray(found.mean[name]), pd.to_numeric(odd[name], errors="coerce")
         assert np.isfinite(mean).all() and (mean >= 0).all()
-        assert mean.max() <= 2 * np.nanmax(odd[name])
+        assert mean.max() <= 2 * known[np.isfinite(known)].max()
+    np.testing.assert_allclose(found.mean["words"], 4)
     np.testing.assert_allclose(found.mean["constant"], 7, rtol=1e-9)
     with pytest.raises(ValueError, match="none of 2 series can be forecast: 'none': y has no"):
         fitted({name: odd[name] for name in ("none", "huge")})

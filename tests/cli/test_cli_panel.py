@@ -43,7 +43,10 @@ def test_all_series_are_forecast_into_one_table_and_one_page(shops):
     assert list(whole["day"]) == 2 * ["2023-02-01", "2023-02-02", "2023-02-03"]
     assert (whole["lower_90"] <= whole["lower_50"]).all()
     page = (folder / "out" / "index.html").read_text()
-    assert "the cells of &#39;x&#39; are empty" in page and page.count("<svg") == 6
+    assert (
+        "column &#39;x&#39; of shops.csv, &#39;empty&#39; holds no numbers" in page
+        and page.count("<svg") == 6
+    )
 
 
 def test_one_of_them_is_forecast_as_in_a_file_of_its_own(run, shops, tmp_path):
@@ -68,8 +71,8 @@ def test_json_is_a_list_and_a_failure_is_told(run, shops, tmp_path):
     assert code == 1
     assert [one["id"] for one in content] == ["north/1", "North:1", "empty"]
     assert len(content[0]["forecast"]) == 3 and content[0]["values"] == ROWS
-    assert "the cells of 'x' are empty" in content[2]["error"]
-    assert "note: 'empty': shops.csv, 'empty' has no column" in err
+    assert "holds no numbers" in content[2]["error"]
+    assert "note: 'empty': column 'x' of shops.csv, 'empty' holds no numbers" in err
     assert "1 of 3 series failed" in err and "1 of 3 series failed" not in shown
 
 
@@ -249,7 +252,7 @@ def rows_of(*ids, days=ROWS, freq="D"):
     ("rows", "code", "words"),
     [
         ([*rows_of("a", "b"), "b,2023-01-01,99"], 1, "'b' has more than one row for 2023-01-01"),
-        ([*rows_of("a", "b"), "c,2023-03-01,"], 1, "'c' has no column of numbers"),
+        ([*rows_of("a", "b"), "c,2023-03-01,"], 1, "column 'x' of p.csv, 'c' holds no numbers"),
         ([*rows_of("a", "b"), "c,2023-01-05,3"], 0, "has one date, which tells no spacing"),
         ([*rows_of("a"), *rows_of("b", freq="W")], 0, "1 are daily, 1 are weekly (Sundays)"),
         (rows_of(1, 2, 3), 0, "3 series"),
@@ -274,6 +277,27 @@ def test_bad_panels(run, tmp_path, rows, code, words):
     ]
     assert "<b>" not in (tmp_path / "o" / "index.html").read_text().partition("<main>")[2].replace(
         "</span><b>", ""
+    )
+
+
+@pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%Y", "%d-%m-%y 06:00"])
+@pytest.mark.parametrize("last", ["2024-03-09", "2024-03-02"])
+def test_dates_are_read_in_one_order_in_all_series(run, tmp_path, form, last):
+    """Days up to the twelfth could be months: the other series tell."""
+    days = {"a": pd.date_range("2024-01-01", "2024-02-29"), "b": pd.date_range("2024-03-01", last)}
+    rows = [f"{one},{day.strftime(form)},{place}" for one in days for place, day in
+            enumerate(days[one])]  # fmt: skip
+    (tmp_path / "p.csv").write_text("\n".join(["shop,day,x", *rows]))
+    args = ("forecast", tmp_path / "p.csv", "--id", "shop", *FORECAST, "--out", tmp_path)
+    assert run(*args)[0] == 0
+    found = pd.read_csv(tmp_path / "forecasts.csv", parse_dates=["day"]).set_index("shop")["day"]
+    for one, dates in days.items():
+        assert (found[one].dt.normalize() == dates[-1] + pd.to_timedelta([1, 2, 3], "D")).all()
+    code, shown, _ = run(*args, "--only", "b", "--json")
+    assert (
+        code == 0
+        and pd.Timestamp(next(iter(json.loads(shown)["forecast"][0].values())))
+        == found["b"].iloc[0]
     )
 
 

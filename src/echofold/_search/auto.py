@@ -141,7 +141,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     series_ : dict of AutoForecaster
         Of several series, the forecaster of each; ``verdict_``, ``baselines_`` and ``members_`` are
         then means over all, in units of each series' mean change over a season, as is ``errors_``,
-        a frame with a row for each. ``failed_`` tells which have no forecast, and why.
+        a frame with a row for each. ``failed_`` tells what is wrong with some: what is left of
+        their values is forecast without networks, and NaN where nothing is.
 
     Examples
     --------
@@ -226,11 +227,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
             return self
         X = self._begin(y, X)
         self._search_networks(self.table_, X)
-        values = self.table_.values[:, 0]
-        own = {} if self.networks_ is None else {NETWORKS: network_share(len(values))}
-        self._set_members(values, own)
-        self._weigh(self._past(values))
-        self.notes_ += unusual(values, self.seasons_, self.table_.index)
+        self._combine()
         return self
 
     def _begin(self, y: Any, X: Any) -> Any:
@@ -243,6 +240,14 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         self._set_seasons(len(table.values))
         self._set_limits(table)
         return X
+
+    def _combine(self) -> None:
+        """Weigh all members by what they say of the past."""
+        values = self.table_.values[:, 0]
+        own = {} if self.networks_ is None else {NETWORKS: network_share(len(values))}
+        self._set_members(values, own)
+        self._weigh(self._past(values))
+        self.notes_ += unusual(values, self.seasons_, self.table_.index)
 
     def _weigh(self, past: Past) -> None:
         """Weights of members by what they said of the past; the verdict."""

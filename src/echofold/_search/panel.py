@@ -34,6 +34,7 @@ from echofold._machine.progress import progress
 from echofold._models.combination import POOLED, Past, forecasts_of, side_by_side
 from echofold._models.forecast import Forecast, forecast_of, levels_of, words_beyond
 from echofold._models.pooled import RIDGES, Pool, Series
+from echofold._search.recipe import LARGEST
 from echofold._search.verdict import (
     EXACT,
     Verdict,
@@ -82,8 +83,10 @@ def fit_panel(model: Any, y: Any, X: Any) -> None:
                 ones[name] = one
             except FAILURES as error:
                 failed[name] = one_line(error)
+                left = _of_the_rest(model, name, values)
+                ones |= {} if left is None else {name: left}
             bar.update(place + 1 - len(together), np.nan)
-        if not ones:
+        if len(failed) == len(each):
             name, words = next(iter(failed.items()))
             raise ValueError(f"none of {len(each)} series can be forecast: {name!r}: {words}")
         if together:
@@ -112,6 +115,18 @@ def _alone(model: Any, name: Any, shared: bool) -> One:
     digest = sha256(repr(name).encode()).hexdigest()[:16]
     own["checkpoint"] = None if kept is None else f"{kept}/{digest}"
     return type(model)(**params | own)
+
+
+def _of_the_rest(model: Any, name: Any, values: Any) -> One | None:
+    """A forecaster, without networks, of the numbers that a series holds; None if it has none."""
+    try:
+        numbers = pd.to_numeric(pd.Series(values).squeeze(), errors="coerce")
+        one = _alone(model, name, shared=True)
+        one._begin(numbers.where(numbers.abs() <= LARGEST).astype(float), None)
+        one._combine()
+    except FAILURES:
+        return None
+    return one
 
 
 # --- pooled networks ------------------------------------------------------------------------------
@@ -436,9 +451,12 @@ def _notes(model: Any, pooled: bool) -> list[str]:
     if len(said) > shown:
         notes.append(f"{len(said) - shown} more notes are in notes_ of single series (series_).")
     for name, words in islice(model.failed_.items(), shown):
-        notes.append(f"series {name!r} has no forecast: {words}")
+        left = (
+            "what is left is forecast without networks" if name in model.series_ else "no forecast"
+        )
+        notes.append(f"series {name!r}, {left}: {words}")
     if len(model.failed_) > shown:
-        notes.append(f"{len(model.failed_) - shown} more series have no forecast (failed_).")
+        notes.append(f"what is wrong with {len(model.failed_) - shown} more series is in failed_.")
     return notes
 
 
@@ -470,7 +488,7 @@ def forecasts_by_name(model: Any, horizon: int, X: Any, levels: Any) -> dict[Any
             found[name] = forecast_of(one, horizon, known[name], levels, warn=False)
             if horizon > model.horizon:
                 warn_of(words_beyond(one.residuals_, horizon))
-    for name in model.failed_:
+    for name in model.failed_.keys() - found.keys():
         nothing = np.full(horizon, np.nan)
         empty = dict.fromkeys(levels_of(levels), nothing)
         found[name] = Forecast(nothing, empty, empty)

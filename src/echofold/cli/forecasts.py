@@ -6,6 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from echofold.report._about import forecast_table
 
 OUTPUT = re.compile(r"forecast$|(lower|upper)_\d")  # heads of columns that are written
 LONGEST = 40  # characters of a name that are printed
+ASKED = 50  # largest series that tell the column of values, if none is named
 MOST = 20  # series that are printed; of more, the worst and the best
 
 
@@ -39,11 +41,12 @@ def forecast_all(
         raise click.UsageError("--origins repeats one series: name it with --only.")
     began = time.perf_counter()
     how = {name: options.pop(name) for name in OF_SERIES}
+    names = list(parts)
     series, known, failed = _read(
         parts, file, output, horizon, inputs, columns, {**how, "season": season}
     )
     if not series:
-        raise ValueError(f"none of {len(parts)} series can be read: {next(iter(failed.values()))}")
+        raise ValueError(f"none of {len(names)} series can be read: {next(iter(failed.values()))}")
     with output.warnings_as_notes():
         first = next(iter(series.values()))
         model = forecaster_for(first, horizon, output, **options)
@@ -64,7 +67,7 @@ def forecast_all(
         output.note(note)
     seconds = time.perf_counter() - began
     if output.as_json:
-        click.echo(as_json(_records(model, tables, parts, known)))
+        click.echo(as_json(_records(model, tables, names, known)))
     elif output.quiet:
         output.result("\n".join(map(str, paths)))
     else:
@@ -72,12 +75,20 @@ def forecast_all(
         output.result("\n".join(f"wrote {path}" for path in paths))
         output.explain(f"{seconds:.1f} s")
     if model.failed_:
-        output.stage(f"{len(model.failed_)} of {len(parts)} series failed; index.html says why.")
+        output.stage(f"{len(model.failed_)} of {len(names)} series failed; index.html says why.")
     return int(bool(model.failed_))
 
 
 def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[str, Any]):
-    """Series and inputs by name, and why others cannot be read; notes of several are said once."""
+    """Series and inputs by name, and why others cannot be read; notes of several are said once.
+
+    Each of ``parts`` is gone when it is read.
+    """
+    if how["column"] is None:  # parts with empty cells would each tell their own
+        largest = sorted(parts, key=lambda name: len(parts[name].frame))[-ASKED:]
+        copies = [replace(parts[name], read={}) for name in largest]
+        told = Counter(filter(None, (_column(file, one, columns, how) for one in copies)))
+        how = {**how, "column": max(told, key=told.__getitem__, default=None)}
     series: dict[str, Any] = {}
     known: dict[str, Inputs] = {}
     failed: dict[str, str] = {}
@@ -89,7 +100,7 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
             said.setdefault(words.replace(f", {shown(name)}", ""), []).append(name)
 
         try:
-            one = read_series(file, note, inputs=columns, table=parts[name], **own)
+            one = read_series(file, note, inputs=columns, table=parts.pop(name), **own)
             beside = {key: own[key] for key in OF_INPUTS}
             given = read_inputs(one, horizon, note, file=inputs, **beside)
         except FAILURES as error:
@@ -98,10 +109,6 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
         series[name] = one
         if given is not None:
             known[name] = given
-    columns_read = Counter(one.values.name for one in series.values())
-    if len(columns_read) > 1:  # of parts with empty cells, each would tell its own
-        column = columns_read.most_common(1)[0][0]
-        return _read(parts, file, output, horizon, inputs, columns, {**how, "column": column})
     for words, names in said.items():
         many = inflected(len(names) - 1, " and one more series", " and {} more series")
         output.note(f"{shown(names[0])}{many if len(names) > 1 else ''}: {words}")
@@ -112,6 +119,15 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
         lacks = next(name for name in series if name not in known)
         raise ValueError(f"series {shown(lacks)} has no inputs, but others have; give it some.")
     return series, known, failed
+
+
+def _column(file: str, table: Any, columns: tuple[str, ...], how: dict[str, Any]) -> str | None:
+    """The column of values of a series; None if it does not tell."""
+    try:
+        one = read_series(file, lambda _: None, inputs=columns, table=table, **how)
+    except FAILURES:
+        return None
+    return one.values.name
 
 
 def _say_spacings(series: dict[str, Any], output: Output) -> None:
@@ -135,16 +151,17 @@ def _write(path: Path, tables: dict[str, pd.DataFrame], ids: Sequence[str]) -> N
     write_atomically(path, whole.to_csv(index=False).encode())
 
 
-def _records(model: Any, tables: dict[str, pd.DataFrame], parts, known) -> list[dict[str, Any]]:
+def _records(model: Any, tables: dict[str, pd.DataFrame], names, known) -> list[dict[str, Any]]:
     """What was found, a record for each series."""
     found = []
-    for name in parts:
-        if name in model.failed_:
-            found.append({"id": name, "error": model.failed_[name]})
+    for name in names:
+        wrong = {"error": model.failed_[name]} if name in model.failed_ else {}
+        if name not in model.series_:
+            found.append({"id": name, **wrong})
             continue
         one = model.series_[name]
         found.append({
-            "id": name, "values": one.rows_, "seasons": one.seasons_,
+            "id": name, **wrong, "values": one.rows_, "seasons": one.seasons_,
             "inputs": known[name].names if name in known else [], "verdict": one.verdict_.words,
             "error_in_mean_changes": model.errors_["forecast"][name],
             "members": one.members_["weight"].to_dict(), "forecast": records(tables[name]),

@@ -85,7 +85,7 @@ def _parts(given: dict[str, Any], output: Output) -> dict[str, FileTable]:
             raise ValueError(f"--id and --{option} both name {shown(given[option])}; name another.")
     if len(set(ids)) < len(ids):
         raise click.UsageError("--id names a column twice.")
-    parts = tables_by_id(table, ids)
+    parts = tables_by_id(table, ids, given["date_format"], output.note)
     if without := len(table.frame) - sum(len(part.frame) for part in parts.values()):
         output.note(f"{count(without, 'row')} of {table.name} without an id are left out.")
     for one, other in pairwise(sorted(parts, key=str.casefold)):

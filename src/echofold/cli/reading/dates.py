@@ -333,6 +333,43 @@ def _fit(order: str, read: pd.DatetimeIndex, short: bool, rank: int) -> tuple[Fi
     return Fit(unread, int(moved is not dates), odd, gaps, back, inside, rank), every
 
 
+def in_one_order(
+    column: pd.Series, parts: Sequence[np.ndarray], note: Note
+) -> pd.DatetimeIndex | None:
+    """Dates of series whose rows are ``parts`` of a column, NaT in cells that are none.
+
+    Day and month are written in the same order in all, which each alone may not tell. None if no
+    other order is possible anyway, or if the column holds something else.
+    """
+    codes, known = pd.factorize(np.array(brief(column), dtype=object))
+    sample = calendar.sampled(known.tolist())
+    if np.mean([ISO.match(cell) is not None or not DIGIT.search(cell) for cell in sample]) > 0.5:
+        return None
+    apart = take_apart(known.tolist())
+    readings = {one: in_order(apart, one) for one in ORDERS[3]}
+    if sum(dates.notna().any() for dates, _ in readings.values()) < 2:
+        return None
+    readings = {one: (dates[codes], short) for one, (dates, short) in readings.items()}
+    unread = {one: dates.isna().mean() for one, (dates, _) in readings.items()}
+    least = [one for one in readings if unread[one] == min(unread.values())]
+    if min(unread.values()) > NO_DATE:
+        return None
+    best = least[0]
+    if len(least) > 1:
+        first = "dmy" if "." in sample[0] else "mdy"
+        fits = {
+            one: np.sum([_fit(one, dates[rows], short, one != first)[0] for rows in parts], axis=0)
+            for one, (dates, short) in readings.items()
+            if one in least
+        }
+        best = min(fits, key=lambda one: tuple(fits[one]))
+        note(
+            f"dates in {shown(column.name)} are read {WORDS[best]}, which suits most series best; "
+            "see --date-format."
+        )
+    return readings[best][0]
+
+
 def _say_century(dates: pd.DatetimeIndex, say: Note) -> None:
     """Say which years those of two digits are."""
     if dates.notna().any():

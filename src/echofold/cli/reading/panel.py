@@ -11,7 +11,7 @@ import pandas as pd
 
 from echofold._data.text import Note, listed, shown, unguarded
 from echofold.cli.reading.calendar import YEARS, like_dates
-from echofold.cli.reading.dates import parse_dates
+from echofold.cli.reading.dates import in_one_order, parse_dates
 from echofold.cli.reading.numbers import between, each_cell, whole
 from echofold.cli.reading.table import FileTable
 
@@ -25,6 +25,7 @@ EVEN = 0.7  # share of steps of a series that are alike
 DOUBLED = 0.3  # share of rows whose date others have too, where ids alternate
 JUMP = 10  # usual steps, from which on dates jump
 MOST_COLUMNS = 50
+MOST_SERIES = 50  # that are asked in which order their dates are written
 BETWEEN = " / "  # stands between several ids of a series
 
 
@@ -34,9 +35,11 @@ def _ids_of(table: FileTable, name: str) -> pd.Series:
     return pd.Series([unguarded(cell) for cell in each_cell(column)], dtype=object)
 
 
-def one_of(table: FileTable, ids: Sequence[str], value: str) -> FileTable:
+def one_of(
+    table: FileTable, ids: Sequence[str], value: str, form: str | None, note: Note
+) -> FileTable:
     """The rows of one series of a panel, without its ids."""
-    parts = tables_by_id(table, ids)
+    parts = tables_by_id(table, ids, form, note)
     if value not in parts:
         near = difflib.get_close_matches(value, parts, 1)
         hint = f"did you mean {shown(near[0])}?" if near else f"it holds {listed(parts)}."
@@ -45,8 +48,13 @@ def one_of(table: FileTable, ids: Sequence[str], value: str) -> FileTable:
     return parts[value]
 
 
-def tables_by_id(table: FileTable, ids: Sequence[str]) -> dict[str, FileTable]:
-    """Every series of a panel by its ids, in the order of the file; rows without one are none."""
+def tables_by_id(
+    table: FileTable, ids: Sequence[str], form: str | None, note: Note
+) -> dict[str, FileTable]:
+    """Every series of a panel by its ids, in the order of the file; rows without one are none.
+
+    Dates without a ``form`` that could be read in several orders are read in one in all series.
+    """
     columns = [_ids_of(table, name) for name in ids]
     for name, column in zip(ids, columns, strict=True):
         if len(ids) > 1 and column.str.contains(BETWEEN, regex=False).any():
@@ -55,7 +63,15 @@ def tables_by_id(table: FileTable, ids: Sequence[str]) -> dict[str, FileTable]:
                 "several ids of a series: replace it by another sign."
             )
     names = [BETWEEN.join(each) if all(each) else "" for each in zip(*columns, strict=True)]
-    groups = table.frame.drop(columns=list(ids)).groupby(pd.Series(names, dtype=object), sort=False)
+    frame = table.frame.drop(columns=list(ids))
+    groups = frame.groupby(pd.Series(names, dtype=object), sort=False)
+    largest = sorted(groups.indices.values(), key=len)[-MOST_SERIES:]
+    for name in frame if form is None else ():
+        if pd.api.types.is_numeric_dtype(frame[name]):
+            continue
+        dates = in_one_order(frame[name], largest, note)
+        if dates is not None:
+            frame[name] = frame[name].where(dates.isna(), dates.strftime("%Y-%m-%d %H:%M:%S"))
     return {
         str(one): FileTable(f"{table.name}, {shown(one)}", part.reset_index(drop=True), table.signs)
         for one, part in groups

@@ -89,7 +89,7 @@ def read_series(
     if table is None:
         table = read_table(file, decimal, note)
         if id and only is not None:
-            table = one_of(table, id, only)
+            table = one_of(table, id, only, date_format, note)
     for name in inputs:
         table.column(name, "--input")
     others = [*inputs, *([column] if column else [])]
@@ -175,7 +175,7 @@ def read_inputs(
     if file is not None:
         table = read_table(file, decimal, note)
         if id and only is not None and set(id) <= set(table.frame.columns):
-            table = one_of(table, id, only)
+            table = one_of(table, id, only, date_format, note)
         parts.append(_other_inputs(table, series, dates, date_format, note))
     if all(part is None for part in parts):
         return None
