@@ -5,8 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from echofold import ESNForecaster, ESNSearchCV, WalkForward
-from echofold.long_format import from_long, to_long
+from echofold import AutoForecaster, ESNForecaster, ESNSearchCV, WalkForward, load, save
+from echofold.long_format import LongFrame, from_long, to_long
 
 DAYS = pd.date_range("2024-01-01", periods=60, freq="D")
 SERIES = {
@@ -159,3 +159,102 @@ def test_what_is_refused_in_words(use, message):
 def test_names_of_several_parts():
     frame = to_long({("a", 1): SERIES["a"]})
     assert set(frame.unique_id) == {("a", 1)}
+
+
+# --- wherever several series are taken ------------------------------------------------------------
+
+SHOPS = LONG.rename(columns={"unique_id": "shop", "ds": "day", "y": "sold"})
+SHOPS["price"] = np.cos(np.arange(len(SHOPS)))
+SHOPS["other"] = "x"
+NAMES = {"id": "shop", "time": "day"}
+OF_SHOPS = LongFrame(SHOPS, **NAMES, target="sold")
+
+
+def as_polars(frame):
+    dates = {"day": frame["day"].dt.date.tolist()} if "day" in frame else {}
+    return pl.DataFrame({name: frame[name].tolist() for name in frame} | dates)
+
+
+def future(days):
+    rows = [
+        {"shop": name, "day": y.index[-1] + pd.Timedelta(days=step + 1), "price": step / 9}
+        for name, y in SERIES.items()
+        for step in range(days)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_one_network_of_a_long_frame_is_that_of_a_dict(kind):
+    frame = SHOPS if kind == "pandas" else as_polars(SHOPS)
+    prices = {name: SHOPS[SHOPS["shop"] == name].set_index("day")[["price"]] for name in SERIES}
+    ahead = {name: part.set_index("day")[["price"]] for name, part in future(3).groupby("shop")}
+    model = ESNForecaster(20, random_state=0).fit(
+        LongFrame(frame, **NAMES, target="sold"), LongFrame(frame, **NAMES, target=["price"])
+    )
+    other = ESNForecaster(20, random_state=0).fit(SERIES, prices)
+    given = future(3) if kind == "pandas" else as_polars(future(3))
+    found, right = model.forecast(3, given), other.forecast(3, ahead)
+    assert isinstance(found, type(frame)) and list(found.columns) == ["shop", "day", "forecast"]
+    np.testing.assert_array_equal(found["forecast"], np.concatenate([right["b"], right["a"]]))
+    assert list(found["shop"]) == ["b"] * 3 + ["a"] * 3
+    assert found["day"][0] == right["b"].index[0]
+
+
+def test_a_search_takes_it_and_has_intervals_as_columns(tmp_path):
+    search = ESNSearchCV(ESNForecaster(20, random_state=0), {"ridge": [1e-6, 1]}, cv=WalkForward(3))
+    found = search.fit(OF_SHOPS).forecast(2, level=[0.5, 0.9])
+    ends = ["lower_50", "upper_50", "lower_90", "upper_90"]
+    assert list(found.columns) == ["shop", "day", "forecast", *ends]
+    right = search.fit(SERIES).forecast(2, level=[0.5, 0.9])
+    np.testing.assert_array_equal(found["upper_90"][:2], right.upper[0.9]["b"])
+    save(search.fit(OF_SHOPS).best_estimator_, tmp_path / "model")
+    pd.testing.assert_frame_equal(
+        load(tmp_path / "model").forecast(2), search.forecast(2), check_exact=True
+    )
+
+
+def test_the_recipe_names_its_columns():
+    rows = [SHOPS.assign(shop=SHOPS["shop"] + str(n), sold=SHOPS["sold"] + n) for n in range(6)]
+    whole = pd.concat(rows).sample(frac=1, random_state=0)
+    model = AutoForecaster(3, progress=False).fit(whole, **NAMES, target="sold")
+    assert any("columns price, other of the frame are not used" in one for one in model.notes_)
+    parts = {name: one.sort_values("day").set_index("day") for name, one in whole.groupby("shop")}
+    parts = {name: parts[name]["sold"].asfreq("D") for name in model.series_}
+    other = AutoForecaster(3, progress=False).fit(parts)
+    found, right = model.forecast(), other.forecast().to_frame()
+    np.testing.assert_array_equal(found.iloc[:, 2:], right)
+    assert list(found["shop"]) == list(right.index.get_level_values(0))
+    next_ = found[found["shop"] == "a3"][["shop", "day"]].assign(sold=5.0)
+    model.update(next_[:1])
+    other.update({"a3": next_.set_index("day")["sold"][:1]})
+    np.testing.assert_array_equal(model.forecast().iloc[:, 2:], other.forecast().to_frame())
+
+
+def test_known_inputs_of_the_recipe_are_columns():
+    model = AutoForecaster(2, pool="none", progress=False, search={"units": 10, "draws": 1})
+    model.fit(SHOPS, X=["price"], **NAMES, target="sold")
+    assert model.series_["b"].X_schema_.names == ("price",)
+    assert np.isfinite(model.forecast(X=future(2))["forecast"]).all()
+    with pytest.raises(ValueError, match="X lacks series 'a'"):
+        model.forecast(X=future(2)[:2])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"id": "shop"}, "time=None: of a long frame give id=, time= and target="),
+        ({**NAMES, "target": "price2"}, "frame has no column 'price2'"),
+        ({"id": "shop", "time": "shop", "target": "sold"}, "name a column twice"),
+        ({"id": "shop", "time": "other", "target": "sold"}, "is neither a date"),
+        ({"id": "other", "time": "day", "target": "sold"}, "series 'x' has several rows for"),
+    ],
+)
+def test_what_is_wrong_with_columns_is_said(given, words):
+    with pytest.raises(ValueError, match=words):
+        AutoForecaster(2, progress=False).fit(SHOPS, **given)
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(TypeError, match="expected a pandas or polars DataFrame"):
+        AutoForecaster(2, progress=False).fit([1.0, 2.0], **NAMES, target="sold")

@@ -106,7 +106,7 @@ class EchoStateForecaster(BaseForecaster):
             model.set_params(random_state=self.random_state)
         # Dates tell an automatic forecaster their seasons; the others need none.
         given = y if isinstance(model, AutoForecaster) else _values(y)
-        self.model_ = model.fit(given, **({} if X is None else {"X": _values(X)}))
+        self.model_ = model.fit(given, *([] if X is None else [_values(X)]))
         self._end = self.cutoff
         self._name = y.name if isinstance(y, pd.Series) else None
         return self

@@ -331,7 +331,7 @@ def test_a_panel_of_one_gives_the_bits_of_the_series(params, tmp_path):
         for y in (PANEL[0], PANEL[:1])
     ]
     one, other = (search.forecast(4, level=0.8) for search in searches)
-    np.testing.assert_array_equal(one.lower[0.8], other[0].lower[0.8])
+    np.testing.assert_array_equal(one.lower[0.8], other.lower[0.8][0])
     save(panel, tmp_path / "model")
     np.testing.assert_array_equal(load(tmp_path / "model").forecast(9)[0], alone.forecast(9))
 
@@ -430,7 +430,7 @@ def test_a_search_gives_each_series_its_own_intervals():
             error = y[one.first + a : one.first + b] - ahead
             np.testing.assert_allclose(view.residuals_[split, :, 0], error, rtol=1e-7, atol=1e-9)
         low, high = interval(view.residuals_, 3, 0.9, view.runs_)
-        np.testing.assert_allclose(forecast[name].upper[0.9] - forecast[name].mean, high[:, 0])
+        np.testing.assert_allclose(forecast.upper[0.9][name] - forecast.mean[name], high[:, 0])
     for final in ("average", "best", "weighted"):
         assert search.finalize(final).forecast(2)["a"].shape == (2,)
     with pytest.raises(ValueError, match="final='ensemble' combines forecasts of one series"):
@@ -480,7 +480,7 @@ def test_short_series_are_trained_on_and_the_note_names_them():
         search.fit(short)
     with pytest.warns(EchofoldWarning, match="series 4: it was too short to be validated"):
         forecast = search.forecast(3, level=0.5)
-    assert [bool(np.isnan(one.upper[0.5]).any()) for one in forecast] == [False] * 4 + [True]
+    assert [bool(np.isnan(one).any()) for one in forecast.upper[0.5]] == [False] * 4 + [True]
     without = cross_validate(
         ESNForecaster(**SETTINGS), PANEL, cv=Accumulative(2, valid=12), readouts=True
     )
@@ -616,10 +616,10 @@ def test_a_whole_search_is_evaluated_on_what_followed_in_each_series(known):
     past = {name: [x[:-4] for x in each] for name, each in more.items()}
     ahead = {name: [x[-4:] for x in each] for name, each in more.items()}
     again = search.fit([y[:-4] for y in PANEL], **past).forecast(4, level=0.8, **ahead)
-    errors = [np.abs(f.mean - y[-4:]).mean() for f, y in zip(again, PANEL, strict=True)]
+    errors = [np.abs(mean - y[-4:]).mean() for mean, y in zip(again.mean, PANEL, strict=True)]
     np.testing.assert_allclose(found.mae[1], errors, rtol=1e-9)
-    inside = [np.mean((y[-4:] >= f.lower[0.8]) & (y[-4:] <= f.upper[0.8]))
-              for f, y in zip(again, PANEL, strict=True)]  # fmt: skip
+    ends = zip(again.lower[0.8], again.upper[0.8], PANEL, strict=True)
+    inside = [np.mean((y[-4:] >= low) & (y[-4:] <= high)) for low, high, y in ends]
     np.testing.assert_allclose(found.coverage[1], inside)
     assert np.isclose(found.validation[1], search.best_score_)
 

@@ -1,8 +1,8 @@
-"""Several series in one argument: lists, dicts of names, frames with a two-level index; back again.
+"""Several series in one argument: lists, dicts of names, frames of all of them; and back again.
 
-A panel is a list or tuple of arrays, series or frames, a dict of names to these, or a pandas series
-or frame whose rows are labelled by series and by time. A list of numbers, or of lists, is one
-series or table.
+A panel is a list or tuple of arrays, series or frames, a dict of names to these, a pandas series or
+frame whose rows are labelled by series and by time, or a `LongFrame`. A list of numbers, or of
+lists, is one series or table.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.long_frames import LongFrame, written_long
 from echofold._data.tables import kind_of
 
 KINDS = {
     "list": "a list of series", "tuple": "a tuple of series", "dict": "a dict of series by name",
-    "frame": "a frame with a two-level index",
+    "frame": "a frame with a two-level index", "long": "a long frame",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What several series were given in: a kind of `KINDS`, their names, and of a frame its level.
+    """What several series were given in: a kind of `KINDS`, and their names.
 
-    The names of a list are numbers.
+    The names of a list are numbers. ``level`` is the name of a frame's first level; of a long frame
+    the columns of names, times and values, and its own kind.
     """
 
     kind: str
@@ -37,10 +39,14 @@ class Panel:
         """Results of the series in the kind that these were given in."""
         if self.kind == "dict":
             return dict(zip(self.names, each, strict=True))
-        if self.kind != "frame":
+        if self.kind in ("list", "tuple"):
             return tuple(each) if self.kind == "tuple" else list(each)
         import pandas as pd
 
+        if self.kind == "long":
+            id, time, _, kind = self.level
+            tables = [one.to_frame("forecast") if one.ndim == 1 else one for one in each]
+            return written_long(dict(zip(self.names, tables, strict=True)), id, time, kind)
         return pd.concat(list(each), keys=self.names, names=[self.level])
 
     def of(self, data: Any, argument: str, own: str = "y") -> list[Any]:
@@ -50,6 +56,7 @@ class Panel:
         """
         if data is None:
             return [None] * len(self.names)
+        data = self.named(data, argument)
         if not is_panel(data) and (not isinstance(data, list | tuple) or self.kind == "dict"):
             raise TypeError(
                 f"{argument} is a {type(data).__name__}, but {own} is {KINDS[self.kind]}. Give "
@@ -64,6 +71,14 @@ class Panel:
             )
         self.check_names(found, argument, own)
         return [found[name] for name in self.names]
+
+    def named(self, data: Any, argument: str) -> Any:
+        """The argument, a long frame with the columns that are known where the panel was one."""
+        if self.kind != "long" or isinstance(data, LongFrame) or not hasattr(data, "columns"):
+            return data
+        id, time, target, _ = self.level
+        others = [name for name in data.columns if name not in (id, time, target)]
+        return LongFrame(data, id, time, target if argument == "y" else others)
 
     def check_names(
         self, found: Collection[Any], argument: str, own: str = "the model", all_: bool = True
@@ -85,7 +100,7 @@ class Panel:
 
 def is_panel(data: Any) -> bool:
     """Whether data are several series, each of which is an array, a series or a frame."""
-    if is_named(data):
+    if is_named(data) or isinstance(data, LongFrame):
         return True
     if isinstance(data, list | tuple):
         return any(_is_table(one) for one in data)
@@ -111,13 +126,16 @@ def panel_of(data: Any, argument: str) -> tuple[Panel, list[Any]]:
         return Panel("dict", names), list(each)
     if isinstance(data, list | tuple):
         return Panel("tuple" if isinstance(data, tuple) else "list", names), list(each)
+    if isinstance(data, LongFrame):
+        target = data.target if isinstance(data.target, str) else tuple(data.target)
+        return Panel("long", names, (data.id, data.time, target, kind_of(data.frame))), list(each)
     return Panel("frame", names, data.index.names[0]), list(each)
 
 
 def _entries(data: Any, argument: str) -> Iterator[tuple[Any, Any]]:
     """Names and data of each series."""
-    if isinstance(data, dict):
-        yield from data.items()
+    if isinstance(data, dict | LongFrame):
+        yield from (data if isinstance(data, dict) else data.series()).items()
     elif isinstance(data, list | tuple):
         yield from enumerate(data)
     else:

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from echofold._data.arguments import check_integer, refuse
 from echofold._data.dates import Timeline
 from echofold._data.missing import AS_KNOWN, words_of_table
+from echofold._data.panels import Panel
 from echofold._data.tables import Schema, Table, read, write
 from echofold._data.text import short
 from echofold._machine.notices import warn_of
@@ -223,6 +224,15 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
         low, high = _around(model, mean, one)
         lower[one], upper[one] = model._write(low), model._write(high)
     return Forecast(model._write(mean), lower, upper)
+
+
+def of_all(panel: Panel, each: Sequence[Any]) -> Any:
+    """Forecasts of several series in the kind of their panel, with intervals if they have them."""
+    if not isinstance(each[0], Forecast) or panel.kind == "long":
+        return panel.write([one.to_frame() if isinstance(one, Forecast) else one for one in each])
+    mean, lower, upper = zip(*each, strict=True)
+    ends = [{one: panel.write([e[one] for e in end]) for one in end[0]} for end in (lower, upper)]
+    return Forecast(panel.write(mean), *ends)
 
 
 def check_both(X: Any, fitted: Schema | None, rows: int, method: str) -> None:

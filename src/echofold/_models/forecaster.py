@@ -55,10 +55,10 @@ from echofold._machine.device import choose_device, is_accelerator
 from echofold._machine.notices import collected, warn_of
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
 from echofold._models.forecast import (
-    Forecast,
     Forecasts,
     check_beside,
     check_both,
+    of_all,
     words_of_known,
 )
 
@@ -251,7 +251,8 @@ class ESNForecaster(Forecasts, ESN):
             inferred from three dates or more), periods, and integers with a constant step. Any
             other index cannot be, and the forecast is numbered by row from ``T`` on. With
             ``level``, a `Forecast`: a named tuple of ``mean``, ``lower`` and ``upper``. Of several
-            series all of these, in the kind that they were given in: a list, a dict, or frames.
+            series each of these in the kind that they were given in: a list, a dict, or frames;
+            of a long frame one with the forecast and the ends of intervals as columns.
 
         Examples
         --------
@@ -351,6 +352,7 @@ class ESNForecaster(Forecasts, ESN):
         if not hasattr(self, "series_"):
             warn_of(self._update(y, X))
             return self
+        y = self.panel_.named(y, "y")
         if not is_panel(y):
             raise TypeError(
                 f"y is a {type(y).__name__}, but fit was given {KINDS[self.panel_.kind]}. Give "
@@ -729,11 +731,7 @@ def _forecast_each(
             each.append(view.forecast(horizon, X, level))
         words.append((name, [UNKNOWN] if alone else said))
     warn_of(in_series(words))
-    if panel.kind != "frame" or level is None:
-        return panel.write(each)
-    mean, lower, upper = zip(*each, strict=True)
-    ends = [{one: panel.write([e[one] for e in end]) for one in end[0]} for end in (lower, upper)]
-    return Forecast(panel.write(mean), *ends)
+    return of_all(panel, each)
 
 
 def _shared_columns(each: Sequence[Any], scale: str | None) -> Shared | None:

@@ -23,6 +23,7 @@ from echofold._data.arguments import (
     refuse,
 )
 from echofold._data.dates import timeline, words_of_dates, written
+from echofold._data.long_frames import in_long_frames
 from echofold._data.missing import filled, words_of_table
 from echofold._data.panels import is_panel
 from echofold._data.problem import FORECASTING
@@ -202,18 +203,25 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         self._keep(vars())
 
     @whole_or_not_at_all
-    def fit(self, y: Any, X: Any = None) -> Self:
+    def fit(
+        self, y: Any, X: Any = None, *, id: str | None = None, time: str | None = None,
+        target: str | None = None,
+    ) -> Self:  # fmt: skip
         """Find the members, validate them on past stretches, and weigh them.
 
         Parameters
         ----------
         y : array, pandas or polars series, of shape (T,), or several of these
             One series, in time order, with a row for every step; missing values are NaN. Several
-            are a list, a dict of names, or a pandas series whose index has two levels, series and
-            time; lengths and starts may differ.
+            are a list, a dict of names, a pandas series whose index has two levels, series and
+            time, or a long frame; lengths and starts may differ.
         X : array or frame of shape (T, known inputs), optional
             Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. Networks learn
-            from them, other members do not. Of several series, in the kind of ``y``.
+            from them, other members do not. Of several series, in the kind of ``y``; of a long
+            frame the names of columns.
+        id, time, target : str, optional
+            Of a long frame, of pandas or polars with a row for each time of each series, the
+            columns with the name of the series, the time, and the values.
 
         Returns
         -------
@@ -222,8 +230,12 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         self._check()
         for name in [one for one in vars(self) if one.endswith("_")]:  # of another fit
             delattr(self, name)
+        words: list[str] = []
+        if (id, time, target) != (None, None, None):
+            y, X, words = in_long_frames(y, X, id, time, target)
         if is_panel(y):
             fit_panel(self, y, X)
+            self.notes_ += words
             return self
         X = self._begin(y, X)
         self._search_networks(self.table_, X)
@@ -276,7 +288,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         Returns
         -------
         Forecast
-            ``mean``, and ``lower`` and ``upper`` by level, in the kind of ``y``.
+            ``mean``, and ``lower`` and ``upper`` by level, in the kind of ``y``; of a long frame
+            one with all of these as columns.
         """
         steps = self.horizon if horizon is None else horizon
         levels = self.level if level is None else level

@@ -32,7 +32,7 @@ from echofold._machine.files import write_atomically
 from echofold._machine.notices import said_once, warn_of
 from echofold._machine.progress import progress
 from echofold._models.combination import POOLED, Past, forecasts_of, side_by_side
-from echofold._models.forecast import Forecast, forecast_of, levels_of, words_beyond
+from echofold._models.forecast import Forecast, forecast_of, levels_of, of_all, words_beyond
 from echofold._models.pooled import RIDGES, Pool, Series
 from echofold._search.recipe import LARGEST
 from echofold._search.verdict import (
@@ -467,14 +467,9 @@ def forecast_panel(model: Any, horizon: int, X: Any, levels: Any) -> Forecast:
     """Forecasts of all series, in the kind that they were given in."""
     panel: Panel = model.panel_
     found = forecasts_by_name(model, horizon, X, levels)
-    if panel.kind == "frame":  # which has no rows for what has no forecast
+    if panel.kind in ("frame", "long"):  # which have no rows for what has no forecast
         panel = replace(panel, names=tuple(name for name in found if name in model.series_))
-    each = [found[name] for name in panel.names]
-    lower, upper = (
-        {level: panel.write([getattr(one, end)[level] for one in each]) for level in each[0].lower}
-        for end in ("lower", "upper")
-    )
-    return Forecast(panel.write([one.mean for one in each]), lower, upper)
+    return of_all(panel, [found[name] for name in panel.names])
 
 
 def forecasts_by_name(model: Any, horizon: int, X: Any, levels: Any) -> dict[Any, Forecast]:
@@ -512,10 +507,11 @@ def _named(X: Any) -> tuple[tuple, list[Any]]:
 
 
 def update_panel(model: Any, y: Any, X: Any) -> None:
-    """Move the series of a panel on, all or none; of a dict those that are in it."""
+    """Move the series of a panel on, all or none; of a dict, or a long frame, those in it."""
     panel = model.panel_
+    y, X = panel.named(y, "y"), panel.named(X, "X")
     given, each = panel_of(y, "y")
-    if given.kind == "dict":
+    if given.kind in ("dict", "long"):
         panel.check_names(given.names, "y", all_=False)
         known = {} if X is None else dict(zip(*_named(X), strict=True))
     else:
