@@ -24,8 +24,8 @@ def archive(members):
 
 
 def members_of(path):
-    """The members of a saved file, but for the checksums."""
-    with zipfile.ZipFile(path) as file:
+    """The members of a saved file, by its path or bytes, but for the checksums."""
+    with zipfile.ZipFile(io.BytesIO(path) if isinstance(path, bytes) else path) as file:
         members = {name: file.read(name) for name in file.namelist()}
     del members["sha256.txt"]
     return members
@@ -49,6 +49,14 @@ def with_json(members, change):
     about = json.loads(members["echofold.json"])
     change(about)
     return members | {"echofold.json": json.dumps(about).encode()}
+
+
+def with_series(members, change, name="series.0.echofold"):
+    """The members with other ones in the file of some series; ``change`` edits what it is given."""
+    inner = members_of(members[name])
+    about = json.loads(inner["echofold.json"])
+    change(about, inner)
+    return members | {name: archive(inner | {"echofold.json": json.dumps(about).encode()})}
 
 
 def with_fitted(members, **values):

@@ -1,12 +1,10 @@
 """Several series in one model, against a loop that stacks the states of each and refits."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from model_files import archive, array, members_of
+from model_files import archive, array, members_of, with_json, with_series
 
 from echofold import (
     Accumulative,
@@ -890,34 +888,46 @@ SPOILED = {
     "names": (lambda a: a["panel"].update(names={"tuple": ["a", "a", "c", "d"]}), "each once"),
     "too few": (lambda a: a["panel"].update(names={"tuple": ["a", "b"]}), "4 series have 2 names"),
     "kind": (lambda a: a["panel"].update(kind="heap"), "a kind of several series"),
-    "count": (lambda a: a["series"].update(count=5), "expected 5 values"),
-    "no arrays": (lambda a: a["series"].update(arrays={}), "belong to no value|not there or taken"),
-    "a value more": (lambda a: a["series"]["same"].update(evil_=1), "unexpected"),
+    "long": (lambda a: a["panel"].update(kind="long"), "columns of a long frame"),
     "network": (lambda a: a["fitted"].pop("seed_"), "missing .*seed_"),
-    "table": (lambda a: a.update(series=[1]), "a count, what is the same"),
+    "blocks": (lambda a: a.update(blocks=2), "block 1 of series is missing"),
+    "no blocks": (lambda a: a.update(blocks=0), "blocks is 0, expected how many"),
 }  # fmt: skip
+SPOILED_SERIES = {
+    "count": (lambda a, m: a["series"].update(count=5), "expected 5 values"),
+    "no arrays": (lambda a, m: a["series"].update(arrays={}), "belong to no value|not there"),
+    "a value more": (lambda a, m: a["series"]["same"].update(evil_=1), "unexpected"),
+    "table": (lambda a, m: a.update(series=[1]), "a count, what is the same"),
+    "networks": (lambda a, m: a["networks"].update({"0": {}}), "for all series share one"),
+    "no series": (lambda a, m: a["networks"].update({"9": {}}), "belong to no series"),
+    "members": (lambda a, m: m.update({"evil.npy": array([1.0])}), "belong to no series"),
+    **{
+        f"shapes {shapes[0]}": (
+            lambda a, m, shapes=shapes: m.update(
+                {"series.state_.shapes.npy": array(shapes, "<i8")}
+            ),
+            "state_.*expected shapes",
+        )
+        for shapes in ([[13]] * 4, [[-2]] * 4, [[12]] * 3, [[2**62]] * 4)
+    },
+}
 
 
-@pytest.mark.parametrize("case", SPOILED)
+@pytest.mark.parametrize("case", [*SPOILED, *SPOILED_SERIES])
 def test_damaged_files_of_panels_are_refused(case, tmp_path):
     path = tmp_path / "model"
     save(ESNForecaster(**SETTINGS, difference=(1,)).fit(DATED), path)
-    members = members_of(path)
-    about = json.loads(members["echofold.json"])
-    spoil, message = SPOILED[case]
-    spoil(about)
-    members["echofold.json"] = json.dumps(about).encode()
-    path.write_bytes(archive(members))
+    spoil, message = {**SPOILED, **SPOILED_SERIES}[case]
+    change = with_json if case in SPOILED else with_series
+    path.write_bytes(archive(change(members_of(path), spoil)))
     with pytest.raises(ValueError, match=message):
         load(path)
 
 
-@pytest.mark.parametrize("shapes", [[[13]] * 4, [[-2]] * 4, [[12]] * 3, [[2**62]] * 4])
-def test_arrays_of_files_that_do_not_fit_are_refused(shapes, tmp_path):
-    path = tmp_path / "model"
-    save(ESNForecaster(**SETTINGS).fit(DATED), path)
-    members = members_of(path)
-    members["series.state_.shapes.npy"] = array(shapes, "<i8")
-    path.write_bytes(archive(members))
-    with pytest.raises(ValueError, match="state_.*expected shapes"):
-        load(path)
+def test_a_file_of_very_many_series(tmp_path):
+    """Some hundred of them are a member together."""
+    rows = list(np.random.default_rng(0).normal(size=(450, 12)))
+    model = ESNForecaster(5, washout=2, random_state=0).fit(rows)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.forecast(3), model.forecast(3))

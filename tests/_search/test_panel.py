@@ -5,9 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from model_files import archive, members_of, with_json
 
 from echofold import AutoForecaster, evaluate, load, save
 from echofold._models.combination import POOLED
+from echofold._persistence import save_and_load
 from echofold._search import panel
 from echofold._search.panel import _before, _pooled_past, past_stretches
 
@@ -189,8 +191,59 @@ def test_one_of_them_is_kept_in_a_file(pooled, tmp_path):
             np.testing.assert_array_equal(ours, theirs)
     next_ = SERIES["s3"][-1:].set_axis(one.forecast().mean.index[:1])
     assert len(again.update(next_).forecast().mean) == H
-    with pytest.raises(TypeError, match="series_"):
-        save(pooled, tmp_path / "all.echofold")
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Series that share networks, one with its own, and two that fail."""
+    long = pd.Series(
+        np.sin(np.arange(260) / 3), pd.date_range("1990-01-01", periods=260, freq="MS")
+    )
+    odd = {"long": long, "infinite": [1.0, np.inf, 3.0], "none": [np.nan] * 3}
+    return fitted({**SERIES, **odd}, effort="fast")
+
+
+@pytest.mark.parametrize("steps", [H, 3 * H])
+def test_all_of_them_are_kept_in_a_file(mixed, tmp_path, steps, monkeypatch):
+    monkeypatch.setattr(save_and_load, "BLOCK", 5)
+    save(mixed, tmp_path / "all.echofold")
+    again = load(tmp_path / "all.echofold", AutoForecaster)
+    save(again, tmp_path / "again.echofold")
+    ours, theirs = (one.forecast(steps) for one in (mixed, again))
+    for name in mixed.panel_.names:
+        np.testing.assert_array_equal(ours.mean[name], theirs.mean[name])
+        np.testing.assert_array_equal(ours.upper[0.9][name], theirs.upper[0.9][name])
+    for said in ("verdict_", "notes_", "failed_", "baselines_", "gain_"):
+        assert getattr(again, said) == getattr(mixed, said)
+    pd.testing.assert_frame_equal(again.errors_, mixed.errors_)
+    pd.testing.assert_frame_equal(again.members_, mixed.members_)
+    both = [(tmp_path / f"{one}.echofold").read_bytes() for one in ("all", "again")]
+    assert both[0] == both[1]
+    next_ = SERIES["s3"][-1:].set_axis(ours.mean["s3"].index[:1])
+    moved = again.update({"s3": next_}).forecast()
+    assert moved.mean["s3"].index[0] == ours.mean["s3"].index[1]
+    with pytest.raises(ValueError, match="has no data to report on"):
+        again.report(tmp_path / "page.html")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda a: a["fitted"].update(missing={"tuple": []}), "do not belong together"),
+        (lambda a: a["fitted"].update(pool_=None), "do not belong together|do not fit"),
+        (lambda a: a["fitted"].update(pooled_={"tuple": []}), "do not belong together"),
+        (lambda a: a["fitted"].update(plain={"tuple": ["forecast"]}), "do not belong together"),
+        (lambda a: a["fitted"].pop("said"), "missing .*said"),
+        (lambda a: a["fitted"].update(failed={"tuple": [{"tuple": [99, "x"]}]}), "not fit"),
+        (lambda a: a["panel"].update(kind="list"), "each once"),
+        (lambda a: a.update(evil=1), "must hold class"),
+    ],
+)
+def test_damaged_files_of_all_are_refused(mixed, tmp_path, spoil, words):
+    save(mixed, path := tmp_path / "all.echofold")
+    path.write_bytes(archive(with_json(members_of(path), spoil)))
+    with pytest.raises(ValueError, match=words):
+        load(path)
 
 
 def test_workers_give_the_same_bits(pooled, monkeypatch):

@@ -1,16 +1,18 @@
 """Save and load estimators: one zip file of arrays and JSON. Nothing in it is ever executed.
 
 The file holds ``echofold.json`` (class, parameters, fitted values), one ``.npy`` member for each
-array, and ``sha256.txt`` with the checksum of every other member.
+array, and ``sha256.txt`` with the checksum of every other member. Of a model of many series there
+are members that are such files too, each with what is of some of the series.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from importlib import import_module
 from numbers import Integral
@@ -24,6 +26,7 @@ from echofold._machine.archives import MOST_MEMBERS, read_archive
 from echofold._machine.files import written_aside
 from echofold._models import ESTIMATORS
 from echofold._models.base import ESN
+from echofold._models.combination import POOLED
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
 from echofold._models.forecaster import ESNForecaster
 from echofold._persistence.contents import (
@@ -44,11 +47,13 @@ from echofold._persistence.expected import (
     require,
 )
 from echofold._search.auto import AutoForecaster
+from echofold._search.panel import STORED, parts_of, restored
 
 FORMAT = 1
 Kind = TypeVar("Kind")
 ABOUT, SUMS = "echofold.json", "sha256.txt"
 PARTS = {"params", "fitted"}
+BLOCK = 200  # series in one member of a file
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # date of all members: equal estimators make equal files
 
 
@@ -93,12 +98,15 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
             f"{name} was changed since it was fitted, or is too large, and could not be loaded "
             f"again: {error}. Fit it again and save it then."
         ) from error
+    with written_aside(path) as file:
+        _pack(file, text, members)
+
+
+def _pack(file: Any, text: bytes, members: dict[str, bytes]) -> None:
+    """Write what describes a model, and its arrays, as an archive."""
     members[ABOUT] = text
     members[SUMS] = _checksums(members)
-    with (
-        written_aside(path) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
-    ):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for member, content in members.items():
             archive.writestr(zipfile.ZipInfo(member, WRITTEN), content)
 
@@ -112,20 +120,19 @@ def _content(estimator: Any, name: str, members: dict[str, bytes]) -> dict[str, 
         validation = {one: getattr(estimator, f"{one}_") for one in ENSEMBLE}
         return {"class": called, "members": held, **encode_parts(validation, name, members)}
     if type(estimator) is AutoForecaster:
+        params = encode_parts({one: getattr(estimator, one) for one in AUTOMATIC}, name, members)
         if hasattr(estimator, "series_"):
-            raise TypeError(
-                "an AutoForecaster of several series is not kept in one file: save those that are "
-                "needed, save(model.series_[name], path)."
-            )
+            panel = encode_parts(dict(vars(estimator.panel_)), "panel", members)
+            fitted = encode_parts(parts_of(estimator), name, members)
+            views, once = estimator.series_.values(), {"pool_": None, "pooled_": ()}
+            own = [one._parts() | once for one in views]
+            blocks = _in_blocks(own, [one.networks_ for one in views], members)
+            about = {"class": called, "params": params, "fitted": fitted}
+            return {**about, "panel": panel, "blocks": blocks}
         check_is_fitted(estimator, "weights_")
-        params = {one: getattr(estimator, one) for one in AUTOMATIC}
-        fitted, networks = estimator._parts(), estimator.networks_
-        return {
-            "class": called,
-            "params": encode_parts(params, name, members),
-            "fitted": encode_parts(fitted, name, members),
-            "networks": None if networks is None else _content(networks, "networks", members),
-        }
+        fitted, networks = encode_parts(estimator._parts(), name, members), estimator.networks_
+        networks = None if networks is None else _content(networks, "networks", members)
+        return {"class": called, "params": params, "fitted": fitted, "networks": networks}
     if called not in ESTIMATORS or _class(called) is not type(estimator):
         raise TypeError(
             f"estimator must be one of {', '.join(ESTIMATORS)} or AutoForecaster, got "
@@ -148,8 +155,28 @@ def _several(estimator: ESNForecaster, members: dict[str, bytes]) -> dict[str, A
     return {
         **_described(estimator, "", members),
         "panel": encode_parts(panel, "panel", members),
-        "series": encode_each(own, "series", members),
+        "blocks": _in_blocks(own, [None] * len(own), members),
     }
+
+
+def _in_blocks(each: list[dict[str, Any]], networks: list[Any], members: dict[str, bytes]) -> int:
+    """Put what is of single series into members that are files themselves; how many these are."""
+    blocks, first = 0, 0
+    while first < len(each):
+        inner: dict[str, bytes] = {}
+        held: dict[str, Any] = {}
+        last = first
+        while last < len(each) and last < first + BLOCK and len(inner) < MOST_MEMBERS // 2:
+            if networks[last] is not None:
+                place = str(last - first)
+                held[place] = _content(networks[last], f"networks.{place}", inner)
+            last += 1
+        about = {"series": encode_each(each[first:last], "series", inner), "networks": held}
+        file = io.BytesIO()
+        _pack(file, json.dumps(about, allow_nan=False).encode(), inner)
+        members[f"series.{blocks}.echofold"] = file.getvalue()
+        blocks, first = blocks + 1, last
+    return blocks
 
 
 def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str, Any]:
@@ -267,23 +294,22 @@ def _restored(about: Any, members: dict[str, Any]) -> Any:
     held |= dict.fromkeys(ESTIMATORS, PARTS)
     if not isinstance(name, str) or name not in held:
         raise ValueError(f"class {short(name)}")
-    if name == ESNForecaster.__name__ and "series" in about:
-        held[name] = {*PARTS, "panel", "series"}
+    if name in (ESNForecaster.__name__, AutoForecaster.__name__) and "blocks" in about:
+        held[name] = {*PARTS, "panel", "blocks"}
     if set(about) != {"class", *held[name]}:
         raise ValueError(
             f"{ABOUT} must hold class, {', '.join(sorted(held[name]))}, got {short(about)}"
         )
+    if "blocks" in about:
+        several = name == ESNForecaster.__name__
+        return (_restore_several if several else _restore_panel)(about, members)
     if name == AutoForecaster.__name__:
         return _restore_automatic(about, members)
-    if "series" in about:
-        return _restore_several(about, members)
     return (_restore_ensemble if "members" in about else _restore_one)(name, about, members)
 
 
-def _restore_several(about: dict[str, Any], members: dict[str, Any]) -> ESNForecaster:
-    """The forecaster of several series that a file describes."""
-    params = decode_parts(about["params"], "params", members)
-    network = decode_parts(about["fitted"], "fitted", members)
+def _panel(about: dict[str, Any], members: dict[str, Any]) -> Panel:
+    """What several series were given in."""
     panel = decode_parts(about["panel"], "panel", members)
     check("panel", panel, PANEL)
     several, names = Panel(**panel), panel["names"]
@@ -291,8 +317,60 @@ def _restore_several(about: dict[str, Any], members: dict[str, Any]) -> ESNForec
     by_number = several.kind in ("list", "tuple")
     fine = len(names) == len(set(names)) and (not by_number or names == tuple(range(len(names))))
     require(fine and len(names) > 0, "panel.names", names, "names of series, each once")
-    views: list[Any] = []
-    for own in decode_each(about["series"], "series", members):
+    level = several.level
+    fine = several.kind != "long" or (
+        isinstance(level, tuple)
+        and len(level) == 4
+        and all(isinstance(one, str) for one in level[:2])
+        and level[3] in ("pandas", "polars")
+    )
+    require(fine, "panel.level", level, "the columns of a long frame, and its kind")
+    return several
+
+
+def _of_blocks(about: dict[str, Any], members: dict[str, Any]) -> Iterator[tuple[dict, Any]]:
+    """The values of each series, and what describes its networks with the members of these."""
+    count = about["blocks"]
+    require(type(count) is int and 1 <= count <= MOST_MEMBERS, "blocks", count, "how many")
+    for block in range(count):
+        content = members.pop(f"series.{block}.echofold", None)
+        if content is None:
+            raise ValueError(f"block {block} of series is missing")
+        inner, own = _read(io.BytesIO(content))
+        del content
+        fine = isinstance(inner, dict) and inner.keys() == {"series", "networks"}
+        require(fine, f"block {block}", inner, "series and networks")
+        networks = inner["networks"]
+        require(isinstance(networks, dict), f"networks of block {block}", networks, "descriptions")
+        for place, values in enumerate(decode_each(inner["series"], "series", own)):
+            yield values, (networks.pop(str(place), None), own)
+        if own or networks:
+            raise ValueError(f"members {short(sorted([*own, *networks]))} belong to no series")
+
+
+def _restore_panel(about: dict[str, Any], members: dict[str, Any]) -> AutoForecaster:
+    """The automatic forecaster of several series that a file describes."""
+    params = decode_parts(about["params"], "params", members)
+    fitted = decode_parts(about["fitted"], "fitted", members)
+    check("parameters", params, AUTOMATIC)
+    check("fitted values", fitted, STORED)
+    several, each = _panel(about, members), []
+    for values, (networks, own) in _of_blocks(about, members):
+        found = None if networks is None else _restored(networks, own)
+        if tuple(values.get("names_", ()))[:1] == (POOLED,):
+            values |= {name: fitted[name] for name in ("pool_", "pooled_")}
+        each.append(_automatic(params, values, found))
+    return restored(AutoForecaster(**params), several, each, fitted)
+
+
+def _restore_several(about: dict[str, Any], members: dict[str, Any]) -> ESNForecaster:
+    """The forecaster of several series that a file describes."""
+    params = decode_parts(about["params"], "params", members)
+    network = decode_parts(about["fitted"], "fitted", members)
+    several = _panel(about, members)
+    names, views = several.names, []
+    for own, (networks, _) in _of_blocks(about, members):
+        require(networks is None, "networks", networks, "none, for all series share one")
         views.append(_checked_one("ESNForecaster", params, {**own, **network}))
     if len(views) != len(names):
         raise ValueError(f"{len(views)} series have {len(names)} names")
@@ -312,11 +390,15 @@ def _restore_automatic(about: dict[str, Any], members: dict[str, Any]) -> AutoFo
     networks = None
     if about["networks"] is not None:
         networks = _restored(about["networks"], members)
-        if not isinstance(networks, ForecastEnsemble | ESNForecaster):
-            raise ValueError(f"its networks are a {type(networks).__name__}")
     params = decode_parts(about["params"], "params", members)
-    fitted = decode_parts(about["fitted"], "fitted", members)
     check("parameters", params, AUTOMATIC)
+    return _automatic(params, decode_parts(about["fitted"], "fitted", members), networks)
+
+
+def _automatic(params: dict[str, Any], fitted: dict[str, Any], networks: Any) -> AutoForecaster:
+    """An automatic forecaster of values and networks that are checked here."""
+    if networks is not None and not isinstance(networks, ForecastEnsemble | ESNForecaster):
+        raise ValueError(f"its networks are a {type(networks).__name__}")
     check("fitted values", fitted, AutoForecaster._stored, {"outputs": 1})
     if networks is not None and networks.y_schema_ != fitted["y_schema_"]:
         raise ValueError("its networks are of another series")

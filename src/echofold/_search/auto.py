@@ -333,9 +333,9 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
     def report(self, path: str | os.PathLike, about: Any = None) -> Path:
         """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
-        if not hasattr(self, "series_"):
-            check_is_fitted(self, "weights_")
-        if not hasattr(self, "series_") and not hasattr(self, "table_"):
+        one = next(iter(self.series_.values())) if hasattr(self, "series_") else self
+        check_is_fitted(one, "weights_")
+        if not hasattr(one, "table_"):
             raise ValueError("a model from a file has no data to report on. Fit it again.")
         from echofold.report import write_report
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import astuple, replace
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import islice
@@ -31,6 +31,7 @@ from echofold._machine.device import one_blas_thread
 from echofold._machine.files import write_atomically
 from echofold._machine.notices import said_once, warn_of
 from echofold._machine.progress import progress
+from echofold._models.base import Stored
 from echofold._models.combination import POOLED, Past, forecasts_of, side_by_side
 from echofold._models.forecast import Forecast, forecast_of, levels_of, of_all, words_beyond
 from echofold._models.pooled import RIDGES, Pool, Series
@@ -364,7 +365,7 @@ def _shares(truths, plain, pooled, units: np.ndarray, lengths: np.ndarray, exact
 def _judge(model: Any, pooled: bool, inputs: bool) -> None:
     """Errors over all series, in units of each one's mean change over a season; what is said."""
     ones, metric = model.series_, resolve("mase")
-    own, plain, members, names = [], [], [], list(ones)
+    own, plain = [], []
     for one in ones.values():
         values, rows = one.table_.values[:, 0], one.past_.rows
         unit, exact = unit_of(one, values), EXACT * float(np.abs(one.range_).max())
@@ -379,19 +380,24 @@ def _judge(model: Any, pooled: bool, inputs: bool) -> None:
         found = plain_forecasts(values, one.seasons_, starts, steps)
         limited = {name: np.clip(each, *one.limits_[:, 0]) for name, each in found.items()}
         plain.append({name: error(each) for name, each in limited.items()})
-        members.append(dict(zip(one.names_, one.weights_, strict=True)))
-    index = pd.Index(names, name="series", tupleize_cols=False)
-    errors = pd.DataFrame(plain, index=index)
+    errors = pd.DataFrame(plain)
     errors.insert(0, "forecast", own)
-    model.errors_ = errors
-    everywhere = errors.dropna(axis=1, how="all")
-    model.baselines_ = {name: float(everywhere[name].mean()) for name in everywhere.columns[1:]}
-    weights = pd.DataFrame(members).fillna(0.0).mean()
-    model.members_ = pd.DataFrame({"weight": weights.rename_axis("member")})
-    model.verdict_ = _verdict(errors, model, metric)
+    _sum_up(model, errors)
+    model.verdict_ = _verdict(model.errors_, model, metric)
     model.notes_ = _notes(model, pooled)
     if pooled and inputs:
         model.notes_.append("inputs known in advance are not used: pooled networks have none.")
+
+
+def _sum_up(model: Any, errors: pd.DataFrame) -> None:
+    """Errors by series, their means, and the mean weights of members."""
+    index = pd.Index(list(model.series_), name="series", tupleize_cols=False)
+    model.errors_ = errors.set_axis(index)
+    everywhere = errors.dropna(axis=1, how="all")
+    model.baselines_ = {name: float(everywhere[name].mean()) for name in everywhere.columns[1:]}
+    members = [dict(zip(one.names_, one.weights_, strict=True)) for one in model.series_.values()]
+    weights = pd.DataFrame(members).fillna(0.0).mean()
+    model.members_ = pd.DataFrame({"weight": weights.rename_axis("member")})
 
 
 def _verdict(errors: pd.DataFrame, model: Any, metric: Any) -> Verdict:
@@ -522,3 +528,60 @@ def update_panel(model: Any, y: Any, X: Any) -> None:
         if name in moved:
             moved[name] = copy(moved[name]).update(values, known.get(name))
     model.series_ = moved
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+STORED = {
+    "said": Stored("plain"),
+    "failed": Stored("plain"),
+    "missing": Stored("plain"),
+    "errors": Stored("floats", ("series", "plain"), finite=False),
+    "plain": Stored("titles"),
+    "gain": Stored("number", optional=True),
+    "pool_": Stored("floats", ("networks", "ridges", "1 + m", "steps"), optional=True),
+    "pooled_": Stored("plain"),
+}
+
+
+def parts_of(model: Any) -> dict[str, Any]:
+    """What a file holds of a fitted panel beside its series."""
+    pool, names = getattr(model, "pool_", None), model.panel_.names
+    return {
+        "said": (astuple(model.verdict_), tuple(model.notes_)),
+        "failed": tuple((names.index(name), words) for name, words in model.failed_.items()),
+        "missing": tuple(at for at, name in enumerate(names) if name not in model.series_),
+        "errors": model.errors_.to_numpy(dtype=float),
+        "plain": tuple(model.errors_.columns),
+        "gain": getattr(model, "gain_", None),
+        "pool_": None if pool is None else pool.readouts,
+        "pooled_": () if pool is None else pool.networks,
+    }
+
+
+def restored(model: Any, panel: Panel, each: Sequence[One], parts: dict[str, Any]) -> Any:
+    """The fitted panel that a file describes; raise a ValueError unless that fits together."""
+    verdict, notes = parts["said"]
+    names = [name for at, name in enumerate(panel.names) if at not in set(parts["missing"])]
+    columns, readouts = parts["plain"], parts["pool_"]
+    shared = [one for one in each if one.pool_ is not None]
+    sound = (
+        len(names) == len(each) > 0
+        and parts["errors"].shape == (len(each), len(columns))
+        and columns[0] == "forecast"
+        and all(isinstance(one, str) for one in (*columns, *notes, verdict[0]))
+        and (readouts is not None or not shared)
+    )
+    if not sound:
+        raise ValueError("its series, errors and shared networks do not belong together")
+    model.panel_, model.series_ = panel, dict(zip(names, each, strict=True))
+    model.failed_ = {panel.names[at]: str(words) for at, words in parts["failed"]}
+    model.verdict_, model.notes_ = Verdict(*verdict), list(notes)
+    if parts["gain"] is not None:
+        model.gain_ = parts["gain"]
+    if readouts is not None:
+        model.pool_ = Pool.restored(parts["pooled_"], readouts)
+    for one in shared:
+        one.pool_ = model.pool_
+    _sum_up(model, pd.DataFrame(parts["errors"], columns=list(columns)))
+    return model
