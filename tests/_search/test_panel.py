@@ -11,7 +11,7 @@ from echofold import AutoForecaster, evaluate, load, save
 from echofold._models.combination import POOLED
 from echofold._persistence import save_and_load
 from echofold._search import panel
-from echofold._search.panel import _before, _pooled_past, past_stretches
+from echofold._search.panel import _before, _Block, _pooled_of, _pools, past_stretches
 
 H = 4
 
@@ -120,9 +120,13 @@ def test_what_follows_is_not_known():
     for one, y in zip(each, SERIES.values(), strict=True):
         one._begin(y, None)
     rows = [past_stretches(len(y), H) for y in values]
-    found = _pooled_past(each, values, rows, H, 0, "cpu")
     changed = [np.append(y[:-H], 1000 * y[-H:]) for y in values]
-    other = _pooled_past(each, changed, rows, H, 0, "cpu")
+    pools = [_pools(each, own, rows, H, 0, "cpu") for own in (values, changed)]
+    assert not np.allclose(pools[0][0].readouts, pools[1][0].readouts)
+    found, other = (
+        [past for past, _ in _pooled_of((own, H, _Block(each, past, rows)))]
+        for own, past in zip(pools, (values, changed), strict=True)
+    )
     for one, again, at in zip(found, other, rows, strict=True):
         assert one.shape == (3, *at.shape) and np.isfinite(one).all()
         np.testing.assert_allclose(again, one, rtol=1e-9)
@@ -254,6 +258,17 @@ def test_workers_give_the_same_bits(pooled, monkeypatch):
     for name in SERIES:
         np.testing.assert_array_equal(found.mean[name], alone.mean[name])
         np.testing.assert_allclose(found.mean[name], pooled.forecast().mean[name], rtol=1e-12)
+
+
+def test_processes_give_the_same_bits(pooled):
+    found = fitted(SERIES, n_jobs=2)
+    pd.testing.assert_frame_equal(
+        found.forecast().to_frame(), pooled.forecast().to_frame(), check_exact=True
+    )
+    assert found.notes_ == pooled.notes_ and found.verdict_ == pooled.verdict_
+    assert found.series_["s3"].pool_ is found.pool_
+    with pytest.raises(ValueError, match="n_jobs"):
+        fitted(SERIES, n_jobs=0)
 
 
 def test_a_killed_fit_goes_on(monkeypatch, tmp_path):

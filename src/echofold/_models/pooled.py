@@ -87,6 +87,13 @@ class Common(NamedTuple):
 Series = tuple[np.ndarray, Sequence[int]]  # values (T,), NaN where missing, and their seasons
 
 
+def drawn_from(lengths: np.ndarray, seed: int) -> np.ndarray:
+    """Which series of these lengths are learned from: some that are drawn, if there are many."""
+    order = np.random.RandomState(seed).permutation(len(lengths))
+    rows = np.cumsum(np.maximum(lengths[order] - 1, 0))
+    return np.sort(order[: int(np.searchsorted(rows, ROWS)) + 1])
+
+
 @dataclass(frozen=True)
 class Pool:
     """Readouts ``(networks, ridges, 1 + m, steps)`` of several networks.
@@ -100,11 +107,8 @@ class Pool:
 
     @classmethod
     def learned(cls, series: Sequence[Series], steps: int, seed: int, device: str) -> Pool:
-        """Learn from series of any length; if there are many, from some that are drawn."""
-        order = np.random.RandomState(seed).permutation(len(series))
-        rows = np.cumsum([max(0, len(series[one][0]) - 1) for one in order])
-        chosen = np.sort(order[: int(np.searchsorted(rows, ROWS)) + 1])
-        some = [series[one] for one in chosen if len(series[one][0]) > 1]
+        """Learn from series of any length."""
+        some = [one for one in series if len(one[0]) > 1]
         networks = tuple((view, seed + draw) for draw in range(DRAWS) for view in VIEWS)
         readouts = [np.zeros((len(RIDGES), 1 + KIND.size(2), steps))] * len(networks)
         for place, (view, own) in enumerate(networks if some else ()):

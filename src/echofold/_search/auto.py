@@ -123,7 +123,10 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         ``metric``, ``final``, ``verify``.
     random_state : int, RandomState, Generator or None, default=0
         Seed of the networks.
-    device, n_jobs, executor, checkpoint, progress
+    n_jobs : int, optional
+        Threads of the search for networks; of several series, processes that forecast blocks of
+        them. -1 stands for as many as there are cores.
+    device, executor, checkpoint, progress
         As of `ESNSearchCV`.
 
     Attributes

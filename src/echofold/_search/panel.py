@@ -8,19 +8,19 @@ the share with the lowest error there, over all series of about that length.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import astuple, replace
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from echofold._data.arguments import refuse, seed_of
+from echofold._data.arguments import check_count, refuse, seed_of
 from echofold._data.dates import words_of_dates
 from echofold._data.missing import words_of_table
 from echofold._data.panels import Panel, panel_of
@@ -34,7 +34,7 @@ from echofold._machine.progress import progress
 from echofold._models.base import Stored
 from echofold._models.combination import POOLED, Past, forecasts_of, side_by_side
 from echofold._models.forecast import Forecast, forecast_of, levels_of, of_all, words_beyond
-from echofold._models.pooled import RIDGES, Pool, Series
+from echofold._models.pooled import RIDGES, Pool, Series, drawn_from
 from echofold._search.recipe import LARGEST
 from echofold._search.verdict import (
     EXACT,
@@ -51,7 +51,7 @@ SEVERAL = 10  # series, from which on networks are worth sharing
 OWN = 250  # values, from which on those of a series' own do most of its forecast
 STRETCHES = 3  # of the past, one after the other, that all members forecast
 FEWER = 3.0  # the power of errors: a few stretches, one after the other, tell less than many
-BLOCK = 16  # series that are validated by one task of an executor
+BLOCK, POOLED_BLOCK = 16, 256  # series in one task, of members and of pooled networks
 SHARES = np.linspace(0, 0.8, 9)  # of pooled networks, which are compared
 CLASSES, CLASS = 4, 50  # of series by length, at most, and series in each, at least
 WORST = 10.0  # times the typical change of a series: larger errors count as much
@@ -91,7 +91,7 @@ def fit_panel(model: Any, y: Any, X: Any) -> None:
             name, words = next(iter(failed.items()))
             raise ValueError(f"none of {len(each)} series can be forecast: {name!r}: {words}")
         if together:
-            _fit_pooled(model, together, bar, len(each) - len(together))
+            ones |= _fit_pooled(model, together, bar, len(each) - len(together))
     model.panel_, model.series_, model.failed_ = panel, ones, failed
     _judge(model, bool(together), X is not None)
 
@@ -133,37 +133,91 @@ def _of_the_rest(model: Any, name: Any, values: Any) -> One | None:
 # --- pooled networks ------------------------------------------------------------------------------
 
 
-def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> None:
-    """Fit members of every series, of which pooled networks are one; others are ``done``."""
-    each = list(ones.values())
+class _Block(NamedTuple):
+    """Some series of similar length: a forecaster of each, its values, and rows of its past."""
+
+    ones: list[One]
+    values: list[np.ndarray]
+    rows: list[np.ndarray]
+
+
+def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dict[Any, One]:
+    """Fit members of every series, of which pooled networks are one; others are ``done``.
+
+    What is of single series is done by blocks of them, one pass after the other.
+    """
+    names, horizon = list(ones), model.horizon
+    names.sort(key=lambda name: len(ones[name].table_.values))
+    each = [ones[name] for name in names]
     values = [one.table_.values[:, 0] for one in each]
-    rows = [past_stretches(len(y), model.horizon) for y in values]
+    rows = [past_stretches(len(y), horizon) for y in values]
+
+    def blocks(size: int) -> list[_Block]:
+        firsts = range(0, len(each), size)
+        return [_Block(*(part[at : at + size] for part in (each, values, rows))) for at in firsts]
+
     for one, y in zip(each, values, strict=True):
         one._set_members(y, {})
-    others = _others(model, each, values, rows, bar, done)
-    seed = seed_of(model.random_state)
-    with one_blas_thread():
-        pooled = _pooled_past(each, values, rows, model.horizon, seed, model.device)
-        whole = [_before(one, y, len(y)) for one, y in zip(each, values, strict=True)]
-        pool = Pool.learned(whole, model.horizon, seed, model.device)
-        ahead = pool.ahead(whole)
-    truths = [y[at] for y, at in zip(values, rows, strict=True)]
-    units = np.array([unit_of(one, y) for one, y in zip(each, values, strict=True)])
-    plain = [_combined(one, outputs) for one, outputs in zip(each, others, strict=True)]
-    lengths = np.array(list(map(len, values)))
-    exact = [EXACT * float(np.abs(one.range_).max()) for one in each]
-    ridge, shares, model.gain_ = _shares(truths, plain, pooled, units, lengths, exact)
-    model.pool_ = pool.at(ridge)
-    for place, one in enumerate(each):
-        outputs, table = others[place], one.table_
+    run = _workers(model)
+    others: list[np.ndarray] = []
+    for said in _others(run, blocks(BLOCK), model.checkpoint):
+        for one, own in zip(each[len(others) :], said, strict=False):
+            one.next_ = own[:, -1]
+            others.append(own[:, :-1])
+        bar.update(done + len(others), np.nan)
+    pools = _pools(each, values, rows, horizon, seed_of(model.random_state), model.device)
+    tasks = [(pools, horizon, block) for block in blocks(POOLED_BLOCK)]
+    pooled = [own for found in run(_pooled_of, tasks) for own in found]
+    others = [said[:, :, : at.shape[1]] for said, at in zip(others, rows, strict=True)]
+    plain = [_combined(one, said) for one, said in zip(each, others, strict=True)]
+    past = [said for said, _ in pooled]
+    ridge, shares, model.gain_ = _shares(each, values, rows, plain, past)
+    model.pool_ = pools[0].at(ridge)
+    chosen = [(said[ridge], ahead[ridge]) for said, ahead in pooled]
+    said = zip(others, chosen, shares, strict=True)
+    weighed = [
+        (model.pool_, block, list(islice(said, len(block.ones)))) for block in blocks(POOLED_BLOCK)
+    ]
+    found = [one for block in run(_weighed, weighed) for one in block]
+    for one in found:
+        one.pool_ = model.pool_ if POOLED in one.names_ else None
+    by_name = dict(zip(names, found, strict=True))
+    return {name: by_name[name] for name in ones}
+
+
+def _weighed(task: tuple[Pool, _Block, list[tuple]]) -> list[One]:
+    """The forecasters of a block, with weights by what members and pooled networks said."""
+    pool, block, said = task
+    for one, values, rows, own in zip(*block, said, strict=True):
+        outputs, (past, ahead), share = own
+        table = one.table_
         one.notes_ += words_of_table(table, "y", "Other values take their place.")
         one.notes_ += () if table.index is None else words_of_dates(table.index)
-        if shares[place]:
-            one._set_members(values[place], {POOLED: float(shares[place])})
-            outputs = np.concatenate([pooled[place][ridge : ridge + 1], outputs])
-            one.pool_, one.ahead_ = model.pool_, ahead[ridge, place]
-        past = Past(rows[place], truths[place], outputs, side_by_side(rows[place]), FEWER)
-        one._weigh(one._repeated(values[place], past, min(one.seasons_, default=1)))
+        if share:
+            one._set_members(values, {POOLED: float(share)})
+            outputs = np.concatenate([past[None], outputs])
+            one.pool_, one.ahead_ = pool, ahead
+        found = Past(rows, values[rows], outputs, side_by_side(rows), FEWER)
+        one._weigh(one._repeated(values, found, min(one.seasons_, default=1)))
+        one.pool_ = None  # it is the same of all, and sent once
+    return block.ones
+
+
+def _workers(model: Any) -> Callable[[Callable, Iterable], Iterator]:
+    """What carries out tasks: this process, others, or the workers of an executor."""
+    if model.executor is not None:
+        if not callable(getattr(model.executor, "map", None)):
+            refuse("executor", model.executor, "one with a method map, or None")
+        check_executor(model.executor)
+        return lambda function, tasks: iter(model.executor.map(function, tasks))
+    if model.n_jobs in (None, 1):
+        return map
+    if model.n_jobs != -1:
+        check_count("n_jobs", model.n_jobs)
+    from joblib import Parallel, delayed
+
+    pool = Parallel(n_jobs=model.n_jobs, return_as="generator")
+    return lambda function, tasks: pool(delayed(function)(task) for task in tasks)
 
 
 def past_stretches(length: int, horizon: int) -> np.ndarray:
@@ -185,33 +239,14 @@ def past_stretches(length: int, horizon: int) -> np.ndarray:
     return np.array(starts or [length - steps])[:, None] + np.arange(steps)
 
 
-def _others(
-    model: Any, each: Sequence[One], values: Sequence[np.ndarray], rows: Sequence[np.ndarray],
-    bar: Any, before: int,
-) -> list[np.ndarray]:  # fmt: skip
-    """What members of each series that are no networks said of the past; they look ahead, too."""
-    order = sorted(range(len(each)), key=lambda place: len(values[place]))  # of similar length
-    work = [(each[place], values[place], rows[place]) for place in order]
-    blocks = [work[first : first + BLOCK] for first in range(0, len(work), BLOCK)]
-    kept = _Kept(model.checkpoint)
+def _others(run: Callable, blocks: Sequence[_Block], folder: Any) -> Iterator[list[np.ndarray]]:
+    """What members that are no networks said of the past of each block, and of what is next."""
+    kept = _Kept(folder)
     files = [kept.file_of(block) for block in blocks]
-    known = [kept.read(file, len(block)) for file, block in zip(files, blocks, strict=True)]
-    waiting = [block for block, one in zip(blocks, known, strict=True) if one is None]
-    if model.executor is None:
-        done = map(_past_of, waiting)
-    else:
-        if not callable(getattr(model.executor, "map", None)):
-            refuse("executor", model.executor, "one with a method map, or None")
-        check_executor(model.executor)
-        done = iter(model.executor.map(_past_of, waiting))
-    found: dict[int, np.ndarray] = {}
+    known = [kept.read(file, len(block.ones)) for file, block in zip(files, blocks, strict=True)]
+    done = run(_past_of, [block for block, one in zip(blocks, known, strict=True) if one is None])
     for file, one in zip(files, known, strict=True):
-        for said in kept.write(file, next(done)) if one is None else one:
-            place = order[len(found)]
-            each[place].next_ = said[:, -1]
-            found[place] = said[:, :-1, : rows[place].shape[1]]
-        bar.update(before + len(found), np.nan)
-    return [found[place] for place in range(len(each))]
+        yield kept.write(file, next(done)) if one is None else one
 
 
 class _Kept:
@@ -226,12 +261,12 @@ class _Kept:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
 
-    def file_of(self, block: Sequence[tuple[One, np.ndarray, np.ndarray]]) -> Path | None:
+    def file_of(self, block: _Block) -> Path | None:
         """The file of a block."""
         if self.folder is None:
             return None
         made_of = sha256(version("echofold").encode())
-        for one, values, rows in block:
+        for one, values, rows in zip(*block, strict=True):
             made_of.update(repr((one.names_, one._told, one.once_, one.horizon)).encode())
             made_of.update(values.tobytes() + b"\0" + rows.tobytes())
         return self.folder / f"series-{made_of.hexdigest()[:32]}.npz"
@@ -259,17 +294,17 @@ class _Kept:
         return found
 
 
-def _past_of(block: Sequence[tuple[One, np.ndarray, np.ndarray]]) -> list[np.ndarray]:
+def _past_of(block: _Block) -> list[np.ndarray]:
     """Forecasts ``(members, stretches + 1, horizon)`` of a block's series; the last from the end.
 
     All starts of all of them are one pass.
     """
     asked = [
         one._asked(values, np.append(at[:, 0], len(values)), one._seasons_before)
-        for one, values, at in block
+        for one, values, at in zip(*block, strict=True)
     ]
     with one_blas_thread():
-        return forecasts_of(asked, block[0][0].horizon)
+        return forecasts_of(asked, block.ones[0].horizon)
 
 
 def _before(one: One, values: np.ndarray, row: int) -> Series:
@@ -277,37 +312,49 @@ def _before(one: One, values: np.ndarray, row: int) -> Series:
     return values[:row], one._seasons_before(row)
 
 
-def _pooled_past(
-    each: Sequence[One], values, rows, horizon: int, seed: int, device: str
-) -> list[np.ndarray]:
-    """What pooled networks say ``(ridges, stretches, steps)`` of each series' past.
+def _pools(each: Sequence[One], values, rows, horizon: int, seed: int, device: str) -> list[Pool]:
+    """Networks that were trained on all values, and on those before the last stretches of all.
 
     All series are cut alike, so that none is seen beyond the beginning of a stretch of another.
     """
-    found = [np.full((len(RIDGES), *at.shape), np.nan) for at in rows]
-    for back in range(1, STRETCHES + 1):
-        cut = [len(y) - back * horizon for y in values]
-        begun = [
-            (place, len(at) - back)
-            for place, at in enumerate(rows)
-            if len(at) >= back and at.shape[1] and (back == 1 or at.shape[1] == horizon)
-        ]
-        train = [
-            _before(one, y, row)
-            for one, y, row in zip(each, values, cut, strict=True)
-            if row >= LEAST
-        ]
-        if not begun or not train:
-            continue
-        pool = Pool.learned(train, horizon, seed, device)
-        starts = [
-            _before(each[place], values[place], int(rows[place][stretch, 0]))
-            for place, stretch in begun
-        ]
-        ahead = pool.ahead(starts)
-        for number, (place, stretch) in enumerate(begun):
-            found[place][:, stretch] = ahead[:, number, : found[place].shape[2]]
-    return found
+    pools = []
+    for back in range(STRETCHES + 1):
+        cut = np.array([len(y) - back * horizon for y in values])
+        able = np.flatnonzero(cut >= (LEAST if back else 0))
+        if back > max(map(len, rows)) or not len(able):
+            break
+        chosen = able[drawn_from(cut[able], seed)]
+        train = [_before(each[at], values[at], int(cut[at])) for at in chosen]
+        with one_blas_thread():
+            pools.append(Pool.learned(train, horizon, seed, device))
+    return pools
+
+
+def _pooled_of(task: tuple[list[Pool], int, _Block]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What pooled networks say of a block's series.
+
+    Of the past ``(ridges, stretches, steps)``, NaN where nothing was trained, and of what is next
+    ``(ridges, horizon)``.
+    """
+    pools, horizon, block = task
+    found = [np.full((len(RIDGES), *at.shape), np.nan) for at in block.rows]
+    with one_blas_thread():
+        for back, pool in enumerate(pools[1:], 1):
+            begun = [
+                (place, len(at) - back)
+                for place, at in enumerate(block.rows)
+                if len(at) >= back and at.shape[1] and (back == 1 or at.shape[1] == horizon)
+            ]
+            starts = [
+                _before(block.ones[place], block.values[place], int(block.rows[place][stretch, 0]))
+                for place, stretch in begun
+            ]
+            ahead = pool.ahead(starts)
+            for number, (place, stretch) in enumerate(begun):
+                found[place][:, stretch] = ahead[:, number, : found[place].shape[2]]
+        work = zip(block.ones, block.values, strict=True)
+        ahead = pools[0].ahead([_before(one, values, len(values)) for one, values in work])
+    return [(past, ahead[:, place]) for place, past in enumerate(found)]
 
 
 def unit_of(one: One, values: np.ndarray) -> float:
@@ -326,24 +373,26 @@ def _combined(one: One, outputs: np.ndarray) -> np.ndarray:
     return np.tensordot(weights / weights.sum(), outputs, 1)
 
 
-def _shares(truths, plain, pooled, units: np.ndarray, lengths: np.ndarray, exact):
+def _shares(each: Sequence[One], values, rows, plain, pooled) -> tuple[int, np.ndarray, float]:
     """The ridge of pooled networks, and what they weigh ``(series,)`` among the members of each.
 
     And how much lower that makes the mean error, as a share of it.
     """
-    errors = np.full((len(RIDGES), len(SHARES), len(truths)), np.nan)
-    for place, (truth, other, own) in enumerate(zip(truths, plain, pooled, strict=True)):
+    errors = np.full((len(RIDGES), len(SHARES), len(each)), np.nan)
+    work = zip(each, values, rows, plain, pooled, strict=True)
+    for place, (one, y, at, other, own) in enumerate(work):
         mixed = SHARES[:, None, None] * own[:, None] + (1 - SHARES)[:, None, None] * other
-        size = np.abs(mixed - truth)
-        size = np.where(size < exact[place], 0.0, size) / units[place]
+        size = np.abs(mixed - y[at])
+        size = np.where(size < EXACT * float(np.abs(one.range_).max()), 0.0, size)
         if np.isfinite(size).any():
-            errors[:, :, place] = np.nanmean(np.minimum(size, WORST), axis=(2, 3))
+            size = np.minimum(size / unit_of(one, y), WORST)
+            errors[:, :, place] = np.nanmean(size, axis=(2, 3))
     there = np.isfinite(errors).all(axis=(0, 1))
     if not there.any():
-        return 0, np.zeros(len(truths)), 0.0
+        return 0, np.zeros(len(each)), 0.0
     ridge = int(errors[:, :, there].mean(axis=2).min(axis=1).argmin())
     best = errors[ridge][:, there].mean(axis=1).argmin()
-    shares = np.full(len(truths), SHARES[best])
+    shares, lengths = np.full(len(each), SHARES[best]), np.array(list(map(len, values)))
     classes = min(CLASSES, int(there.sum()) // CLASS)
     if classes > 1:
         edges = np.quantile(lengths[there], np.arange(1, classes) / classes)

@@ -213,6 +213,13 @@ of_series = decorator_of(
 )
 @of_series
 @option(
+    "--jobs N",
+    "Processes that forecast the series of --id, or threads that search for one: -1 for as many as "
+    "there are cores (1).",
+    int,
+    to="n_jobs",
+)
+@option(
     "--origins",
     "Shorter beginnings on which the whole is repeated, and scored on what followed.",
     click.IntRange(min=0),
