@@ -80,6 +80,8 @@ def models():
     yield ESNForecaster(UNITS, random_state=1).fit([y, y[:20]])
     yield ESNRegressor(UNITS, random_state=1, output_range=(-0.5, np.inf)).fit(frame, y)
     yield ESNRegressor(UNITS, connectivity=0.1, random_state=1).fit(X, y[:, 0])
+    for states in (2, "mean"):
+        yield ESNRegressor(UNITS, states=states, random_state=1).fit(sequences, np.arange(12.0))
     for labels, states in ((["yes", "no", "é"] * 4, 2), ([True, False] * 6, "mean")):
         yield ESNClassifier(UNITS, states=states, random_state=1).fit(sequences, labels)
     table = pd.DataFrame(rng.normal(size=(12, 5)), columns=list("abcde"))
@@ -119,6 +121,8 @@ def use(model, folder):
         if model.residuals_ is not None:
             model.forecast(3, known, level=0.5)
         model.update(np.ones((3, outputs)), known).forecast(3, known)
+    elif isinstance(model, ESNRegressor) and hasattr(model, "states_"):
+        model.predict([np.zeros((5, model.W_in_.shape[1] - 1))] * 2)
     elif isinstance(model, ESNRegressor):
         for start in ("zero", "last"):
             model.predict(np.zeros((4, model.W_in_.shape[1] - 1)), start)

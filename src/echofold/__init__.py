@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from echofold._models.regressor import ESNRegressor
     from echofold._persistence.save_and_load import load, save
     from echofold._search.auto import AutoForecaster
-    from echofold._search.evaluate import backtest, evaluate
+    from echofold._search.backtest import backtest
+    from echofold._search.evaluate import evaluate
     from echofold._search.search import ESNSearchCV
     from echofold._validation.cross_validate import cross_validate, cross_validate_readout
     from echofold.schemes import (
@@ -36,7 +37,8 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "_validation.cross_validate": ("cross_validate", "cross_validate_readout"),
     **{f"_models.{module}": (name,) for name, module in ESTIMATORS.items()},
     "_search.auto": ("AutoForecaster",),
-    "_search.evaluate": ("backtest", "evaluate"),
+    "_search.backtest": ("backtest",),
+    "_search.evaluate": ("evaluate",),
     "_persistence.save_and_load": ("load", "save"),
     "_machine.notices": ("EchofoldWarning",),
     "_search.search": ("ESNSearchCV",),

@@ -734,7 +734,7 @@ def test_predictions_of_several_series_come_as_they_are_given():
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        ((INPUTS, OUTPUTS[0]), TypeError, "y is a ndarray, but X is a list of series"),
+        ((INPUTS, OUTPUTS[0]), ValueError, "y has 62 rows for 4 sequences .* in a list of arrays"),
         ((INPUTS, OUTPUTS[:3]), ValueError, "y lacks series 3: X has 4 series"),
         (([INPUTS[0], INPUTS[1][:, :1]], OUTPUTS[:2]), ValueError,
          "series 1: X has 1 inputs , expected the 2 of series 0"),

@@ -319,7 +319,10 @@ def forecasters():
 
 FITTED = {
     ESNForecaster: forecasters,
-    ESNRegressor: lambda: [ESNRegressor(10).fit(pd.DataFrame({"wind": Y}), Y)],
+    ESNRegressor: lambda: [
+        ESNRegressor(10).fit(pd.DataFrame({"wind": Y}), Y),
+        ESNRegressor(10).fit(RNG.normal(size=(6, 4, 2)), np.arange(6.0)),
+    ],
     ESNClassifier: lambda: [ESNClassifier(10).fit(pd.DataFrame({"first": Y, "next": -Y}), Y > 0)],
 }
 

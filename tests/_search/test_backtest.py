@@ -1,5 +1,6 @@
 """Backtests equal one forecast after the other, with and without refitting."""
 
+from contextlib import nullcontext as nothing
 from copy import deepcopy
 
 import numpy as np
@@ -215,3 +216,147 @@ def test_a_start_without_anything_to_train_on_is_refused():
     model = ESNForecaster(10, random_state=0, washout=2).fit(SERIES)
     with pytest.raises(ValueError, match="y is missing.* for every training row of split 1"):
         backtest(model, y, [10], 3, refit=True)
+
+
+# --- several series in one model ------------------------------------------------------------------
+
+DAYS = pd.date_range("2024-01-01", periods=150, freq="D")
+SPANS = {"a": (0, 130), "b": (20, 150), "c": (5, 95), "d": (0, 150)}  # of these days
+MANY = {
+    name: pd.Series((i + 2) * SERIES[i * 9 + a : i * 9 + b] + RNG.normal(size=b - a) / 9, DAYS[a:b])
+    for i, (name, (a, b)) in enumerate(SPANS.items())
+}
+BESIDE = {name: pd.DataFrame(RNG.normal(size=(len(y), 2)), y.index) for name, y in MANY.items()}
+PANELS = {
+    "dict": (MANY, BESIDE),
+    "list": tuple([one.to_numpy() for one in each.values()] for each in (MANY, BESIDE)),
+    "frame": tuple(pd.concat(each, names=["place", "day"]) for each in (MANY, BESIDE)),
+}
+SMALL = {"units": 12, "random_state": 1, "washout": 10, "ridge": 1e-3}
+
+
+def cut_of(panel, at):
+    """The panel before some rows of each series."""
+    if isinstance(panel, dict):
+        return {name: y[:row] for (name, y), row in zip(panel.items(), at, strict=True)}
+    return [y[:row] for y, row in zip(panel, at, strict=True)]
+
+
+def values_of(found):
+    return list(found.values()) if isinstance(found, dict) else found
+
+
+@pytest.mark.parametrize("kind", PANELS)
+def test_each_of_several_series_is_forecast_as_if_alone(kind):
+    y, X = PANELS[kind]
+    model = ESNForecaster(**SMALL).fit(y, X)
+    found = backtest(model, y, 4, HORIZON, X=X, metric=["mae", "nrmse"])
+    assert type(found) is (list if kind == "list" else dict)
+    assert list(found) == list(MANY) if kind != "list" else len(found) == 4
+    views = model.series_.values()
+    for view, one, name in zip(views, values_of(found), MANY, strict=True):
+        own = [MANY[name], BESIDE[name]]
+        own = [data.to_numpy() for data in own] if kind == "list" else own
+        alone = backtest(view, own[0], 4, HORIZON, X=own[1], metric=["mae", "nrmse"])
+        assert one.identical(alone)
+        start = int(one.start[2])
+        ahead = model.forecast(HORIZON, y=MANY[name][:start], X=BESIDE[name][: start + HORIZON])
+        assert ahead.shape == one.forecast[2, :, 0].shape
+
+
+def test_starts_seasons_and_washouts_of_each_series():
+    model = ESNForecaster(**SMALL, season=7, harmonics=2).fit(MANY)
+    starts = {"a": [100, 60], "b": [50], "c": [40, 41, 78], "d": [138]}
+    first = dict.fromkeys("abcd", 0) | {"b": 3}
+    found = backtest(model, MANY, starts, HORIZON, first=first, washout=15)
+    for name, one in found.items():
+        view = model.series_[name]
+        alone = backtest(view, MANY[name], starts[name], HORIZON, first=first[name], washout=15)
+        assert one.identical(alone)
+    found = backtest(model, MANY, [30, 50], HORIZON, first=0)
+    assert all(one.start.values.tolist() == [30, 50] for one in found.values())
+
+
+@pytest.mark.parametrize("options", [*FORMS, {"steps": 4}, {"steps": 3, "log": True}], ids=str)
+def test_refitting_several_series_equals_fitting_them_anew(options):
+    panel = {name: y[:60] + 5 for name, y in MANY.items()} if "output_range" in options else MANY
+    options = options | {"scale": None}
+    if "output_range" in options:
+        options["output_range"] = (0, 60)
+    model = ESNForecaster(**SMALL, **options).fit(panel)
+    found = backtest(model, panel, 3, HORIZON, refit=True, first=0)
+    dates = {tuple(one.time.values) for one in found.values()}
+    assert len(dates) == 1  # all are cut at the same
+    for start in (1, 2):  # a fit needs more rows than the first leaves of one
+        at = [int(one.start[start]) for one in found.values()]
+        alone = ESNForecaster(**SMALL, **options).fit(cut_of(panel, at)).forecast(HORIZON)
+        for name, one in found.items():
+            np.testing.assert_allclose(one.forecast[start, :, 0], alone[name], rtol=1e-6)
+
+
+def test_without_dates_series_are_cut_as_many_rows_before_their_ends():
+    panel = [y.to_numpy().copy() for y in MANY.values()]
+    panel[1][[30, 90]] = np.nan
+    known = PANELS["list"][1]
+    model = ESNForecaster(**SMALL, scale=None)
+    with pytest.warns(EchofoldWarning, match="missing"):
+        model.fit(panel, known)
+    found = backtest(model, panel, 3, HORIZON, X=known, refit=True, washout=20)
+    back = np.array([[len(y) - one.start.values for y, one in zip(panel, found, strict=True)]])
+    assert (back == back[:, :1]).all() and back.min() == HORIZON
+    model = ESNForecaster(**SMALL | {"washout": 20}, scale=None)
+    for start in (1, 2):
+        at = [int(one.start[start]) for one in found]
+        with pytest.warns(EchofoldWarning, match="missing") if at[1] > 30 else nothing():
+            model.fit(cut_of(panel, at), cut_of(known, at))
+        ahead = [X[row : row + HORIZON] for X, row in zip(known, at, strict=True)]
+        for one, alone in zip(found, model.forecast(HORIZON, ahead), strict=True):
+            np.testing.assert_allclose(one.forecast[start, :, 0], alone, rtol=1e-6)
+
+
+def test_no_series_is_seen_beyond_the_start_of_another():
+    model = ESNForecaster(**SMALL).fit(MANY)
+    found = backtest(model, MANY, 2, HORIZON, refit=True)
+    later = {name: y.copy() for name, y in MANY.items()}
+    for name, y in later.items():
+        y[y.index >= pd.Timestamp(found[name].time.values[0])] += 7 * RNG.normal()
+    again = backtest(model, later, 2, HORIZON, refit=True)
+    for name, one in found.items():
+        np.testing.assert_allclose(again[name].forecast[0], one.forecast[0], rtol=1e-7)
+        assert not np.allclose(again[name].forecast[1], one.forecast[1], rtol=1e-3)
+
+
+def test_searches_and_noise_of_several_series():
+    search = ESNSearchCV(ESNForecaster(**SMALL), {"ridge": [1e-2, 10.0]}, cv=KFold(3)).fit(MANY)
+    model = search.best_estimator_
+    found = backtest(search, MANY, 2, HORIZON, refit=True)
+    assert found["a"].identical(backtest(model, MANY, 2, HORIZON, refit=True)["a"])
+    noisy = ESNForecaster(
+        reservoir=Leaky(12, noise=0.05), ridge=1e-3, random_state=0, scale=None, washout=10
+    ).fit(MANY)
+    found = backtest(noisy, MANY, 2, HORIZON, refit=True)
+    alone = clone(noisy).fit(cut_of(MANY, [int(one.start[1]) for one in found.values()]))
+    for name, ahead in alone.forecast(HORIZON).items():
+        np.testing.assert_allclose(found[name].forecast[1, :, 0], ahead, rtol=1e-6)
+
+
+def test_wrong_arguments_for_several_series_are_named():
+    model = ESNForecaster(**SMALL).fit(MANY)
+    apart = {"a": MANY["a"][:30], "b": MANY["b"][60:], "c": MANY["c"], "d": MANY["d"]}
+    short = MANY | {"c": MANY["c"][:5]}
+    for arguments, options, error, message in [
+        ((model, list(MANY.values()), 2, 5), {}, TypeError, "y is a list of series, but the model"),
+        ((model, {"a": MANY["a"]}, 2, 5), {}, ValueError, "y lacks series 'b' and 2 more"),
+        ((model, MANY["a"], 2, 5), {}, ValueError, "the model has 4 series"),
+        ((model, MANY, 2, 5), {"X": BESIDE}, ValueError, "series 'a': X was given to backtest"),
+        ((model, short, 2, 5), {}, ValueError, "series 'c': y has 5 rows, too few"),
+        ((model, MANY, {"a": [50]}, 5), {}, ValueError, "starts lacks series 'b'"),
+        ((model, short, 2, 5), {"refit": True}, ValueError, "series 'c': y "),
+        ((model, MANY, 2, 85), {"refit": True}, ValueError, "series 'c': y has 90 rows, too few"),
+        ((model, MANY, [90], 5), {}, ValueError, "series 'c': starts holds 90"),
+        ((model, MANY, [50], 5), {"refit": True}, ValueError, "starts=.* are cut alike"),
+        ((model, apart, 2, 5), {"refit": True}, ValueError, "starts=2: there are 0 dates, from"),
+        ((model, MANY, 200, 5), {"refit": True}, ValueError, "starts=200: there are 59 dates"),
+    ]:
+        with pytest.raises(error, match=message):
+            backtest(*arguments, **options)

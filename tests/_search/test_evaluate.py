@@ -87,7 +87,7 @@ def test_sequences_sorted_by_class_are_no_trap():
     data = [SEQUENCES[i] for i in order], LABELS[order]
     found = evaluate(search("classification", metric="error_rate"), *data, origins=2, horizon=5)
     assert (found.error_rate < 0.7).all()  # by order, every stretch is a class never seen: 1.0
-    (_, labels), more = _interleaved(data, {"groups": np.arange(30), "other": 3}, 30)
+    (_, labels), more = _interleaved(data, {"groups": np.arange(30), "other": 3}, data[1])
     for end in range(3, 31, 3):  # every beginning has all classes
         counts = np.unique(labels[:end], return_counts=True)[1]
         assert len(counts) == 3 and np.ptp(counts) <= 2
@@ -107,7 +107,7 @@ def test_groups_of_sequences_are_not_both_searched_on_and_scored(monkeypatch):
     search = ESNSearchCV(ESNClassifier(8, random_state=0), {"ridge": [1e-6]}, metric="error_rate")
     scored = evaluate(search, SEQUENCES, LABELS, origins=2, horizon=4, groups=groups)
     assert len(seen) == 2 and np.isfinite(scored.error_rate).all()
-    (_, labels), more = _interleaved((SEQUENCES, LABELS), {"groups": groups}, 30)
+    (_, labels), more = _interleaved((SEQUENCES, LABELS), {"groups": groups}, LABELS)
     ordered = more["groups"]
     assert len(np.flatnonzero(np.diff(ordered))) == len(set(groups)) - 1  # together
     for start, trained in zip(scored.start.values, seen, strict=True):
@@ -121,7 +121,7 @@ def test_a_classification_by_hand():
     model = search("classification", metric=metric)
     found = evaluate(model, SEQUENCES, LABELS, origins=2, horizon=5)
     assert found.start.values.tolist() == [20, 25]
-    (sequences, labels), _ = _interleaved((SEQUENCES, LABELS), {}, 30)
+    (sequences, labels), _ = _interleaved((SEQUENCES, LABELS), {}, LABELS)
     labels = np.array(labels)
     for origin, start in enumerate([20, 25]):
         fitted = search("classification", metric=metric).fit(sequences[:start], labels[:start])

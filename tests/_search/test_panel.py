@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from model_files import archive, members_of, with_json
 
-from echofold import AutoForecaster, evaluate, load, save
+from echofold import AutoForecaster, baselines, evaluate, load, save
 from echofold._models.combination import POOLED
 from echofold._persistence import save_and_load
 from echofold._search import panel
 from echofold._search.panel import _before, _Block, _pooled_of, _pools, past_stretches
+from echofold.metrics import crps, interval_score
 
 H = 4
 
@@ -412,8 +413,6 @@ def test_a_wrong_executor():
 
 
 def test_what_is_for_one_series_says_so(pooled):
-    with pytest.raises(TypeError, match="on beginnings of one series, and y holds several"):
-        evaluate(AutoForecaster(H, progress=False), SERIES, origins=2, horizon=H)
     with pytest.raises(TypeError, match="plot draws the forecast of one series"):
         pooled.forecast().plot()
 
@@ -421,3 +420,92 @@ def test_what_is_for_one_series_says_so(pooled):
 def test_a_wrong_pool():
     with pytest.raises(ValueError, match="pool='some'"):
         fitted(SERIES["s0"], pool="some")
+
+
+# --- evaluate -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["dict", "list", "frame"])
+def test_evaluate_repeats_the_recipe_on_all_series_cut_alike(kind):
+    data, names, steps = SERIES, list(SERIES), 3
+    if kind == "list":
+        data, names = [y.to_numpy() for y in SERIES.values()], list(range(14))
+    if kind == "frame":
+        data = pd.concat(SERIES, names=["series", "date"])
+    found = evaluate(AutoForecaster(H, progress=False), data, origins=2, horizon=steps)
+    assert found.series.values.tolist() == names
+    for origin, back in enumerate((6, 3)):
+        cut = {name: y[: len(y) - back] for name, y in SERIES.items()}
+        model = fitted(cut if kind != "list" else [y.to_numpy() for y in cut.values()])
+        forecast = model.forecast(steps, level=0.9)
+        assert found.validation[origin] == model.verdict_.error
+        for name, (key, y) in zip(names, SERIES.items(), strict=True):
+            at = {"origin": origin, "series": name}
+            start, known = len(y) - back, cut[key].to_numpy()
+            truth = y.to_numpy()[start : start + steps]
+            mean, low, high = (
+                np.asarray(one[name])
+                for one in (forecast.mean, forecast.lower[0.9], forecast.upper[0.9])
+            )
+            lag = min(model.series_[name].seasons_, default=1)
+            assert lag == 4 or kind == "list"  # which has no dates
+            unit = np.abs(known[lag:] - known[:-lag]).mean()
+            assert found.start.sel(at) == start
+            assert found.mase.sel(at) == np.abs(mean - truth).mean() / unit
+            assert found.coverage.sel(at) == ((truth >= low) & (truth <= high)).mean()
+            assert found.interval_score.sel(at) == interval_score(truth, low, high, 0.9)
+            plain = np.abs(baselines.last_value(known, steps) - truth).mean() / unit
+            last = found.plain.sel(at | {"baseline": "last value"})
+            assert last == pytest.approx(plain, rel=1e-12)
+
+
+def test_longer_stretches_than_were_validated_are_evaluated(pooled):
+    found = evaluate(pooled, SERIES, origins=1, horizon=H + 3)
+    assert pooled.evaluation_ is found
+    model = fitted({name: y[: -H - 3] for name, y in SERIES.items()})
+    with pytest.warns(UserWarning, match="beyond step 4"):
+        forecast = model.forecast(H + 3, level=[k / 10 for k in range(1, 10)])
+    for name, y in SERIES.items():
+        truth = y.to_numpy()[-H - 3 :]
+        ends = [{k: np.asarray(v[name]) for k, v in one.items()} for one in forecast[1:]]
+        score = crps(truth, type(forecast)(np.asarray(forecast.mean[name]), *ends))
+        assert found.crps.sel(series=name, origin=0) == score
+
+
+def test_series_that_had_not_begun_or_cannot_be_forecast_have_no_error():
+    empty = pd.Series([np.nan] * 20 + [3.0, 4.0, 5.0, 6.0])
+    data = {"a": SERIES["s9"], "short": SERIES["s8"][:6], "b": SERIES["s2"], "empty": empty}
+    found = evaluate(AutoForecaster(H, progress=False), data, origins=2)
+    assert np.isnan(found.mase.sel(series="short").values).tolist() == [True, False]
+    assert np.isnan(found.mase.sel(series="empty")).all()
+    assert np.isfinite(found.mase.sel(series=["a", "b"])).all()
+    holes = SERIES["s2"].copy()
+    holes[-H:] = np.nan
+    found = evaluate(AutoForecaster(H, progress=False), {"a": SERIES["s9"], "b": holes}, origins=1)
+    assert np.isnan(found.mase[0]).values.tolist() == [False, True]
+    assert np.isnan(found.coverage[0]).values.tolist() == [False, True]
+
+
+def test_inputs_known_in_advance_are_cut_with_their_series():
+    rng = np.random.default_rng(2)
+    X = {name: rng.normal(size=(60, 1)) for name in "ab"}
+    y = {name: 5 + X[name][:, 0] + 0.1 * rng.normal(size=60) for name in "ab"}
+    few = {"units": 5, "grid": "small", "draws": 1, "k": 3, "log": False, "difference": [()]}
+    model = AutoForecaster(H, search=few, season=None, progress=False)
+    found = evaluate(model, y, X, origins=1)
+    cut = AutoForecaster(H, search=few, season=None, progress=False)
+    cut.fit({name: one[:-H] for name, one in y.items()}, {n: one[:-H] for n, one in X.items()})
+    mean = cut.forecast(X={name: one[-H:] for name, one in X.items()}).mean
+    for name in "ab":
+        unit = np.abs(np.diff(y[name][:-H])).mean()
+        assert (
+            found.mase.sel(series=name, origin=0) == np.abs(mean[name] - y[name][-H:]).mean() / unit
+        )
+    assert evaluate(model, y, X=X, origins=1).identical(found)
+
+
+def test_too_many_origins_for_a_panel_are_refused():
+    with pytest.raises(ValueError, match="origins=20 .* leave no row .* the longest has 59"):
+        evaluate(AutoForecaster(H, progress=False), SERIES, origins=20)
+    with pytest.raises(ValueError, match="horizon=0"):
+        evaluate(AutoForecaster(H, progress=False), SERIES, origins=2, horizon=0)

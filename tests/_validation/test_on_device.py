@@ -212,6 +212,25 @@ def test_classification_with_several_draws(accelerated, states):
     np.testing.assert_allclose(device.results_.rmse, host.results_.rmse, rtol=1e-9)
 
 
+@pytest.mark.parametrize("states", ["last", "mean", 3])
+def test_numbers_of_sequences_with_several_draws(accelerated, states):
+    rng = np.random.default_rng(3)
+    sequences = [rng.random((rng.integers(5, 16), 2)) + 0.1 * (i % 3) for i in range(45)]
+    y = np.array([[one.mean(), one[-1, 0]] for one in sequences])
+    y[7], weights = np.nan, rng.random(45)
+
+    def work():
+        network = ESNRegressor(12, random_state=0, states=states, output_range=(0.3, 1.0))
+        space = {"leak_rate": [0.3, 1.0], "ridge": PATH}
+        options = {"n_draws": 2, "metric": ["mae", "rmse"], "progress": False}
+        with pytest.warns(UserWarning, match="missing"):
+            return ESNSearchCV(network, space, **options).fit(sequences, y, sample_weight=weights)
+
+    host, device = on_both(accelerated, work)
+    np.testing.assert_allclose(device.results_.rmse, host.results_.rmse, rtol=1e-9)
+    np.testing.assert_allclose(device.results_.mae, host.results_.mae, rtol=1e-9)
+
+
 SPACE = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9, 1.4], "ridge": PATH}
 FEWER = {"leak_rate": [0.2, 0.6, 1.0], "ridge": PATH}
 

@@ -107,6 +107,53 @@ def is_panel(data: Any) -> bool:
     return kind_of(data) == "pandas" and data.index.nlevels > 1
 
 
+def has_one_each(X: Any, y: Any) -> bool:
+    """Whether ``y`` has one number, or one row of them, for each of several whole sequences ``X``.
+
+    Sequences are arrays or frames in a list, or an array ``(n, time, inputs)``. An array ``y (n,
+    time)`` or ``(n, time, outputs)`` beside the latter has a row for every step, as a list of
+    arrays has beside a list.
+    """
+    shapes, row = _shapes(X), _row_of(y)
+    axes, steps = max(map(len, shapes), default=0), {one[0] for one in shapes if one}
+    if axes == 0 or row is None:
+        return False
+    if axes == 1 and len(steps) == 1:
+        raise ValueError(
+            f"X is a list of {len(shapes)} arrays of shape {shapes[0]}, and y has one entry for "
+            "each: they may be rows of one table, or sequences of one input. Give np.array(X) for "
+            "a table, or [x[:, None] for x in X] for sequences."
+        )
+    if row == tuple(steps) and isinstance(X, list | tuple):
+        raise ValueError(
+            f"y has shape {y.shape}, and X is a list of {len(shapes)} sequences of {row[0]} steps: "
+            "y may have a number for every step, or a row of numbers for each sequence. Give "
+            "list(y) for the former; for the latter fit some columns of y at a time."
+        )
+    return len(row) < 2 and row != tuple(steps)
+
+
+def _shapes(X: Any) -> list[tuple[int, ...]]:
+    """Shapes of the sequences that data hold, as a list or an array does; () of what is none."""
+    if len(getattr(X, "shape", ())) == 3:
+        return [tuple(X.shape[1:])] * len(X)
+    return [tuple(getattr(one, "shape", ())) for one in X] if _holds(X) else []
+
+
+def _row_of(y: Any) -> tuple[int, ...] | None:
+    """The shape of an entry of what has one for each sequence; None for several series."""
+    if _holds(y):
+        return () if len(y) and all(np.ndim(one) == 0 for one in y) else None
+    shape = getattr(y, "shape", ())
+    return None if len(shape) == 0 or is_panel(y) else tuple(shape[1:])
+
+
+def _holds(data: Any) -> bool:
+    """Whether data are a list, or an array of objects that is used as one."""
+    held = isinstance(data, np.ndarray) and data.dtype == object and data.ndim == 1
+    return held or isinstance(data, list | tuple)
+
+
 def is_named(data: Any) -> bool:
     """Whether data are a dict, which some sparse matrices are, too."""
     return isinstance(data, dict) and not hasattr(data, "tocsr")

@@ -2,8 +2,8 @@
 
 A `Problem` is all that the rest of the library sees of a data set: `Segments` of time that a
 reservoir is driven along, each begun at rest, and a target for each row that is kept of them. A
-series is one segment of which every step after the washout is a row; a classifier's sequences are
-segments of which a few states are kept, side by side in one row. The washout is already set apart,
+series is one segment of which every step after the washout is a row; whole sequences are segments
+of which a few states are kept, side by side in one row. The washout is already set apart,
 so row 0 is the first row that any scheme may split. Everything is in scaled units; ``unit`` says
 what one scaled unit of each output is worth, so that errors can be given in original ones.
 
@@ -35,7 +35,8 @@ class Task:
     ``data`` are the names of what `fit` takes by position, of which the first ``needed`` must be
     there and the one at ``targets`` holds the targets. Outputs that are ``fed_back`` become inputs
     of the next step, and are validated over intervals of steps; ``ahead`` is the number of rows
-    from an input to its target. Rows with ``labels`` are split in proportion to their classes.
+    from an input to its target. Rows that are not ``ordered`` in time are whole sequences, which
+    are shuffled before they are split; those with ``labels`` in proportion to their classes.
     ``rows`` and ``outputs`` are what users call them.
     """
 
@@ -45,6 +46,7 @@ class Task:
     targets: int
     fed_back: bool = False
     ahead: int = 0
+    ordered: bool = True
     labels: bool = False
     rows: str = "rows"
     outputs: str = "predictions"
@@ -55,9 +57,11 @@ FORECASTING = Task(
     outputs="forecasts",
 )  # fmt: skip
 REGRESSION = Task("regression", ("X", "y", "sample_weight"), needed=2, targets=1)
+EXTRINSIC = replace(REGRESSION, name="extrinsic regression", ordered=False, rows="sequences")
 CLASSIFICATION = Task(
-    "classification", ("sequences", "labels"), needed=2, targets=1, labels=True, rows="sequences"
-)
+    "classification", ("sequences", "labels"), needed=2, targets=1, ordered=False, labels=True,
+    rows="sequences",
+)  # fmt: skip
 NONE = partial(np.zeros, (0, 0))
 
 
@@ -160,7 +164,7 @@ class Segments:
 
 
 def weights_of_states(lengths: np.ndarray, steps: int, states: str | int) -> np.ndarray:
-    """Weights ``(positions, steps, sequences)`` that pick the states a classifier reads.
+    """Weights ``(positions, steps, sequences)`` that pick the states that are read of sequences.
 
     ``"last"``: the last one; ``"mean"``: all of them equally; an integer ``D``: the ``D`` at
     positions ``ceil(i · length / D) − 1``, ``i = 1 … D``.
@@ -468,20 +472,26 @@ def check_steps(problem: Problem) -> Problem:
     return problem
 
 
+def after_washout(X: Values, washout: int | str) -> Segments:
+    """Inputs ``X (n, inputs)`` of which those of the washout only warm the state up."""
+    return Segments.series(X, _washout(washout, len(X), "X", "rows"))
+
+
 def regression(
-    X, y, washout: int | str, scaler: Scaler, sample_weight=None, output_range=None, present=None
+    segments: Segments, y, scaler: Scaler, sample_weight=None, output_range=None, present=None
 ) -> Problem:
-    """Inputs ``X (n, inputs)`` to targets ``y (n, outputs)`` at the same time step, both scaled.
+    """Scaled inputs to targets ``y (n, outputs)``, of the same time step or of whole sequences.
 
     ``output_range (2, outputs)`` is in original units. Targets that are not ``present (n,)`` are
     numbers without a meaning.
     """
-    first = _washout(washout, len(X), "X", "rows")
+    whole, first = segments.take is not None, int(segments.washouts[0])
+    what = "sequences" if whole else "rows after the washout"
     return Problem(
-        task=REGRESSION,
+        task=EXTRINSIC if whole else REGRESSION,
         targets=y[first:],
-        segments=Segments.series(X, first),
-        weights=_weights(sample_weight, first, present),
+        segments=segments,
+        weights=_weights(sample_weight, first, present, what),
         present=_from(present, first),
         unit=scaler.unit,
         offset=scaler.center,
@@ -508,13 +518,14 @@ def _from(present: np.ndarray | None, first: int) -> np.ndarray | None:
 
 
 def _weights(
-    sample_weight: np.ndarray | None, first: int, trained: np.ndarray | None
-) -> np.ndarray | None:
+    sample_weight: np.ndarray | None, first: int, trained: np.ndarray | None,
+    what: str = "rows after the washout",
+) -> np.ndarray | None:  # fmt: skip
     """Weights of the rows from ``first`` on, zero where not ``trained``; some must be positive."""
     given, trained = None if sample_weight is None else sample_weight[first:], _from(trained, first)
     if trained is not None:
         given = trained * (1.0 if given is None else given)
-        require_two(given, "rows after the washout")
+        require_two(given, what)
     elif given is not None and not given.any():
         raise ValueError(
             f"sample_weight is positive only in the first {first} rows, which warm the state up "

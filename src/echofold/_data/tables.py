@@ -372,20 +372,20 @@ def is_table(data: Any) -> bool:
     return array.ndim < 3 and not held
 
 
-def words_of_axes(data: Any) -> tuple[str, ...]:
+def words_of_axes(data: Any, argument: str = "sequences") -> tuple[str, ...]:
     """What users should know about an array whose axes look as if they were swapped."""
     shape: tuple[int, ...] = getattr(data, "shape", ())
     if len(shape) != 3 or shape[2] < SWAPPED * shape[1]:
         return ()
     n, steps, inputs = shape
     return (
-        f"sequences has shape {shape} and is read as {n} sequences of {steps} steps with {inputs} "
-        f"inputs; if it is (cases, channels, time), give sequences.transpose(0, 2, 1). If it is "
-        f"meant as it is, list(sequences) gives it without this warning.",
+        f"{argument} has shape {shape} and is read as {n} sequences of {steps} steps with {inputs} "
+        f"inputs; if it is (cases, channels, time), give {argument}.transpose(0, 2, 1). If it is "
+        f"meant as it is, list({argument}) gives it without this warning.",
     )
 
 
-def read_sequences(data: Any) -> tuple[list[np.ndarray], Schema]:
+def read_sequences(data: Any, argument: str = "sequences") -> tuple[list[np.ndarray], Schema]:
     """Read arrays ``(time, inputs)`` or ``(time,)`` of unequal length, or one array with 3 axes.
 
     Returns arrays ``(time, inputs)``, and the schema they share.
@@ -394,31 +394,31 @@ def read_sequences(data: Any) -> tuple[list[np.ndarray], Schema]:
         data = np.asarray(data)
         if data.ndim not in (1, 3):
             raise ValueError(
-                f"sequences has shape {data.shape}; expected a list of (time, inputs) arrays, "
+                f"{argument} has shape {data.shape}; expected a list of (time, inputs) arrays, "
                 "or an array (n, time, inputs) or (n, time)."
             )
     if len(data) == 0:
-        raise ValueError("sequences is empty: give at least two sequences.")
+        raise ValueError(f"{argument} is empty: give at least two sequences.")
     if not hasattr(data[0], "__len__"):
         raise ValueError(
-            "sequences holds single numbers; expected one (time, inputs) array for each "
+            f"{argument} holds single numbers; expected one (time, inputs) array for each "
             "sequence. Give one sequence as a list with one array."
         )
     tables = []
     for i, sequence in enumerate(data):
         if hasattr(sequence, "__len__") and len(sequence) == 0:
             raise ValueError(
-                f"sequences[{i}] is empty: a sequence needs at least one time step. Remove it and "
-                "its label."
+                f"{argument}[{i}] is empty: a sequence needs at least one time step. Remove it and "
+                "its entry of y."
             )
-        tables.append(read(sequence, f"sequences[{i}]"))
+        tables.append(read(sequence, f"{argument}[{i}]"))
     first = tables[0].schema
     for i, table in enumerate(tables):
         found, expected = table.values.shape[1], tables[0].values.shape[1]
         if found != expected:
             raise ValueError(
-                f"sequences[{i}] has {found} inputs (columns), but sequences[0] has {expected}. "
+                f"{argument}[{i}] has {found} inputs (columns), but {argument}[0] has {expected}. "
                 "All sequences need the same inputs; only their lengths may differ."
             )
-        first.check(table.schema, f"sequences[{i}]", "of sequences[0]")
+        first.check(table.schema, f"{argument}[{i}]", f"of {argument}[0]")
     return [table.values for table in tables], first

@@ -261,16 +261,18 @@ def _cut_at(bounds: np.ndarray, intervals: Intervals) -> Intervals:
     return tuple(cut_)
 
 
-def resolve_cv(cv: Any, n: int, *, groups: Any = None, labels: Any = None) -> RowSplits:
+def resolve_cv(
+    cv: Any, n: int, *, groups: Any = None, labels: Any = None, shuffled: bool = False
+) -> RowSplits:
     """Turn a scheme, a splitter, an integer or (train, valid) index pairs into `RowSplits`.
 
     None stands for ten folds, or for fewer where there are not enough rows, groups or sequences of
     each class for ten. Folds keep ``groups`` together if there are any; those of rows with
     ``labels (n,)``, class numbers, are stratified and shuffled, because the sequences of one class
-    often stand together.
+    often stand together. So do alike sequences without labels: they are ``shuffled``.
     """
     if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
-        cv = _folds(cv, n, groups, labels)
+        cv = _folds(cv, n, groups, labels, shuffled)
     if isinstance(cv, Scheme) and not getattr(cv, "shuffle", False):
         return _of_scheme(cv, n)
     return _of_any(cv, n, groups, labels)
@@ -322,7 +324,7 @@ def _of_any(cv: Any, n: int, groups: Any, labels: Any) -> RowSplits:
     return RowSplits(name, n, train, valid, held_out=held_out)
 
 
-def _folds(k: Any, n: int, groups: Any, labels: Any) -> Any:
+def _folds(k: Any, n: int, groups: Any, labels: Any, shuffled: bool = False) -> Any:
     """``k`` folds of rows, groups or classes; None for as many as suit them, ten at most."""
     if k is None:
         most = n if groups is None else len(np.unique(groups))
@@ -336,7 +338,7 @@ def _folds(k: Any, n: int, groups: Any, labels: Any) -> Any:
             most = int(counts.min())
         k = max(2, min(10, most))
     if groups is None and labels is None:
-        return KFold(int(k))
+        return KFold(int(k), shuffle=shuffled, random_state=0 if shuffled else None)
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
 
     k = check_integer("cv", int(k), 2)

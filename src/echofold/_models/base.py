@@ -179,6 +179,10 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         self._check_values(self.get_params(deep=False))
         choose_device(self.device)
 
+    def _task_on(self, *data: Any) -> Task:
+        """The task that data make of it."""
+        return self._task
+
     def _states(self, problem: Problem, seed: int) -> States:
         """The states that this network has on a problem."""
         return single(problem, reservoir_of(self.get_params(deep=False)), seed, self.device)

@@ -7,7 +7,6 @@ together. The choices here are measured in ``benchmarks/states.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,20 +16,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from echofold._data.arguments import is_integer, refuse
-from echofold._data.problem import CLASSIFICATION, Problem, Segments, classification
-from echofold._data.scaling import Scaler
-from echofold._data.tables import (
-    Schema,
-    check_columns,
-    is_table,
-    read_sequences,
-    require_finite,
-    words_of_axes,
-)
-from echofold._engine.kind import Reservoir
-from echofold._engine.states import sequence_features
-from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
+from echofold._data.problem import CLASSIFICATION, Problem, classification
+from echofold._data.tables import Schema, check_columns, is_table, require_finite, words_of_axes
+from echofold._models.base import Stored, documented, whole_or_not_at_all
+from echofold._models.sequences import OfSequences
 
 POWER = 2  # against timidity
 DOUBT = 0.02  # share of what is never zero, and tells outputs apart that are all negative
@@ -74,7 +63,7 @@ def nearest(outputs: np.ndarray) -> np.ndarray:
 
 
 @documented
-class ESNClassifier(ClassifierMixin, ESN):
+class ESNClassifier(ClassifierMixin, OfSequences):
     """Tell sequences apart by the states they leave in a reservoir.
 
     Every sequence starts from a zero state; sequences may differ in length.
@@ -202,38 +191,18 @@ class ESNClassifier(ClassifierMixin, ESN):
         """
         return probabilities(self._outputs(sequences))
 
-    def _outputs(self, sequences) -> np.ndarray:
-        """Outputs ``(n, classes)`` of the readout."""
-        r = self._reservoirs()
-        scaled = [self.X_scaler_.scaled(s) for s in self._sequences(sequences, reset=False)]
-        with self._engine(max(map(len, scaled)), len(scaled)):
-            features = sequence_features(r, Segments.sequences(scaled, self.states_))[0]
-            return self.readout_[0] + features @ self.readout_[1:]
-
     def _read(self, sequences, y) -> Problem:
         """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
-        arrays = self._sequences(sequences, reset=True)
-        self.classes_, codes = _read_labels(y, len(arrays))
-        self.states_ = self.states
-        self.X_scaler_ = Scaler.learned(np.concatenate(arrays), self.scale, "sequences")
-        scaled = [self.X_scaler_.scaled(array) for array in arrays]
+        scaled = self._learned(sequences)
+        self.classes_, codes = _read_labels(y, len(scaled))
         problem = classification(scaled, codes, self.classes_, self.states)
         return replace(problem, notes=words_of_axes(sequences))
 
-    def _sequences(self, sequences, *, reset: bool) -> list[np.ndarray]:
-        """Read sequences as arrays ``(time, inputs)``, and check them against those of `fit`."""
+    def _arrays(self, sequences, *, reset: bool) -> tuple[list[np.ndarray], Schema]:
         if is_table(sequences):
-            arrays, schema = self._rows(sequences, reset=reset)
-        else:
-            arrays, schema = read_sequences(sequences)
-            if reset:
-                self._forget("n_features_in_", "feature_names_in_")
-        if reset:
-            self.X_schema_ = schema
-        else:
-            self.X_schema_.check(schema, "a sequence")
-        return arrays
+            return self._rows(sequences, reset=reset)
+        return super()._arrays(sequences, reset=reset)
 
     def _rows(self, table, *, reset: bool) -> tuple[list[np.ndarray], Schema]:
         """Read the univariate sequences in the rows of a table, as scikit-learn checks tables."""
@@ -244,19 +213,6 @@ class ESNClassifier(ClassifierMixin, ESN):
         )  # fmt: skip
         require_finite(values, "sequences", getattr(self, "feature_names_in_", None))
         return list(values[:, :, None]), Schema("numpy", None, ("numbers",), True)
-
-    @classmethod
-    def _check_values(cls, params: dict[str, Any]) -> Reservoir:
-        kind = super()._check_values(params)
-        states = params["states"]
-        if states not in ("last", "mean") and not (is_integer(states) and states >= 1):
-            refuse("states", states, "'last', 'mean' or a positive integer")
-        return kind
-
-    @classmethod
-    def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
-        given = fitted["states_"]
-        return super()._sizes(fitted) | {"positions": given if is_integer(given) else 1}
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""Regression: inputs to outputs, time step by time step."""
+"""Regression: inputs to outputs, time step by time step, or whole sequences to one output each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from echofold._data.arguments import read_range
+from echofold._data.arguments import read_range, refuse
 from echofold._data.lazy import Lazy, Values, blocks_of, is_long, loaded, mapped
 from echofold._data.missing import (
     AS_INPUTS,
@@ -20,8 +20,19 @@ from echofold._data.missing import (
     words_of,
     words_of_table,
 )
-from echofold._data.panels import is_named, panel_of
-from echofold._data.problem import REGRESSION, Problem, in_series, in_words_of, joined, regression
+from echofold._data.panels import has_one_each, is_named, panel_of
+from echofold._data.problem import (
+    EXTRINSIC,
+    REGRESSION,
+    Problem,
+    Segments,
+    Task,
+    after_washout,
+    in_series,
+    in_words_of,
+    joined,
+    regression,
+)
 from echofold._data.scaling import Scaler
 from echofold._data.tables import (
     Table,
@@ -32,17 +43,21 @@ from echofold._data.tables import (
     read_weights,
     require_finite,
     require_some,
+    words_of_axes,
 )
 from echofold._engine.drive import drive_blocks
 from echofold._machine.notices import collected, warn_of
-from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
+from echofold._models.base import Stored, documented, whole_or_not_at_all
+from echofold._models.sequences import OfSequences
 
 
 @documented
-class ESNRegressor(RegressorMixin, ESN):
-    """Map a series of inputs to a series of outputs, time step by time step.
+class ESNRegressor(RegressorMixin, OfSequences):
+    """Map a series of inputs to a series of outputs, or whole sequences to a number each.
 
-    Rows are time: the prediction for a row depends on it and on the rows before it.
+    Rows are time: the prediction for a row depends on it and on the rows before it. Where ``y`` has
+    one number, or one row of them, for each of several sequences, the readout sees the states of a
+    whole sequence at once, and sequences have no order.
 
     Parameters
     ----------
@@ -52,13 +67,17 @@ class ESNRegressor(RegressorMixin, ESN):
     output_range : pair (low, high) or None, default=None
         Predictions are clipped to it, in the units of ``y``. Each end is a number (which may be
         infinite) or one for each output.
+    states : {"mean", "last"} or int, default="mean"
+        What the readout sees of a whole sequence: the mean of its inputs and states, the last of
+        them, or those at this many positions spread evenly over it.
 
     Attributes
     ----------
-    readout_ : ndarray of shape (1 + inputs + units, outputs)
-        Maps ``[1, u(n), x(n)]`` to the output, in scaled units.
+    readout_ : ndarray of shape (1 + positions * (inputs + units), outputs)
+        Maps ``[1, u(n), x(n)]``, of whole sequences those of each position, to the output, in
+        scaled units.
     state_ : ndarray of shape (units,)
-        State at the end of the data.
+        State at the end of the data; zero after sequences.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -76,6 +95,16 @@ class ESNRegressor(RegressorMixin, ESN):
     (100,)
     >>> model.score(u[400:], delayed[400:]) > 0.9
     True
+
+    One number for each of several sequences, here how quickly they swing:
+
+    >>> speeds = np.linspace(0.1, 1, 40)
+    >>> waves = [np.sin(speed * np.arange(80))[:, None] for speed in speeds]
+    >>> model = ESNRegressor(units=50, random_state=0).fit(waves[::2], speeds[::2])
+    >>> model.predict(waves[1::2]).shape
+    (20,)
+    >>> model.score(waves[1::2], speeds[1::2]) > 0.99
+    True
     """
 
     _task = REGRESSION
@@ -86,20 +115,22 @@ class ESNRegressor(RegressorMixin, ESN):
         "output_range_": Stored("range", ("outputs",), optional=True, finite=False),
         "n_features_in_": Stored("count"),
         "feature_names_in_": Stored("names", ("columns",), always=False),
+        "states_": Stored("states", always=False),
+        "X_schema_": Stored("schema", ("inputs",), always=False),
     }
-    _shapes_the_problem = ("washout", "scale", "output_range")
+    _shapes_the_problem = ("washout", "scale", "output_range", "states")
 
     def __init__(
         self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
         bias_scaling=1.0, connectivity=1.0, ridge=1e-6, penalize_bias=False, washout="auto",
         scale="standard", W=None, W_in=None, random_state=None, device="auto", reservoir=None,
-        readout="inputs+states", output_range=None,
+        readout="inputs+states", output_range=None, states="mean",
     ):  # fmt: skip
         self._keep(vars())
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on a series of inputs and outputs, or one readout on several.
+        """Train on a series of inputs and outputs, one readout on several, or on sequences.
 
         Parameters
         ----------
@@ -109,12 +140,15 @@ class ESNRegressor(RegressorMixin, ESN):
             `numpy.memmap`, a Zarr array or `ParquetColumns`, is read in blocks and never held in
             memory; nothing of it may be missing. Several series, of any lengths, are a list of
             these or a dict by names. Each begins at rest with a washout of its own, and all are
-            scaled alike; ``y`` and ``sample_weight`` are given in the same kind.
+            scaled alike; ``y`` and ``sample_weight`` are given in the same kind. An array ``(n,
+            time, inputs)`` is several series, too.
         y : array, series or frame of shape (T,) or (T, outputs)
             Outputs at the same times. A row with a missing one (NaN) is neither trained on nor
-            scored. May be stored as ``X`` may.
+            scored. May be stored as ``X`` may. Of whole sequences, which ``X`` has in a list or an
+            array ``(n, time, inputs)``: one number for each, ``(n,)`` or a list, or one row of
+            numbers, ``(n, outputs)``.
         sample_weight : array of shape (T,), optional
-            Weight of each row in training.
+            Weight of each row in training; of whole sequences ``(n,)``, that of each of them.
 
         Returns
         -------
@@ -123,11 +157,11 @@ class ESNRegressor(RegressorMixin, ESN):
         return self._fit(self._read(X, y, sample_weight))
 
     def predict(self, X: Any, start: str = "zero") -> np.ndarray:
-        """Predict the outputs of a series of inputs.
+        """Predict the outputs of a series of inputs, or those of whole sequences.
 
         Parameters
         ----------
-        X : array or frame of shape (T, inputs); or several
+        X : array or frame of shape (T, inputs); or several; or sequences, as given to `fit`
             Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
             column in ``X``, or the first one. A long series that is stored is read in blocks.
         start : {"zero", "last"}, default="zero"
@@ -137,8 +171,12 @@ class ESNRegressor(RegressorMixin, ESN):
         Returns
         -------
         y : ndarray of shape (T,) or (T, outputs); a list or dict of these for several
+            Of whole sequences, of shape (n,) or (n, outputs).
         """
         r = self._reservoirs()
+        if hasattr(self, "states_"):
+            _check_at_rest(start)
+            return self._original(self._outputs(X))
         if _are_several(X):
             return self._predict_each(X, start)
         if start not in ("zero", "last"):
@@ -157,6 +195,10 @@ class ESNRegressor(RegressorMixin, ESN):
             for row, states, _ in drive_blocks(r, inputs, state[:, None]):
                 block = np.asarray(states)[:, : r.looks, 0]
                 outputs[row : row + len(block)] += block @ readout[1 + seen :]
+        return self._original(outputs)
+
+    def _original(self, outputs: np.ndarray) -> np.ndarray:
+        """Outputs of the readout as users get them."""
         predicted = self.y_scaler_.original(outputs)
         if self.output_range_ is not None:
             predicted = np.clip(predicted, *self.output_range_)
@@ -164,23 +206,22 @@ class ESNRegressor(RegressorMixin, ESN):
 
     def _predict_each(self, X: Any, start: str) -> Any:
         """Predictions of several series, in the kind that they are given in."""
-        if start != "zero":
-            raise ValueError(f"start={start!r} goes on with one series; give one, or start='zero'.")
-        panel, each = panel_of(X, "X")
+        _check_at_rest(start)
+        panel, each = panel_of(_listed(X), "X")
         found, words = [], []
         for name, one in zip(panel.names, each, strict=True):
             with in_words_of(name), collected() as said:
                 found.append(self.predict(one))
             words.append((name, said))
         warn_of(in_series(words))
-        return panel.write(found)
+        return panel.write(found) if _listed(X) is X else np.stack(found)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R² of the predictions, over rows that have a value.
 
         Parameters
         ----------
-        X : array or frame of shape (T, inputs)
+        X : array or frame of shape (T, inputs); or several; or sequences, as given to `fit`
             Inputs, in time order.
         y : array, series or frame of shape (T,) or (T, outputs)
             True outputs.
@@ -191,11 +232,11 @@ class ESNRegressor(RegressorMixin, ESN):
         -------
         float
         """
-        if _are_several(X):
-            panel, each = panel_of(X, "X")
-            weights = panel.of(sample_weight, "sample_weight", "X")
+        if not hasattr(self, "states_") and _are_several(X):
+            panel, each = panel_of(_listed(X), "X")
+            weights = panel.of(_listed(sample_weight, X), "sample_weight", "X")
             return _r2(
-                np.concatenate(panel.of(y, "y", "X")),
+                np.concatenate(panel.of(_listed(y, X), "y", "X")),
                 np.concatenate([self.predict(one) for one in each]),
                 None if sample_weight is None else np.concatenate(weights),
             )
@@ -213,10 +254,16 @@ class ESNRegressor(RegressorMixin, ESN):
     def _read(self, X, y, sample_weight=None) -> Problem:
         """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
+        if self._task_on(X, y) is EXTRINSIC:
+            return self._read_sequences(X, y, sample_weight)
+        self._forget("states_", "X_schema_")
+        if self.states != "mean":
+            refuse("states", self.states, "'mean' where y has a row for every step of X")
         if not _are_several(X):
             inputs, target = self._tables(X, y)
             self._learn(inputs, target.values)
             return self._problem(X, inputs, target, sample_weight, self.washout)
+        y, sample_weight, X = _listed(y, X), _listed(sample_weight, X), _listed(X)
         panel, each = panel_of(X, "X")
         others = panel.of(y, "y", "X"), panel.of(sample_weight, "sample_weight", "X")
         beside = list(zip(panel.names, each, *others, strict=True))
@@ -236,6 +283,36 @@ class ESNRegressor(RegressorMixin, ESN):
             with in_words_of(name):
                 problems.append(self._problem(data, *table, weights, first))
         return joined(problems, panel.names)
+
+    def _task_on(self, *data: Any) -> Task:
+        return EXTRINSIC if has_one_each(*data[:2]) else REGRESSION
+
+    def _read_sequences(self, X, y, sample_weight) -> Problem:
+        """The problem of whole sequences, with a number or a row of numbers each."""
+        if self.washout not in ("auto", 0):
+            refuse("washout", self.washout, "'auto' or 0 for sequences, whose every step counts")
+        scaled = self._learned(X)
+        self.n_features_in_ = len(self.X_scaler_.unit)
+        target = read(y, "y", missing=True)
+        values = target.values
+        if len(scaled) < 2 or len(values) != len(scaled):
+            raise ValueError(
+                f"y has {len(values)} rows for {len(scaled)} sequences in X, expected one for each "
+                "of at least two. For a row of y at every step give y in a list of arrays, as X."
+            )
+        require_some(values, "y", target.schema.names)
+        self.y_schema_, self.y_scaler_ = target.schema, Scaler.learned(values, self.scale, "y")
+        self.output_range_ = read_range(self.output_range, values.shape[1])
+        problem = regression(
+            Segments.sequences(scaled, self.states),
+            self.y_scaler_.scaled(filled(values)),
+            self.y_scaler_,
+            read_weights(sample_weight, len(values)),
+            self.output_range_,
+            present_rows(values),
+        )
+        words = words_of_table(target, "y", AS_TARGETS) + words_of_axes(X, "X")
+        return replace(problem, notes=words)
 
     def _check_alike(self, other: ESNRegressor, inputs: np.ndarray, target: Table, own: str):
         """Raise unless another series has the columns of the first."""
@@ -267,9 +344,8 @@ class ESNRegressor(RegressorMixin, ESN):
         values = target.values
         long = isinstance(values, Lazy)
         problem = regression(
-            mapped(self.X_scaler_.scaled, mapped(filled, inputs)),
+            after_washout(mapped(self.X_scaler_.scaled, mapped(filled, inputs)), washout),
             mapped(self.y_scaler_.scaled, mapped(filled, values)),
-            washout,
             self.y_scaler_,
             read_weights(sample_weight, len(values)),
             self.output_range_,
@@ -337,19 +413,34 @@ class ESNRegressor(RegressorMixin, ESN):
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         if fitted["n_features_in_"] != sizes["inputs"]:
             raise ValueError(f"n_features_in_ must be the {sizes['inputs']} inputs")
+        if ("states_" in fitted) != ("X_schema_" in fitted):
+            raise ValueError("states_ and X_schema_ belong together, of a model of sequences")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
+        tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = True
         return tags
 
 
 def _are_several(X: Any) -> bool:
-    """Whether inputs are of several series: tables in a list or a dict."""
+    """Whether inputs are of several series: tables in a list, a dict or an array."""
     if isinstance(X, list | tuple):
         return any(len(getattr(one, "shape", ())) == 2 for one in X)
-    return is_named(X)
+    return is_named(X) or _listed(X) is not X
+
+
+def _listed(data: Any, beside: Any = None) -> Any:
+    """An array of several series as a list of them: one with three axes, or what is beside it."""
+    stacked = len(getattr(data if beside is None else beside, "shape", ())) == 3
+    return list(data) if stacked and len(getattr(data, "shape", ())) > 1 else data
+
+
+def _check_at_rest(start: str) -> None:
+    """Raise for a start that is not at rest, where there is not one series to go on with."""
+    if start != "zero":
+        raise ValueError(f"start={start!r} goes on with one series; give one, or start='zero'.")
 
 
 def _r2(truth: Any, predicted: np.ndarray, weights: np.ndarray | None) -> float:

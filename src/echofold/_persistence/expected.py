@@ -28,7 +28,8 @@ PADDED = 2**29  # entries of a sparse W after its rows are made equally long: 6 
 PARAMETERS: dict[str, Stored] = {
     **dict.fromkeys(("units", "leak_rate", "bias_scaling"), Stored("number")),
     **dict.fromkeys(("connectivity", "harmonics"), Stored("number")),
-    **dict.fromkeys(("washout", "states", "steps"), Stored("word or number")),
+    **dict.fromkeys(("washout", "steps"), Stored("word or number")),
+    "states": Stored("word or number", always=False),
     **dict.fromkeys(("penalize_bias", "log"), Stored("truth")),
     **dict.fromkeys(("input_scaling", "ridge"), Stored("numbers", ("values",))),
     **dict.fromkeys(("W", "W_in"), Stored("matrix", optional=True)),

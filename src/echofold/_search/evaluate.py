@@ -1,4 +1,4 @@
-"""How good a search, or a model, is on what follows: `evaluate` and `backtest`."""
+"""How good a whole search, or recipe, is on what follows: `evaluate`."""
 
 from __future__ import annotations
 
@@ -11,38 +11,28 @@ from sklearn.base import clone
 from echofold._data.arguments import (
     check_count,
     check_fit_params,
-    check_integer,
     check_network,
     check_number,
     is_network,
 )
-from echofold._data.lazy import is_long
 from echofold._data.panels import is_panel, panel_of
-from echofold._data.problem import Problem, Task, check_steps, in_steps, in_words_of
-from echofold._data.rows import Intervals, Runs
-from echofold._data.tables import Table, read
-from echofold._engine.drive import after_windows
-from echofold._engine.lockstep import closed_loop_outputs
-from echofold._engine.states import States, single, states_of
-from echofold._folds.splits import RowSplits
-from echofold._machine.device import choose_device, engine
+from echofold._data.problem import REGRESSION, Task, in_words_of
+from echofold._data.tables import read
 from echofold._machine.notices import said_once
-from echofold._machine.progress import one_piece
-from echofold._models.ensemble import ForecastEnsemble
 from echofold._models.forecast import Forecast, forecast_of
-from echofold._models.forecaster import ESNForecaster
 from echofold._search.auto import AutoForecaster
-from echofold._search.final_models import readouts_by_ridge
+from echofold._search.panel import error_of, look_ahead, plain_ahead
 from echofold._validation.score import check_zeros, complete, score_given, spread_of
-from echofold._validation.settings import check_labels, check_metrics, check_task, resolve_schemes
+from echofold._validation.settings import check_metrics, resolve_schemes
 from echofold.metrics import crps, interval_score
-from echofold.metrics._metric import Metric
+from echofold.metrics._metric import Metric, resolve
 from echofold.metrics._targets import Spread
 
 if TYPE_CHECKING:
     import xarray as xr
 
 LEAST = 20  # rows that the shortest beginning must have
+NOTHING: tuple[dict[str, float], dict[str, float]] = {}, {}  # of a series that had not begun
 LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is computed from
 
 
@@ -79,10 +69,11 @@ def evaluate(
 
     The validation error of a search's winner is flattered by having been chosen among many. Here
     every choice is made on the beginning alone, so the error on the rest is an honest estimate of
-    what the search would do next. Sequences of a classifier have no order in time: they are
-    shuffled first, so that every beginning and stretch has the classes in their proportions; with
+    what the search would do next. Whole sequences have no order in time: they are shuffled first,
+    so that every beginning and stretch has the classes, if any, in their proportions; with
     ``groups`` whole groups are shuffled, and none is both searched on and scored. Of several series
-    in one model, each is cut by its own time, and what follows is scored series by series.
+    in one model, or in one recipe, all are cut alike from their ends, and what follows is scored
+    series by series.
 
     Parameters
     ----------
@@ -103,7 +94,9 @@ def evaluate(
         Over ``origin``: the metric on what follows, the winner's ``validation`` score, and where
         each stretch lies; for forecasters also the ``coverage`` of the intervals at the level,
         their ``interval_score``, and the ``crps``. Of several series over ``(origin, series)``, but
-        for ``validation``.
+        for ``validation``. An `AutoForecaster` of several tells errors as ``mase``, in units of
+        each series' mean change over a season before the origin, and beside them those of ``plain``
+        forecasts over ``(origin, series, baseline)``; NaN where a series had not begun.
 
     Examples
     --------
@@ -125,7 +118,7 @@ def evaluate(
     check_fit_params(
         evaluate, search if automatic else search.estimator, fit_params.keys() - {"groups"}
     )
-    task = search._task
+    task = search._task if automatic else search.estimator._task
     metrics = check_metrics(
         (search.search or {}).get("metric", "rmse") if automatic else search.metric
     )
@@ -135,13 +128,15 @@ def evaluate(
             f"evaluate got {len(data)} data sets by position and needs {needed}: "
             f"evaluate(search, {needed}, ...)."
         )
-    if automatic and is_panel(data[0]):
-        raise TypeError(
-            "evaluate repeats an AutoForecaster on beginnings of one series, and y holds several: "
-            "give them one by one; verdict_ and errors_ of a fit tell how all did on their past."
-        )
-    if not task.labels and is_panel(data[0]):
-        result = _of_panel(search, data, origins, horizon, level, fit_params, metrics)
+    if not automatic:
+        task = search.estimator._task_on(*data)
+    stacked = task is REGRESSION and getattr(data[0], "ndim", 2) == 3
+    if task.ordered and (is_panel(data[0]) or stacked):
+        if automatic:
+            steps = search.horizon if horizon is None else horizon
+            result = _of_recipes(search, data, origins, steps, level, fit_params)
+        else:
+            result = _of_panel(search, data, origins, horizon, level, fit_params, metrics)
         if hasattr(search, "evaluation_"):
             search.evaluation_ = result
         return result
@@ -160,8 +155,9 @@ def evaluate(
             f"{least} are needed. {remedy if rows > least else f'Give more than {least} rows.'}"
         )
     groups = None
-    if task.labels:
-        data, fit_params = _interleaved(data, fit_params, rows)
+    if not task.ordered:
+        classes = np.asarray(data[1]) if task.labels else np.zeros(rows)
+        data, fit_params = _interleaved(data, fit_params, classes)
         groups = fit_params.get("groups")
 
     def fresh(start: int):
@@ -184,7 +180,7 @@ def evaluate(
     result = xr.Dataset(
         {name: ("origin", np.array(values)) for name, values in variables.items()},
         {"origin": np.arange(len(starts)), "start": ("origin", starts)},
-        {"horizon": horizon, "level": level, **_told(metrics[0])},
+        {"horizon": horizon, "level": level, **told(metrics[0])},
     )
     if hasattr(search, "evaluation_"):
         search.evaluation_ = result
@@ -224,13 +220,14 @@ def _of_panel(
     search, data, origins: int, horizon: int | None, level: float, fit_params, metrics: list[Metric]
 ) -> xr.Dataset:
     """`evaluate` of several series in one model, each by its own time."""
-    if not search._task.fed_back:
+    task = search.estimator._task
+    if not task.fed_back:
         raise ValueError(
             "evaluate of several series is for forecasts, which go on in time. Use cross_validate "
             "with a scheme such as LeaveSeriesOut for a regressor."
         )
     panel, series = panel_of(data[0], "y")
-    given = dict(zip(search._task.data[1:], data[1:], strict=False)) | fit_params
+    given = dict(zip(task.data[1:], data[1:], strict=False)) | fit_params
     beside = {name: panel.of(one, name) for name, one in given.items() if one is not None}
     rows = np.array([len(one) for one in series])
     if horizon is None:
@@ -243,7 +240,7 @@ def _of_panel(
             f"series {panel.names[int(rows.argmin())]!r}, which has {rows.min()}, to search on at "
             "first. Use fewer origins or a shorter horizon, or leave short series out."
         )
-    values = [targets_of(search._task, [one]) for one in series]
+    values = [targets_of(task, [one]) for one in series]
     for name, one, begin in zip(panel.names, values, starts.T, strict=True):
         with in_words_of(name):
             _check_values(one, begin, horizon)
@@ -269,8 +266,69 @@ def _of_panel(
                     errors, judged = errors_on(held, view, metrics, spread, level)
                 of_series.append(errors | judged)
             found.append(of_series)
-    attrs = {"horizon": horizon, "level": level, **_told(metrics[0])}
+    attrs = {"horizon": horizon, "level": level, **told(metrics[0])}
     return _by_series(found, np.array(validation), starts, panel.names, attrs)
+
+
+def _of_recipes(
+    search: AutoForecaster, data, origins: int, horizon: int, level: float, fit_params
+) -> xr.Dataset:
+    """`evaluate` of an `AutoForecaster` of several series, all cut alike from their ends."""
+    check_count("horizon", horizon)
+    panel, series = panel_of(data[0], "y")
+    X = data[1] if len(data) > 1 else fit_params.get("X")
+    known = panel.of(X, "X")
+    starts = np.array([len(one) for one in series]) - horizon * np.arange(origins, 0, -1)[:, None]
+    if (starts < 1).all(axis=1).any():
+        raise ValueError(
+            f"origins={origins} stretches of horizon={horizon} leave no row of any series to "
+            f"search on at first: the longest has {max(map(len, series))}. Use fewer origins or a "
+            "shorter horizon."
+        )
+
+    def rows(data: Any, first: int, last: int) -> Any:
+        return None if data is None else _taken(data, np.arange(first, last))
+
+    found: list[list[dict[str, float]]] = []
+    plain: list[list[dict[str, float]]] = []
+    validation = []
+    with said_once():
+        for begin in starts.tolist():
+            each = zip(panel.names, series, known, begin, strict=True)
+            begun = {name: (one, own, start) for name, one, own, start in each if start > 0}
+            fresh = type(search)(**{**search.get_params(deep=False), "checkpoint": None})
+            before = {name: (rows(y, 0, n), rows(own, 0, n)) for name, (y, own, n) in begun.items()}
+            beside = {name: own for name, (_, own) in before.items()}
+            fresh.fit({name: y for name, (y, _) in before.items()}, None if X is None else beside)
+            look_ahead(fresh, horizon)
+            validation.append(np.nan if fresh.verdict_.error is None else fresh.verdict_.error)
+            judged = {}
+            for name, one in fresh.series_.items():
+                y, own, n = begun[name]
+                after = rows(y, n, n + horizon), rows(own, n, n + horizon)
+                with in_words_of(name):
+                    judged[name] = _of_recipe(one, *after, level)
+            found.append([judged.get(name, NOTHING)[0] for name in panel.names])
+            plain.append([judged.get(name, NOTHING)[1] for name in panel.names])
+    attrs = {"horizon": horizon, "level": level, **told(resolve("mase"))}
+    result = _by_series(found, np.array(validation), starts, panel.names, attrs)
+    rules = list(dict.fromkeys(rule for origin in plain for one in origin for rule in one))
+    errors = [[[one.get(rule, np.nan) for rule in rules] for one in origin] for origin in plain]
+    axes = ("origin", "series", "baseline")
+    return result.assign(plain=(axes, np.array(errors))).assign_coords(baseline=rules)
+
+
+def _of_recipe(
+    one: AutoForecaster, y: Any, X: Any, level: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Errors of one of several series on what followed, and those of plain forecasts."""
+    truth = np.asarray(targets_of(one._task, [y])).reshape(-1)
+    forecast = forecast_of(one, len(truth), X, [level, *LEVELS], warn=False)
+    errors = {"mase": error_of(one, truth, np.asarray(forecast.mean))}
+    if complete(truth).any():
+        errors |= _judged(truth, forecast, level)
+    others = plain_ahead(one, len(truth))
+    return errors, {name: error_of(one, truth, each[0]) for name, each in others.items()}
 
 
 def _by_series(
@@ -359,15 +417,15 @@ def _parts(fit_params: dict[str, Any], rows: int, at: np.ndarray) -> dict[str, A
     }
 
 
-def _interleaved(data, fit_params: dict[str, Any], rows: int):
-    """Sequences and labels in an order of which every part holds the classes in proportion.
+def _interleaved(data, fit_params: dict[str, Any], classes: np.ndarray):
+    """Sequences and targets in an order of which every part holds the classes in proportion.
 
     Groups stay together, and of these each class of first members is spread out.
     """
-    given = fit_params.get("groups")
+    given, rows = fit_params.get("groups"), len(classes)
     members = np.arange(rows) if given is None else np.asarray(given)
     first, group = np.unique(members, return_index=True, return_inverse=True)[1:]
-    labels = np.asarray(data[1])[first]
+    labels = classes[first]
     place = np.empty(len(first))
     rng = np.random.RandomState(0)
     for label in np.unique(labels):
@@ -396,7 +454,8 @@ def errors_on(
             outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
     else:
         truth = targets_of(task, rest)
-        outputs = np.asarray(model.predict(rest[0], start="last"))
+        start = "zero" if hasattr(model, "states_") else "last"  # after sequences nothing goes on
+        outputs = np.asarray(model.predict(rest[0], start=start))
     for metric in metrics:
         if metric.needs == "labels":
             labels = np.asarray(rest[1]), model.predict(rest[0])
@@ -421,236 +480,6 @@ def _judged(truth: np.ndarray, forecast: Forecast, level: float) -> dict[str, fl
     }
 
 
-def _told(metric: Metric) -> dict[str, str]:
+def told(metric: Metric) -> dict[str, str]:
     """What a Dataset says about the metric to judge by."""
     return {"metric": metric.name, "better": "higher" if metric.higher else "lower"}
-
-
-# --- a model --------------------------------------------------------------------------------------
-
-
-def backtest(
-    model: Any,
-    y: Any,
-    starts: Any,
-    horizon: int,
-    *,
-    X: Any = None,
-    washout: int | None = None,
-    metric: Any = "nrmse",
-    refit: bool = False,
-    first: Any = None,
-) -> xr.Dataset:
-    """Forecast from many starting points with one fitted model, and compare with what came.
-
-    This judges a model that is there; `evaluate` repeats a whole search, which tells what choosing
-    among candidates costs.
-
-    With ``refit=False`` the readout stays as it is, and one pass over the data, or one over the
-    washout of all starts side by side, is all there is to do. With ``refit=True`` the readout of
-    each start is trained on everything before it, as if the model had been fitted anew there; rows
-    are added to the factors of the start before, so this costs a few fits, not one for each start.
-
-    Parameters
-    ----------
-    model : ESNForecaster, ensemble of them, or ESNSearchCV of a forecaster
-        Fitted. Scaling and representation stay those that it learned.
-    y : array, series or frame of shape (T,) or (T, outputs)
-        A series of the kind that was given to `fit`: the same, longer, or another. Missing values
-        (NaN) are filled as inputs, and not scored.
-    starts : int or array of int
-        Rows of ``y`` that forecasts begin with; or how many there shall be, spread evenly from the
-        first possible one to the last.
-    horizon : int
-        Steps of each forecast.
-    washout : int, optional
-        How many rows before each start the state is warmed up on, from rest; all rows before it by
-        default. With ``refit=True``, the first rows of ``y``, which are not trained on; as many as
-        the model says by default.
-    X : array or frame of shape (T, known inputs), optional
-        Inputs known in advance, if `fit` was given any; row ``t`` belongs to ``y(t)``.
-    metric : str, callable or list of these, default="nrmse"
-        What each forecast is scored by, such as `metrics.horizon`.
-    refit : bool, default=False
-        Whether the readout is trained anew for each start. Scaling, weights and hyper-parameters
-        are not, and an ensemble is combined by the same rule.
-    first : int, optional
-        For models with a ``season``, which must be told: the row of the data of `fit` that ``y``
-        begins with; 0 if both begin alike, or the length of those data if ``y`` follows them.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``forecast`` and ``truth`` over ``(start, step, output)``, ``error (start, step)``, the root
-        mean square over outputs in the units of the data, and a score over ``start`` for each
-        metric. The attribute ``spread`` is the root of the mean variance of ``y``, to compare
-        errors with.
-
-    See Also
-    --------
-    plots.error_growth, plots.horizons : draw the result.
-
-    Examples
-    --------
-    >>> from echofold import ESNForecaster, backtest
-    >>> from echofold.metrics import horizon
-    >>> from echofold.systems import LYAPUNOV, lorenz63
-    >>> y = lorenz63(3000, 0.02)
-    >>> model = ESNForecaster(100, input_scaling=0.3, ridge=1e-8, random_state=0).fit(y[:1500])
-    >>> time = horizon(0.2, step=0.02 * LYAPUNOV["lorenz63"])
-    >>> found = backtest(model, y[1500:], starts=20, horizon=500, washout=100, metric=time)
-    >>> found.forecast.shape
-    (20, 500, 3)
-    >>> bool(found.horizon.median() > 2)
-    True
-    """
-    model = getattr(model, "best_estimator_", model)
-    members = model.members if isinstance(model, ForecastEnsemble) else [model]
-    _check_model(members, y, washout)
-    check_count("horizon", horizon)
-    metrics = check_metrics(metric)
-    check_labels(metrics, members[0]._task)
-    table = read(y, "y", missing=True)
-    with one_piece("backtesting"):
-        opening = washout if refit else 0  # rows that are neither trained on nor forecast
-        problems = [
-            one._problem(table, X, first, one.washout if opening is None else opening)
-            for one in members
-        ]
-        if refit:
-            problems = [
-                check_steps(in_steps(problem, one._steps_at_once))
-                for problem, one in zip(problems, members, strict=True)
-            ]
-        # To train on, or to warm up
-        more = max(one._steps_at_once for one in members) if refit else washout or 0
-        earliest = more + max(one.first_target for one in problems)
-        at = _starts(starts, earliest, len(table.values), horizon)
-        each = [
-            _forecasts(one, problem, at, horizon, washout, refit)
-            for one, problem in zip(members, problems, strict=True)
-        ]
-    check_zeros(metrics, table.values, at, horizon)
-    forecasts = each[0]
-    if isinstance(model, ForecastEnsemble):
-        forecasts = np.stack([model._combine(runs) for runs in np.stack(each, axis=1)])
-    return _backtested(table, at, forecasts, metrics)
-
-
-def _check_model(members: list, y: Any, washout: Any) -> None:
-    """Raise for what is no fitted forecaster, and for data that would have to be read in blocks."""
-    for one in members:
-        if not isinstance(one, ESNForecaster):
-            raise TypeError(
-                f"model={one!r}: expected a fitted ESNForecaster, an ensemble of them, or an "
-                "ESNSearchCV of one."
-            )
-        one._reservoirs()  # raises before `fit`, and for several series
-    if is_long(y):
-        raise ValueError(
-            "y is so long that it would be read in blocks; give backtest a part of it, as an array."
-        )
-    if washout is not None:
-        check_integer("washout", washout, 0)
-
-
-def _starts(given: Any, earliest: int, rows: int, horizon: int) -> np.ndarray:
-    """The rows that forecasts begin with."""
-    latest = rows - horizon
-    if latest < earliest:
-        raise ValueError(
-            f"y has {rows} rows, too few for a forecast of horizon={horizon} after the "
-            f"{earliest} rows that are needed before it. Give a longer series, or a shorter "
-            "horizon or washout."
-        )
-    if np.ndim(given) == 0:
-        check_count("starts", given)
-        if given > latest - earliest + 1:
-            raise ValueError(
-                f"starts={given}: y has {latest - earliest + 1} rows that a forecast can begin "
-                f"with, {earliest} to {latest}. Use fewer, or give the rows themselves."
-            )
-        return np.linspace(earliest, latest, int(given)).round().astype(int)
-    at = np.asarray(given)
-    if at.ndim != 1 or at.dtype.kind not in "iu" or not at.size:
-        raise TypeError(
-            f"starts={given!r}: expected rows of y as integers, or how many there shall be."
-        )
-    outside = at[(at < earliest) | (at > latest)]
-    if outside.size:
-        raise ValueError(
-            f"starts holds {outside[0]}, but with horizon={horizon}, and what is needed before it, "
-            f"a forecast of these {rows} rows can begin with rows {earliest} to {latest}."
-        )
-    return at.astype(int)
-
-
-def _forecasts(
-    model: ESNForecaster, problem: Problem, at: np.ndarray, horizon: int, washout, refit: bool
-) -> np.ndarray:
-    """Forecasts ``(starts, horizon, outputs)`` of one model, in original units."""
-    r, places = model._reservoirs(), at - problem.first_target
-    work = model._work(problem.rows), model._work(horizon, len(at))
-    device = choose_device(model.device, *work)
-    source = states_of(problem, r, device)
-    if refit:
-        # As `fit` does: a readout learns from states with noise, and runs on without it.
-        kind = model.reservoir_
-        noisy = kind.free() is not kind
-        seen = single(problem, kind, model.seed_, model.device) if noisy else source
-        W, runs = _refitted(model, seen, places, horizon), np.arange(len(places))
-    else:
-        W, runs = model.readout_[None], np.zeros(len(places), dtype=int)
-    whole = refit or washout is None
-    begins = source.begins(places) if whole else _warmed(source, places, washout)
-    ahead = Runs(runs, places, np.full(len(places), horizon), problem.rows, len(W))
-    outputs = closed_loop_outputs(source, W[None, :, None], begins, ahead)[0, :, :, 0]
-    with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
-        return problem.scored.original(outputs)
-
-
-def _warmed(source: States, places: np.ndarray, washout: int) -> np.ndarray:
-    """Inputs and states ``(1, starts, inputs + size)``, each from rest over its own washout."""
-    inputs = source.problem.inputs
-    windows = inputs[places[:, None] + np.arange(-washout, 1)]
-    with engine(source.device):
-        states = after_windows(source.reservoirs, windows)
-    return np.hstack([inputs[places], states])[None]
-
-
-def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: int) -> np.ndarray:
-    """Readouts ``(starts, 1 + m, outputs)`` trained on what is ``seen`` before each start."""
-    order = np.argsort(places, kind="stable")  # so that rows are only ever added
-    train: list[Intervals] = [((0, a),) for a in places[order].tolist()]
-    ahead: list[Intervals] = [((a, a + horizon),) for a in places[order].tolist()]
-    splits = RowSplits("backtest", seen.problem.rows, train, ahead).in_steps(seen.problem.steps)
-    check_task(seen.problem, splits, [])  # something must have a value to be trained on
-    ridge = np.array([float(model.ridge)])
-    found = readouts_by_ridge(seen, splits, ridge, bool(model.penalize_bias))
-    return np.asarray(found.W)[0, np.argsort(order), 0]
-
-
-def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
-    """The Dataset that `backtest` returns."""
-    import xarray as xr
-
-    steps = np.arange(1, forecasts.shape[1] + 1)
-    truth = table.values[at[:, None] + steps - 1]
-    spread = spread_of(table.values)
-    with np.errstate(over="ignore", invalid="ignore"):
-        error = np.sqrt(((forecasts - truth) ** 2).mean(axis=2))
-    variables: dict[str, Any] = {
-        "forecast": (("start", "step", "output"), forecasts),
-        "truth": (("start", "step", "output"), truth),
-        "error": (("start", "step"), error),
-    }
-    for one in metrics:
-        scores = [score_given(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
-        variables[one.name] = ("start", np.array(scores))
-    names = table.schema.names
-    outputs = np.arange(truth.shape[2]) if names is None else np.array([str(n) for n in names])
-    coords: dict[str, Any] = {"start": at, "step": steps, "output": outputs}
-    if table.index is not None:
-        coords["time"] = ("start", np.asarray(table.index)[at])
-    attrs = {**_told(metrics[0]), "spread": float(np.sqrt(spread.deviation.mean()))}
-    return xr.Dataset(variables, coords, attrs)

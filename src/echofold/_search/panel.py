@@ -93,6 +93,7 @@ def fit_panel(model: Any, y: Any, X: Any) -> None:
         if together:
             ones |= _fit_pooled(model, together, bar, len(each) - len(together))
     model.panel_, model.series_, model.failed_ = panel, ones, failed
+    model.evaluation_ = None
     _judge(model, bool(together), X is not None)
 
 
@@ -174,9 +175,9 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
     ridge, shares, model.gain_ = _shares(each, values, rows, plain, past)
     model.pool_ = pools[0].at(ridge)
     chosen = [(said[ridge], ahead[ridge]) for said, ahead in pooled]
-    said = zip(others, chosen, shares, strict=True)
+    given = zip(others, chosen, shares, strict=True)
     weighed = [
-        (model.pool_, block, list(islice(said, len(block.ones)))) for block in blocks(POOLED_BLOCK)
+        (model.pool_, block, list(islice(given, len(block.ones)))) for block in blocks(POOLED_BLOCK)
     ]
     found = [one for block in run(_weighed, weighed) for one in block]
     for one in found:
@@ -417,18 +418,10 @@ def _judge(model: Any, pooled: bool, inputs: bool) -> None:
     own, plain = [], []
     for one in ones.values():
         values, rows = one.table_.values[:, 0], one.past_.rows
-        unit, exact = unit_of(one, values), EXACT * float(np.abs(one.range_).max())
-
-        def error(outputs: np.ndarray, one=one, unit=unit, exact=exact) -> float:
-            size = np.abs(outputs - one.past_.truth)
-            size[size < exact] = 0.0
-            return float(np.nanmean(size)) / unit if np.isfinite(size).any() else np.nan
-
-        own.append(error(one.outputs_))
-        starts, steps = rows[:, 0], rows.shape[1]
-        found = plain_forecasts(values, one.seasons_, starts, steps)
-        limited = {name: np.clip(each, *one.limits_[:, 0]) for name, each in found.items()}
-        plain.append({name: error(each) for name, each in limited.items()})
+        truth = one.past_.truth
+        own.append(error_of(one, truth, one.outputs_))
+        found = _plain(one, values, rows[:, 0], rows.shape[1])
+        plain.append({name: error_of(one, truth, each) for name, each in found.items()})
     errors = pd.DataFrame(plain)
     errors.insert(0, "forecast", own)
     _sum_up(model, errors)
@@ -447,6 +440,26 @@ def _sum_up(model: Any, errors: pd.DataFrame) -> None:
     members = [dict(zip(one.names_, one.weights_, strict=True)) for one in model.series_.values()]
     weights = pd.DataFrame(members).fillna(0.0).mean()
     model.members_ = pd.DataFrame({"weight": weights.rename_axis("member")})
+
+
+def error_of(one: One, truth: np.ndarray, outputs: np.ndarray) -> float:
+    """The mean absolute error in units of the series' mean change over a season; NaN of nothing."""
+    size = np.abs(outputs - truth)
+    size[size < EXACT * float(np.abs(one.range_).max())] = 0.0
+    unit = unit_of(one, one.table_.values[:, 0])
+    return float(np.nanmean(size)) / unit if np.isfinite(size).any() else np.nan
+
+
+def plain_ahead(one: One, horizon: int) -> dict[str, np.ndarray]:
+    """Plain forecasts ``(1, horizon)`` of what comes after a series, by name."""
+    values = one.table_.values[:, 0]
+    return _plain(one, values, np.array([len(values)]), horizon)
+
+
+def _plain(one: One, values: np.ndarray, starts: np.ndarray, steps: int) -> dict[str, np.ndarray]:
+    """Plain forecasts ``(starts, steps)`` by name, inside of the limits of a series."""
+    found = plain_forecasts(values, one.seasons_, starts, steps)
+    return {name: np.clip(each, *one.limits_[:, 0]) for name, each in found.items()}
 
 
 def _verdict(errors: pd.DataFrame, model: Any, metric: Any) -> Verdict:
@@ -531,7 +544,7 @@ def forecasts_by_name(model: Any, horizon: int, X: Any, levels: Any) -> dict[Any
     """The forecast of each series, NaN where there is none."""
     panel: Panel = model.panel_
     known = dict(zip(panel.names, panel.of(X, "X"), strict=True))
-    _look_ahead(model, horizon)
+    look_ahead(model, horizon)
     found = {}
     with said_once():
         for name, one in model.series_.items():
@@ -545,7 +558,7 @@ def forecasts_by_name(model: Any, horizon: int, X: Any, levels: Any) -> dict[Any
     return {name: found[name] for name in panel.names}
 
 
-def _look_ahead(model: Any, horizon: int) -> None:
+def look_ahead(model: Any, horizon: int) -> None:
     """Let pooled networks forecast all series that need it side by side."""
     short = [one for one in model.series_.values() if getattr(one, "pool_", None) is not None]
     short = [one for one in short if one.ahead_ is None or len(one.ahead_) < horizon]

@@ -70,10 +70,10 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         inside candidates. With several values of ``washout``, all are scored on the rows after the
         longest. ``random_state`` takes integers, and None for the seed of the search.
     cv : scheme, splitter, int, or dict of these, optional
-        By default ten folds, ``KFold(10)``; those of a classifier are stratified and shuffled, and
-        those of ``groups`` keep them together. An integer is a number of such folds. Reservoirs run
-        once for all schemes of a dict; ``results_`` is then a dict, too, and ``best_*`` refer to
-        the first.
+        By default ten folds, ``KFold(10)``; those of whole sequences are shuffled, for a classifier
+        stratified too, and those of ``groups`` keep them together. An integer is a number of such
+        folds. Reservoirs run once for all schemes of a dict; ``results_`` is then a dict, too, and
+        ``best_*`` refer to the first.
     metric : str, callable or list of these
         The first decides, and is minimised; "accuracy", "r2", `metrics.horizon` and functions with
         an attribute ``higher_is_better`` that is true are maximised. Rows without a target (NaN) do
@@ -172,7 +172,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
 
     @property
     def _task(self) -> Task:
-        return self.estimator._task
+        """The task of the estimator, once fitted that of the data."""
+        return getattr(self, "_given_task", self.estimator._task)
 
     __metadata_request__fit = {"groups": UNUSED}  # it is for splitters
 
@@ -225,6 +226,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
             clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics, spaces
         )
         problem, schemes = reader.problem({})
+        self._given_task = problem.task
         check_strategy(self, problem, schemes, settings)
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
         count, carry_out = strategy_of(self, spaces, self.seed_, next(iter(schemes.values())))

@@ -40,9 +40,9 @@ def cross_validate(
     *data, **fit_params
         What ``estimator.fit`` takes: arrays, tables, or long series that are read in blocks.
     cv : scheme, splitter, int, list of index pairs, or dict of these, optional
-        How the rows after the washout (for a classifier, the sequences) are split. By default into
-        ten folds, ``KFold(10)``; those of a classifier are stratified and shuffled, and those of
-        ``groups`` keep them together. An integer is a number of such folds.
+        How the rows after the washout, or whole sequences, are split. By default into ten folds,
+        ``KFold(10)``; those of sequences are shuffled, for a classifier stratified too, and those
+        of ``groups`` keep them together. An integer is a number of such folds.
     ridge : float or sequence of float, optional
         Ridge values; the estimator's own by default. A path costs little more than one value.
     metric : str, callable or list of these

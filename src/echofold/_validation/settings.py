@@ -68,7 +68,10 @@ def resolve_schemes(cv, problem: Problem, groups, metrics) -> dict[str, RowSplit
         if problem.each:
             splits = split_series(one, problem.segments.rows.tolist(), groups=groups)
         else:
-            splits = resolve_cv(one, problem.rows, groups=groups, labels=problem.labels)
+            shuffled = not problem.task.ordered
+            splits = resolve_cv(
+                one, problem.rows, groups=groups, labels=problem.labels, shuffled=shuffled
+            )
         splits = splits.with_values(problem.present)
         schemes[str(name)] = splits if problem.steps == 1 else splits.in_steps(problem.steps)
         _check_values(problem, schemes[str(name)])
@@ -92,7 +95,7 @@ def _groups(groups, problem: Problem) -> np.ndarray:
     if groups.shape != (problem.data_rows,):
         raise ValueError(
             f"groups has shape {groups.shape}, expected ({problem.data_rows},): one group for each "
-            "row of the data (for a classifier, for each sequence)."
+            "row of the data (of whole sequences, for each of them)."
         )
     first = problem.first_target
     return groups[first : first + problem.rows]
@@ -136,7 +139,7 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
     for metric in metrics:
         each = [one.splits for one in splits.of_series] if problem.each else [splits]
         intervals = all(one.intervals for one in each)
-        if metric.needs == "lost" and not (intervals and not problem.task.labels):
+        if metric.needs == "lost" and not (intervals and problem.task.ordered):
             raise ValueError(
                 f"metric={metric.function!r} is the time until an error is too large, and needs "
                 f"validation rows that follow each other in time; cv={splits.name} has others. Use "
@@ -146,6 +149,11 @@ def check_task(problem: Problem, splits: RowSplits, metrics: list[Metric]) -> No
             raise ValueError(
                 f"metric={metric.name!r} is for series, and classes are none; use 'error_rate' or "
                 "'nrmse'."
+            )
+        if metric.per == "change" and not problem.task.ordered:
+            raise ValueError(
+                f"metric={metric.name!r} compares errors with changes in time, and sequences do "
+                "not follow each other; use 'nrmse' or 'mae'."
             )
     check_values_of(problem, splits, metrics)
 

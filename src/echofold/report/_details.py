@@ -69,17 +69,19 @@ def _series(search: Any) -> dict[str, Any]:
     problem, _ = search._reader.problem(search.candidates_[search.best_index_])
     table = given_series(search)
     rows, outputs = table.values.shape
-    facts = [("Rows", str(rows)), ("Outputs", str(outputs))]
-    if not problem.task.fed_back:
-        facts.insert(1, ("Inputs", str(problem.inputs.shape[1])))
+    task = problem.task
+    facts = [(task.rows.capitalize(), str(rows)), ("Outputs", str(outputs))]
+    if not task.fed_back:
+        facts.insert(1, ("Inputs", str(problem.segments.n_inputs)))
     elif known := problem.known.shape[1]:
         facts.append(("Inputs known in advance", str(known)))
         given = search.best_estimator_.X_schema_
         if given is not None and given.names is not None:
             more = ", …" if len(given.names) > COLUMNS else ""
             facts.append(("Given as", ", ".join(map(str, given.names[:COLUMNS])) + more))
-    facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
-    facts.append(("Split by schemes", f"{problem.rows} rows"))
+    if task.ordered:
+        facts.append(("Washout", f"{len(problem.washout)} rows that only warm the reservoir up"))
+    facts.append(("Split by schemes", f"{problem.rows} {task.rows}"))
     return _columns_of(table, facts)
 
 
@@ -111,7 +113,7 @@ def given_sequences(search: Any) -> tuple[list[np.ndarray], np.ndarray]:
         search._reader.data[i] if len(search._reader.data) > i else search._reader.fit_params[name]
         for i, name in enumerate(("sequences", "y"))
     )
-    return search.best_estimator_._sequences(given, reset=False), np.asarray(labels)
+    return search.best_estimator_._sequences(given), np.asarray(labels)
 
 
 def _sequences(search: Any) -> dict[str, Any]:

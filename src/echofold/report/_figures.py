@@ -106,11 +106,12 @@ def _pictures(
         yield from _columns_drawn(ahead.table)
     if search is None or validation is None:
         return
-    task = search.estimator._task
+    task = search._task
     if task.labels:
         yield _confusion(search, recognised(search, validation))
     elif ahead is None:
         yield from _against(search, validation)
+    if ahead is None and task.ordered:
         yield from _over_series("validation", task, given_series(search), validation)
     # A recipe has two values of most hyper-parameters, which make no surface.
     yield from _candidates(search, surfaces=ahead is None or not ahead.members)
@@ -372,8 +373,8 @@ def _column(table: Table, output: int, ax: Any) -> None:
 
 def _splits(search: Any) -> Iterator[Picture]:
     """The splits of every scheme."""
-    rows = search.estimator._task.rows
-    washout = ", washout not counted" if rows == "rows" else ""
+    rows = search._task.rows
+    washout = ", washout not counted" if search._task.ordered else ""
 
     def plot(splits: Any, ax: Any) -> None:
         plots.splits(splits, splits.n, ax=ax).set_xlabel(rows[:-1])

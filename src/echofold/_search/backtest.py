@@ -1,0 +1,371 @@
+"""How good a model is on what follows: `backtest`, of one series or of several in one model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from echofold._data.arguments import check_count, check_integer
+from echofold._data.lazy import is_long
+from echofold._data.panels import is_panel
+from echofold._data.problem import (
+    FORECASTING,
+    Problem,
+    check_steps,
+    in_steps,
+    in_words_of,
+    joined,
+)
+from echofold._data.rows import Intervals, Runs
+from echofold._data.tables import Table, read
+from echofold._engine.drive import after_windows
+from echofold._engine.lockstep import closed_loop_outputs
+from echofold._engine.states import States, single, states_of
+from echofold._folds.splits import RowSplits
+from echofold._machine.device import choose_device, engine
+from echofold._machine.progress import one_piece
+from echofold._models.ensemble import ForecastEnsemble
+from echofold._models.forecaster import ESNForecaster
+from echofold._search.evaluate import told
+from echofold._search.final_models import readouts_by_ridge
+from echofold._validation.score import check_zeros, score_given, spread_of
+from echofold._validation.settings import check_labels, check_metrics, check_task
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def backtest(
+    model: Any,
+    y: Any,
+    starts: Any,
+    horizon: int,
+    *,
+    X: Any = None,
+    washout: int | None = None,
+    metric: Any = "nrmse",
+    refit: bool = False,
+    first: Any = None,
+) -> xr.Dataset:
+    """Forecast from many starting points with one fitted model, and compare with what came.
+
+    This judges a model that is there; `evaluate` repeats a whole search, which tells what choosing
+    among candidates costs.
+
+    With ``refit=False`` the readout stays as it is, and one pass over the data, or one over the
+    washout of all starts side by side, is all there is to do. With ``refit=True`` the readout of
+    each start is trained on everything before it, as if the model had been fitted anew there; rows
+    are added to the factors of the start before, so this costs a few fits, not one for each start.
+
+    Parameters
+    ----------
+    model : ESNForecaster, ensemble of them, or ESNSearchCV of a forecaster
+        Fitted. Scaling and representation stay those that it learned. One of several series takes
+        ``y`` and ``X`` in the kind that these were given in.
+    y : array, series or frame of shape (T,) or (T, outputs)
+        A series of the kind that was given to `fit`: the same, longer, or another. Missing values
+        (NaN) are filled as inputs, and not scored.
+    starts : int or array of int
+        Rows of ``y`` that forecasts begin with; or how many there shall be, spread evenly from the
+        first possible one to the last. Each of several series counts its own rows, and may have
+        starts of its own, in the kind of ``y``. With ``refit=True`` all of them are cut alike, at
+        as many dates as are asked for or, without dates, as many rows before the end of each.
+    horizon : int
+        Steps of each forecast.
+    washout : int, optional
+        How many rows before each start the state is warmed up on, from rest; all rows before it by
+        default. With ``refit=True``, the first rows of ``y``, which are not trained on; as many as
+        the model says by default.
+    X : array or frame of shape (T, known inputs), optional
+        Inputs known in advance, if `fit` was given any; row ``t`` belongs to ``y(t)``.
+    metric : str, callable or list of these, default="nrmse"
+        What each forecast is scored by, such as `metrics.horizon`.
+    refit : bool, default=False
+        Whether the readout is trained anew for each start. Scaling, weights and hyper-parameters
+        are not, and an ensemble is combined by the same rule.
+    first : int, optional
+        For models with a ``season``, which must be told: the row of the data of `fit` that ``y``
+        begins with; 0 if both begin alike, or the length of those data if ``y`` follows them. Of
+        several series one for all, or one for each in the kind of ``y``.
+
+    Returns
+    -------
+    xarray.Dataset; of several series a list, tuple or dict with one for each
+        ``forecast`` and ``truth`` over ``(start, step, output)``, ``error (start, step)``, the root
+        mean square over outputs in the units of the data, and a score over ``start`` for each
+        metric. The attribute ``spread`` is the root of the mean variance of ``y``, to compare
+        errors with.
+
+    See Also
+    --------
+    plots.error_growth, plots.horizons : draw the result.
+
+    Examples
+    --------
+    >>> from echofold import ESNForecaster, backtest
+    >>> from echofold.metrics import horizon
+    >>> from echofold.systems import LYAPUNOV, lorenz63
+    >>> y = lorenz63(3000, 0.02)
+    >>> model = ESNForecaster(100, input_scaling=0.3, ridge=1e-8, random_state=0).fit(y[:1500])
+    >>> time = horizon(0.2, step=0.02 * LYAPUNOV["lorenz63"])
+    >>> found = backtest(model, y[1500:], starts=20, horizon=500, washout=100, metric=time)
+    >>> found.forecast.shape
+    (20, 500, 3)
+    >>> bool(found.horizon.median() > 2)
+    True
+    """
+    model = getattr(model, "best_estimator_", model)
+    check_count("horizon", horizon)
+    metrics = check_metrics(metric)
+    check_labels(metrics, FORECASTING)
+    if hasattr(model, "series_") and is_panel(y):
+        with one_piece("backtesting"):
+            return _backtest_panel(model, y, X, starts, horizon, washout, metrics, refit, first)
+    members = model.members if isinstance(model, ForecastEnsemble) else [model]
+    with one_piece("backtesting"):
+        table, problems, earliest = _given(members, y, X, washout, refit, first)
+        at = _starts(starts, earliest, len(table.values), horizon)
+        each = [
+            _forecasts(one, problem, at, horizon, washout, refit)
+            for one, problem in zip(members, problems, strict=True)
+        ]
+    forecasts = each[0]
+    if isinstance(model, ForecastEnsemble):
+        forecasts = np.stack([model._combine(runs) for runs in np.stack(each, axis=1)])
+    return _backtested(table, at, forecasts, metrics)
+
+
+class Given(NamedTuple):
+    """A series to backtest on, the problem that it is to each member, and the earliest start."""
+
+    table: Table
+    problems: list[Problem]
+    earliest: int
+
+
+def _given(members: list, y: Any, X: Any, washout: Any, refit: bool, first: Any) -> Given:
+    """Read a series as the members of a model do."""
+    _check_model(members, y, washout)
+    table = read(y, "y", missing=True)
+    opening = washout if refit else 0  # rows that are neither trained on nor forecast
+    problems = [
+        one._problem(table, X, first, one.washout if opening is None else opening)
+        for one in members
+    ]
+    if refit:
+        problems = [
+            check_steps(in_steps(problem, one._steps_at_once))
+            for problem, one in zip(problems, members, strict=True)
+        ]
+    # To train on, or to warm up
+    more = max(one._steps_at_once for one in members) if refit else washout or 0
+    return Given(table, problems, more + max(one.first_target for one in problems))
+
+
+def _backtest_panel(
+    model: ESNForecaster, y: Any, X: Any, starts: Any, horizon: int, washout, metrics, refit: bool,
+    first: Any,
+) -> Any:  # fmt: skip
+    """`backtest` of several series in one model: a Dataset of each, in the kind of the panel."""
+    panel = model.panel_
+    names, views = panel.names, list(model.series_.values())
+
+    def of_each(value: Any, argument: str) -> list[Any]:
+        """What each series has of an argument that one value may stand for."""
+        alone = value is None or np.ndim(value) == 0 and not isinstance(value, dict)
+        return len(names) * [value] if alone else panel.of(value, argument)
+
+    given = []
+    for name, view, *own in zip(
+        names, views, panel.of(y, "y", "the model"), panel.of(X, "X"), of_each(first, "first"),
+        strict=True,
+    ):  # fmt: skip
+        with in_words_of(name):
+            given.append(_given([view], own[0], own[1], washout, refit, own[2]))
+    learned = None
+    if refit:
+        at = list(_cut_alike(starts, given, names, horizon))
+        problems = [one.problems[0] for one in given]
+        places = np.stack([a - one.first_target for a, one in zip(at, problems, strict=True)])
+        together, view = joined(problems, names), views[0]
+        device = choose_device(view.device, view._work(together.rows))
+        source = states_of(together, view._reservoirs(), device)
+        learned = _refitted(model, _as_fitted(view, source), places, horizon)
+    else:
+        each = of_each(starts, "starts") if is_panel(starts) else len(names) * [starts]
+        at = []
+        for name, one, own in zip(names, given, each, strict=True):
+            with in_words_of(name):
+                at.append(_starts(own, one.earliest, len(one.table.values), horizon))
+    found = []
+    for name, view, one, own in zip(names, views, given, at, strict=True):
+        with in_words_of(name):
+            (problem,) = one.problems
+            forecasts = _forecasts(view, problem, own, horizon, washout, refit, learned)
+            found.append(_backtested(one.table, own, forecasts, metrics))
+    return dict(zip(names, found, strict=True)) if panel.kind == "frame" else panel.write(found)
+
+
+def _cut_alike(count: Any, given: list[Given], names: tuple, horizon: int) -> np.ndarray:
+    """Starts ``(series, starts)`` at the same dates, or as many rows before the ends of all."""
+    check_count("starts", count, "with refit=True all of several series are cut alike")
+    for name, one in zip(names, given, strict=True):
+        with in_words_of(name):
+            _starts(1, one.earliest, len(one.table.values), horizon)
+    indices = [one.table.index for one in given]
+    if all(type(index).__name__ in ("DatetimeIndex", "PeriodIndex") for index in indices):
+        first = max(index[one.earliest] for index, one in zip(indices, given, strict=True))
+        last = min(index[-horizon] for index in indices)
+        dates = indices[0].append(indices[1:]).unique().sort_values()
+        shared = dates[(dates >= first) & (dates <= last)]
+        if len(shared) < count:
+            raise ValueError(
+                f"starts={count}: there are {len(shared)} dates, from {first!s} to {last!s}, at "
+                "which every series has enough before it to be trained on, and "
+                f"horizon={horizon} rows after it. Use fewer starts, a shorter horizon, or series "
+                "that overlap."
+            )
+        chosen = shared[np.linspace(0, len(shared) - 1, int(count)).round().astype(int)]
+        return np.stack([index.searchsorted(chosen) for index in indices])
+    rows = np.array([len(one.table.values) for one in given])
+    least = int(np.argmin(rows - [one.earliest for one in given]))
+    with in_words_of(names[least]):
+        at = _starts(int(count), given[least].earliest, int(rows[least]), horizon)
+    return at + (rows - rows[least])[:, None]
+
+
+def _check_model(members: list, y: Any, washout: Any) -> None:
+    """Raise for what is no fitted forecaster, and for data that would have to be read in blocks."""
+    for one in members:
+        if not isinstance(one, ESNForecaster):
+            raise TypeError(
+                f"model={one!r}: expected a fitted ESNForecaster, an ensemble of them, or an "
+                "ESNSearchCV of one."
+            )
+        one._reservoirs()  # raises before `fit`, and for several series
+    if is_long(y):
+        raise ValueError(
+            "y is so long that it would be read in blocks; give backtest a part of it, as an array."
+        )
+    if washout is not None:
+        check_integer("washout", washout, 0)
+
+
+def _starts(given: Any, earliest: int, rows: int, horizon: int) -> np.ndarray:
+    """The rows that forecasts begin with."""
+    latest = rows - horizon
+    if latest < earliest:
+        raise ValueError(
+            f"y has {rows} rows, too few for a forecast of horizon={horizon} after the "
+            f"{earliest} rows that are needed before it. Give a longer series, or a shorter "
+            "horizon or washout."
+        )
+    if np.ndim(given) == 0:
+        check_count("starts", given)
+        if given > latest - earliest + 1:
+            raise ValueError(
+                f"starts={given}: y has {latest - earliest + 1} rows that a forecast can begin "
+                f"with, {earliest} to {latest}. Use fewer, or give the rows themselves."
+            )
+        return np.linspace(earliest, latest, int(given)).round().astype(int)
+    at = np.asarray(given)
+    if at.ndim != 1 or at.dtype.kind not in "iu" or not at.size:
+        raise TypeError(
+            f"starts={given!r}: expected rows of y as integers, or how many there shall be."
+        )
+    outside = at[(at < earliest) | (at > latest)]
+    if outside.size:
+        raise ValueError(
+            f"starts holds {outside[0]}, but with horizon={horizon}, and what is needed before it, "
+            f"a forecast of these {rows} rows can begin with rows {earliest} to {latest}."
+        )
+    return at.astype(int)
+
+
+def _forecasts(
+    model: ESNForecaster, problem: Problem, at: np.ndarray, horizon: int, washout, refit: bool,
+    learned: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Forecasts ``(starts, horizon, outputs)`` of one model, in original units.
+
+    Those of several series have readouts that were ``learned`` from all of them.
+    """
+    r, places = model._reservoirs(), at - problem.first_target
+    work = model._work(problem.rows), model._work(horizon, len(at))
+    device = choose_device(model.device, *work)
+    source = states_of(problem, r, device)
+    if refit:
+        W, runs = learned, np.arange(len(places))
+        if W is None:
+            W = _refitted(model, _as_fitted(model, source), places[None], horizon)
+    else:
+        W, runs = model.readout_[None], np.zeros(len(places), dtype=int)
+    whole = refit or washout is None
+    begins = source.begins(places) if whole else _warmed(source, places, washout)
+    ahead = Runs(runs, places, np.full(len(places), horizon), problem.rows, len(W))
+    outputs = closed_loop_outputs(source, W[None, :, None], begins, ahead)[0, :, :, 0]
+    with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge
+        return problem.scored.original(outputs)
+
+
+def _warmed(source: States, places: np.ndarray, washout: int) -> np.ndarray:
+    """Inputs and states ``(1, starts, inputs + size)``, each from rest over its own washout."""
+    inputs = source.problem.inputs
+    windows = inputs[places[:, None] + np.arange(-washout, 1)]
+    with engine(source.device):
+        states = after_windows(source.reservoirs, windows)
+    return np.hstack([inputs[places], states])[None]
+
+
+def _as_fitted(model: ESNForecaster, source: States) -> States:
+    """What a readout learns from, as `fit` does: states with noise, though it runs without."""
+    kind = model.reservoir_
+    noisy = kind.free() is not kind
+    return single(source.problem, kind, model.seed_, model.device) if noisy else source
+
+
+def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: int) -> np.ndarray:
+    """Readouts ``(starts, 1 + m, outputs)`` trained on what is ``seen`` before each start.
+
+    ``places (series, starts)`` are rows of each series by itself.
+    """
+    problem, order = seen.problem, np.argsort(places.sum(axis=0), kind="stable")  # only add rows
+    firsts = problem.bounds[:-1].tolist()
+    ends = [[a + b for a, b in zip(firsts, one, strict=True)] for one in places.T[order].tolist()]
+    train: list[Intervals] = [tuple(zip(firsts, one, strict=True)) for one in ends]
+    ahead: list[Intervals] = [tuple((a, a + horizon) for a in one) for one in ends]
+    splits = RowSplits(
+        "backtest", problem.rows, train, ahead, bounds=problem.bounds if problem.each else None
+    ).in_steps(problem.steps)
+    check_task(seen.problem, splits, [])  # something must have a value to be trained on
+    ridge = np.array([float(model.ridge)])
+    found = readouts_by_ridge(seen, splits, ridge, bool(model.penalize_bias))
+    return np.asarray(found.W)[0, np.argsort(order), 0]
+
+
+def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):
+    """The Dataset that `backtest` returns."""
+    import xarray as xr
+
+    check_zeros(metrics, table.values, at, forecasts.shape[1])
+    steps = np.arange(1, forecasts.shape[1] + 1)
+    truth = table.values[at[:, None] + steps - 1]
+    spread = spread_of(table.values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.sqrt(((forecasts - truth) ** 2).mean(axis=2))
+    variables: dict[str, Any] = {
+        "forecast": (("start", "step", "output"), forecasts),
+        "truth": (("start", "step", "output"), truth),
+        "error": (("start", "step"), error),
+    }
+    for one in metrics:
+        scores = [score_given(one, *pair, spread) for pair in zip(truth, forecasts, strict=True)]
+        variables[one.name] = ("start", np.array(scores))
+    names = table.schema.names
+    outputs = np.arange(truth.shape[2]) if names is None else np.array([str(n) for n in names])
+    coords: dict[str, Any] = {"start": at, "step": steps, "output": outputs}
+    if table.index is not None:
+        coords["time"] = ("start", np.asarray(table.index)[at])
+    attrs = {**told(metrics[0]), "spread": float(np.sqrt(spread.deviation.mean()))}
+    return xr.Dataset(variables, coords, attrs)
