@@ -74,7 +74,7 @@ def test_a_forecast_knows_nothing_of_what_follows(name):
 
 
 def test_the_weights_of_a_stretch_are_those_of_the_others():
-    names = ["exponential smoothing", "theta", "blend"]
+    names = ["exponential smoothing", "theta", "drift"]
     priors = dict.fromkeys(names, 1 / 3)
     past = past_of(names)
     before = past.combined(Y, priors, np.array([-np.inf, np.inf]))

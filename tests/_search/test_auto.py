@@ -162,6 +162,23 @@ def test_a_plain_forecast_is_given_where_it_was_clearly_better():
     assert model.verdict_.error == model.verdict_.best_error == model.baselines_["last value"]
 
 
+def test_networks_say_nothing_of_stretches_before_their_season_could_be_found():
+    t = np.arange(50)
+    y = 10 + 3 * np.sin(2 * np.pi * t / 12) + 0.3 * np.random.RandomState(0).normal(size=50)
+    told, found = fitted(y, 6, season=12), fitted(y, 6)
+    assert told.seasons_ == found.seasons_ == (12,)
+    starts = found.past_.rows[:, 0]
+    unknown = np.array([found._seasons_before(row) == () for row in starts])
+    assert unknown.any() and not unknown.all()
+    own, others = found.past_.outputs[0], found.past_.outputs[1:]
+    priors = np.array(list(found._priors.values()))[1:]
+    mean = np.tensordot(priors / priors.sum(), others, 1)
+    np.testing.assert_allclose(own[unknown], mean[unknown])
+    # Of a season that was told, networks are believed from the first stretch on.
+    both = np.isin(told.past_.rows[:, 0], starts[~unknown])
+    np.testing.assert_array_equal(own[~unknown], told.past_.outputs[0][both])
+
+
 def test_no_plain_forecast_that_was_better_goes_without_a_reason():
     noise = fitted(RNG.normal(size=30))
     assert noise.given == "all members together"

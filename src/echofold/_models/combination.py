@@ -48,7 +48,7 @@ Rule = Callable[[Sequence[Series], int], list[np.ndarray]]
 
 # Weights before errors are known, and the share of networks: round numbers on the plateau of what
 # benchmarks/competitions.py measures.
-SEASONAL = {"exponential smoothing": 0.4, "additive smoothing": 0.1, "theta": 0.3, "blend": 0.05}
+SEASONAL = {"exponential smoothing": 0.4, "additive smoothing": 0.1, "theta": 0.3}
 PLAIN = {"exponential smoothing": 0.3, "smoothing": 0.2, "theta": 0.1, "drift": 0.4}
 INTERMITTENT = {"mean": 0.4, "intermittent demand": 0.3, "smoothing": 0.3}
 
@@ -78,7 +78,7 @@ def is_intermittent(values: np.ndarray) -> bool:
 
 def network_share(length: int) -> float:
     """What networks weigh among all members before errors are known, by the length of a series."""
-    return float(np.clip((length - 35) / (length + 30), 0.0, 0.9))
+    return float(np.clip((length - 35) / (length + 40), 0.0, 0.9))
 
 
 @dataclass(frozen=True)
@@ -296,5 +296,4 @@ RULES: dict[str, Rule] = {
     "intermittent demand": _each(lambda y, _, horizon: croston(y, horizon)),
     "mean": _plain(baselines.mean),
     "drift": _plain(baselines.drift),
-    "blend": _plain(baselines.blend),
 }

@@ -511,7 +511,12 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         # Members that do not know of a season yet are no match for plain forecasts that repeat it.
         known = np.array([self._seasons_before(row) == self.seasons_ for row in starts], dtype=bool)
         known_past = past.part(known)
-        return known_past if known_past.runs >= FEW else past
+        if known_past.runs >= FEW:
+            return known_past
+        if self._told is None:  # networks know it from values that came later: the others speak
+            priors = np.array([self._priors[name] for name in self.names_[1:]])
+            past.outputs[0, ~known] = np.tensordot(priors / priors.sum(), others[:, ~known], 1)
+        return past
 
     def _repeated(self, values: np.ndarray, past: Past, season: int) -> Past:
         """The past, with the season repeated by all where it was seen once, if that is better.
