@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -21,6 +20,7 @@ from echofold._data.arguments import (
     check_count,
     check_fit_params,
     check_network,
+    check_one_of,
     is_network,
     seed_of,
 )
@@ -511,12 +511,4 @@ def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
         raise ValueError(
             f"strategy='halving' compares candidates by one scheme, but cv has {len(schemes)}. "
             "Give one scheme, or use strategy='grid'."
-        )
-
-
-def check_one_of(name: str, value: Any, allowed: Collection[str]) -> None:
-    """Raise unless a value is one of those allowed."""
-    if value not in allowed:
-        raise ValueError(
-            f"{name}={value!r} is unknown: it must be {', '.join(map(repr, allowed))}."
         )
