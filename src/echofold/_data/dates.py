@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 MOSTLY = 0.5  # share of steps that must be the shortest one, for dates to lie on a grid
 
@@ -33,8 +34,6 @@ class Timeline:
 
     def following(self, rows: int) -> Any:
         """The pandas index of the next ``rows`` rows."""
-        import pandas as pd
-
         how = {"freq": self.step, "name": self.name}
         try:
             if self.kind == "dates":
@@ -74,8 +73,6 @@ class Timeline:
 
 def written(index: Any) -> list[str]:
     """Labels as text: dates no finer than they need to be, numbers without needless digits."""
-    import pandas as pd
-
     dates = isinstance(index, pd.DatetimeIndex) and index.tz is None
     for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
         if dates and (index == index.floor(unit)).all():
@@ -85,8 +82,6 @@ def written(index: Any) -> list[str]:
 
 def timeline(index: Any) -> Timeline:
     """Read where a series' pandas ``index`` ends; raise if its dates or periods go backwards."""
-    import pandas as pd
-
     last, rows, name = index[-1], len(index), index.name
     if isinstance(index, pd.DatetimeIndex | pd.PeriodIndex):
         _check_order(index)
@@ -110,8 +105,6 @@ def timeline(index: Any) -> Timeline:
 
 def check_aligned(index: Any, other: Any) -> None:
     """Raise if two date or period indexes, of ``y`` and of ``X``, name different times."""
-    import pandas as pd
-
     times = pd.DatetimeIndex | pd.PeriodIndex
     if not (isinstance(index, times) and isinstance(other, times)):
         return
@@ -155,8 +148,6 @@ class Grid(NamedTuple):
 
 def words_of_dates(index: Any) -> tuple[str, ...]:
     """What users should know about the dates of a series, if they cannot be continued."""
-    import pandas as pd
-
     if not isinstance(index, pd.DatetimeIndex | pd.PeriodIndex) or len(index) < 3:
         return ()
     if index.has_duplicates:
@@ -193,8 +184,6 @@ def words_of_dates(index: Any) -> tuple[str, ...]:
 
 def _grid_of(index: Any) -> Grid | None:
     """The grid that times in order, without repetitions, lie on, if there is one."""
-    import pandas as pd
-
     if isinstance(index, pd.PeriodIndex):  # none for parts of a multiple of a period
         steps, rest = np.divmod(np.diff(index.asi8), index.freq.n)
         return None if rest.any() else Grid(index.freq, steps)
@@ -212,8 +201,6 @@ def _grid_of(index: Any) -> Grid | None:
 
 def _of_calendar(days: Any) -> Grid | None:
     """The grid of dates that are first or last days of months, or working days."""
-    import pandas as pd
-
     months = np.diff(12 * days.year.to_numpy() + days.month.to_numpy())
     for at_end, offset in ((days.is_month_start, "MonthBegin"), (days.is_month_end, "MonthEnd")):
         if at_end.all():
@@ -227,8 +214,6 @@ def _of_calendar(days: Any) -> Grid | None:
 
 def _of_equal_steps(index: Any) -> Grid | None:
     """The grid of dates that all lie a multiple of the shortest step apart."""
-    import pandas as pd
-
     apart = np.diff(index.asi8)
     steps, rest = np.divmod(apart, apart.min())
     if rest.any():

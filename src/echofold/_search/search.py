@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
@@ -45,8 +46,6 @@ from echofold._validation.verify import check_verifiable
 from echofold.metrics._metric import OF_GROWING_SUMS
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     import xarray as xr
 
 RIDGE_PER = ("all", "split", "output")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_integer
 from echofold._data.dates import timeline
@@ -17,8 +18,6 @@ from echofold.plots import _style as style
 
 def fitted(search: Any) -> Any:
     """The search itself; an error if it has not been fitted."""
-    from sklearn.utils.validation import check_is_fitted
-
     if not hasattr(search, "finalize"):
         raise TypeError(f"search={search!r}: expected a fitted ESNSearchCV.")
     check_is_fitted(search, "results_")
