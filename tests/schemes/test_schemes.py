@@ -388,35 +388,95 @@ BAD_ARGUMENTS = [
     (lambda: KFold(1), ValueError, "k=1 is not allowed: it must be an integer of at least 2"),
     (lambda: KFold(2.0), ValueError, "k=2.0 is not allowed: it must be an integer of at least 2"),
     (lambda: KFold(True), ValueError, "k=True is not allowed"),
-    (lambda: Accumulative(0), ValueError, "k=0 is not allowed: it must be an integer of at least 1"),
+    (
+        lambda: Accumulative(0),
+        ValueError,
+        "k=0 is not allowed: it must be an integer of at least 1",
+    ),
     (lambda: WalkForward(0), ValueError, "k=0 is not allowed: it must be an integer of at least 1"),
-    (lambda: KFold(valid=0), ValueError, "valid=0 is not allowed: it must be a number of rows, an integer of at least 1"),
+    (
+        lambda: KFold(valid=0),
+        ValueError,
+        "valid=0 is not allowed: it must be a number of rows, an integer of at least 1",
+    ),
     (lambda: KFold(valid=1.0), ValueError, "valid=1.0 is not allowed: it must be a number of rows"),
     (lambda: SingleSplit(0.0), ValueError, "valid=0.0 is not allowed: it must be a number of rows"),
-    (lambda: SingleSplit(None), ValueError, "valid=None is not allowed: it must be a number of rows"),
-    (lambda: SingleSplit(float("nan")), ValueError, "valid=nan is not allowed: it must be a number of rows"),
-    (lambda: Accumulative(valid="a"), ValueError, "valid='a' is not allowed: it must be a number of rows"),
+    (
+        lambda: SingleSplit(None),
+        ValueError,
+        "valid=None is not allowed: it must be a number of rows",
+    ),
+    (
+        lambda: SingleSplit(float("nan")),
+        ValueError,
+        "valid=nan is not allowed: it must be a number of rows",
+    ),
+    (
+        lambda: Accumulative(valid="a"),
+        ValueError,
+        "valid='a' is not allowed: it must be a number of rows",
+    ),
     (lambda: Accumulative(min_train=0), ValueError, "min_train=0 is not allowed"),
-    (lambda: WalkForward(min_train=1.5), ValueError, "min_train=1.5 is not allowed: it must be a number of rows"),
+    (
+        lambda: WalkForward(min_train=1.5),
+        ValueError,
+        "min_train=1.5 is not allowed: it must be a number of rows",
+    ),
     (lambda: KFold(gap=-1), ValueError, "gap=-1 is not allowed: .* an integer of at least 0"),
-    (lambda: KFold(gap=(1, -0.5)), ValueError, "gap after=-0.5 is not allowed: it must be a number of rows"),
-    (lambda: KFold(gap=(1, 2, 3)), ValueError, r"gap=\(1, 2, 3\) is not allowed: it must be one size or a"),
-    (lambda: LeaveOneOut(gap="1"), ValueError, "gap='1' is not allowed: it must be a number of rows"),
+    (
+        lambda: KFold(gap=(1, -0.5)),
+        ValueError,
+        "gap after=-0.5 is not allowed: it must be a number of rows",
+    ),
+    (
+        lambda: KFold(gap=(1, 2, 3)),
+        ValueError,
+        r"gap=\(1, 2, 3\) is not allowed: it must be one size or a",
+    ),
+    (
+        lambda: LeaveOneOut(gap="1"),
+        ValueError,
+        "gap='1' is not allowed: it must be a number of rows",
+    ),
     (lambda: KFold(shuffle=1), TypeError, "shuffle=1: expected True or False"),
     (lambda: KFold(shuffle=True, valid=3), ValueError, "valid=3 with shuffle=True"),
     (lambda: KFold(shuffle=True, gap=(0, 1)), ValueError, r"gap=\(0, 1\) with shuffle=True"),
     (lambda: KFold(shuffle=True, start=3), ValueError, "start=3 with shuffle=True"),
     (lambda: KFold(start=-1), ValueError, "start=-1 is not allowed: .* an integer of at least 0"),
-    (lambda: KFold(start=None), ValueError, "start=None is not allowed: it must be a number of rows"),
-    (lambda: WalkForward(start=1.5), ValueError, "start=1.5 is not allowed: it must be a number of rows"),
-    (lambda: KFold(valid=3, step=0), ValueError, "step=0 is not allowed: .* an integer of at least 1"),
-    (lambda: KFold(valid=3, step="a"), ValueError, "step='a' is not allowed: it must be a number of rows"),
+    (
+        lambda: KFold(start=None),
+        ValueError,
+        "start=None is not allowed: it must be a number of rows",
+    ),
+    (
+        lambda: WalkForward(start=1.5),
+        ValueError,
+        "start=1.5 is not allowed: it must be a number of rows",
+    ),
+    (
+        lambda: KFold(valid=3, step=0),
+        ValueError,
+        "step=0 is not allowed: .* an integer of at least 1",
+    ),
+    (
+        lambda: KFold(valid=3, step="a"),
+        ValueError,
+        "step='a' is not allowed: it must be a number of rows",
+    ),
     (lambda: Accumulative(step=3), ValueError, "step=3 without valid.*Give valid, or drop step"),
     (lambda: KFold(None), ValueError, "k=None means as many .* step=None; give step, or k as"),
     (lambda: Recycle(None, valid=3), ValueError, "k=None means as many .* at least 1"),
     (lambda: Recycle(0), ValueError, "k=0 is not allowed: it must be an integer of at least 1"),
-    (lambda: Recycle(valid=None), ValueError, "valid=None is not allowed: it must be a number of rows"),
-    (lambda: Recycle(start=None), ValueError, "start=None is not allowed: it must be a number of rows"),
+    (
+        lambda: Recycle(valid=None),
+        ValueError,
+        "valid=None is not allowed: it must be a number of rows",
+    ),
+    (
+        lambda: Recycle(start=None),
+        ValueError,
+        "start=None is not allowed: it must be a number of rows",
+    ),
     (lambda: Recycle(gap=1), TypeError, "gap"),
     (lambda: Recycle(1, start=3), ValueError, "start=3 with k=1 and step=None.*stands at the end"),
     (lambda: KFold(random_state=1), ValueError, "random_state=1 has no effect"),
@@ -606,7 +666,9 @@ def test_default_folds():
         for cv in (None, 3):
             for train, valid in _pairs(resolve_cv(cv, 30, groups=GROUPS, labels=labels)):
                 assert not set(GROUPS[train]) & set(GROUPS[valid])
-    with pytest.raises(ValueError, match="cv=1 is not allowed: it must be an integer of at least 2"):
+    with pytest.raises(
+        ValueError, match="cv=1 is not allowed: it must be an integer of at least 2"
+    ):
         resolve_cv(1, 6, labels=np.zeros(6, dtype=int))
     with pytest.raises(ValueError, match="cannot split these 4 rows: n_splits=3"):
         resolve_cv(3, 4, labels=np.array([0, 0, 1, 1]))
