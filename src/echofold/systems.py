@@ -107,18 +107,12 @@ def lorenz96(
 
     Parameters
     ----------
-    steps : int
-        Rows to make.
-    step : float, default=0.01
-        Time from one row to the next; 0.05 stands for six hours.
+    steps, step, skip, random_state
+        As of `lorenz63`; a ``step`` of 0.05 stands for six hours.
     size : int, default=40
         Places on the circle, at least 4.
     forcing : float, default=8.0
         What drives each of them.
-    skip : float, default=20.0
-        Time before the first row, in which the state comes to the attractor.
-    random_state : int, RandomState, Generator or None, default=0
-        Draws the initial state.
 
     Returns
     -------
@@ -158,16 +152,10 @@ def rossler(
 
     Parameters
     ----------
-    steps : int
-        Rows to make.
-    step : float, default=0.1
-        Time from one row to the next; a turn takes about 6.
+    steps, step, skip, random_state
+        As of `lorenz63`; a turn takes a time of about 6.
     a, b, c : float
         Parameters of the equations.
-    skip : float, default=200.0
-        Time before the first row, in which the state comes to the attractor.
-    random_state : int, RandomState, Generator or None, default=0
-        Draws the initial state.
 
     Returns
     -------
@@ -246,16 +234,10 @@ def mackey_glass(
 
     Parameters
     ----------
-    steps : int
-        Values to make.
-    step : float, default=1.0
-        Time from one value to the next.
+    steps, step, skip, random_state
+        As of `lorenz63`; what is drawn is the value that all times before the start have.
     tau, beta, gamma, power : float
         Delay and parameters of the equation, all positive.
-    skip : float, default=1000.0
-        Time before the first value, in which it comes to the attractor.
-    random_state : int, RandomState, Generator or None, default=0
-        Draws the value that all times before the start have.
 
     Returns
     -------
@@ -332,18 +314,12 @@ def kuramoto_sivashinsky(
 
     Parameters
     ----------
-    steps : int
-        Rows to make.
-    step : float, default=0.25
-        Time from one row to the next.
+    steps, step, skip, random_state
+        As of `lorenz63`; what is drawn are the unstable waves of the initial state.
     length : float, default=22.0
         Length of the circle.
     size : int, default=64
         Points on the circle, at least ``length``; two for each unit of length resolve it.
-    skip : float, default=200.0
-        Time before the first row, in which the state comes to the attractor.
-    random_state : int, RandomState, Generator or None, default=0
-        Draws the unstable waves of the initial state.
 
     Returns
     -------
@@ -476,14 +452,12 @@ def henon(
 
     Parameters
     ----------
-    steps : int
-        Rows to make.
+    steps, random_state
+        As of `lorenz63`.
     a, b : float
         Parameters of the map.
     skip : int, default=1000
         Steps before the first row, in which the state comes to the attractor.
-    random_state : int, RandomState, Generator or None, default=0
-        Draws the initial state.
 
     Returns
     -------

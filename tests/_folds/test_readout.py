@@ -248,7 +248,7 @@ def test_collinear_states_give_the_readout_of_least_norm_and_one_warning(algorit
         ({"metric": "error_rate"}, ValueError, "needs a classifier"),
         ({"metric": ["mse", "mse"]}, ValueError, "2 entries named 'mse'"),
         ({"algorithm": "quick"}, ValueError, "algorithm='quick' is unknown"),
-        ({"cv": 1}, ValueError, "k=1: expected an integer of at least 2"),
+        ({"cv": 1}, ValueError, "k=1 is not allowed: it must be an integer of at least 2"),
         ({"cv": 91}, ValueError, "k=91 folds need at least 91 rows"),
     ],
 )

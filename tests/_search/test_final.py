@@ -5,7 +5,15 @@ import pytest
 from searches import CV, GRID, INPUTS, OUTPUTS, RIDGE, SEED, SERIES, TASKS, searched
 from sklearn.base import clone
 
-from echofold import Accumulative, ESNRegressor, ESNSearchCV, KFold, LeaveOneOut, cross_validate
+from echofold import (
+    Accumulative,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+    LeaveOneOut,
+    cross_validate,
+)
 from echofold._engine import states
 from echofold._search.final_models import SplitReadouts, final_readout
 
@@ -334,3 +342,34 @@ def test_an_ensemble_of_draws_that_were_pruned_apart_is_refused():
     with pytest.raises(ValueError, match="final='ensemble' combines all draws.*prune=False"):
         search.finalize("ensemble")
     assert search.finalize("ensemble", draw=0).members
+
+
+def test_data_are_read_once_for_candidates_and_their_final_models(monkeypatch):
+    """Each representation by itself; what is washed out for equal rows alone is read again."""
+    read, count = ESNForecaster._read_series, []
+    monkeypatch.setattr(
+        ESNForecaster, "_read_series", lambda *data, **more: count.append(1) or read(*data, **more)
+    )
+    model, y = ESNForecaster(9, random_state=0), np.sin(np.arange(80.0) / 3)
+    for space, readings in (({"leak_rate": [0.5, 1.0]}, 1), ({"scale": ["standard", None]}, 2)):
+        count.clear()
+        search = ESNSearchCV(model, space, cv=KFold(3)).fit(y)
+        assert search.finalize("average") is not search.best_estimator_
+        assert len(count) == readings
+    count.clear()
+    ESNSearchCV(model, {"difference": [(), (5,)], "washout": [0, 9]}, cv=KFold(3)).fit(y)
+    assert len(count) == 4 + 2 + 1
+
+
+def test_final_models_of_several_series_share_nothing():
+    y = {"a": np.sin(np.arange(60.0) / 3), "b": np.sin(np.arange(50.0) / 4)}
+    model = ESNForecaster(9, random_state=0)
+    search = ESNSearchCV(model, {"units": [5, 9]}, cv=KFold(3)).fit(y)
+    one, other = search.best_estimator_, search.finalize("average")
+    units = search.best_params_["units"]
+    assert {view.units for view in one.series_.values()} == {one.units} == {units}
+    before = one.forecast(4)
+    other.update({"a": np.zeros(3)})
+    for name, expected in before.items():
+        np.testing.assert_array_equal(one.forecast(4)[name], expected)
+        assert one.series_[name] is not other.series_[name]

@@ -311,7 +311,9 @@ def test_the_ridge_path_is_the_mean_over_splits_with_its_middle_half(forecaster)
             edges = band[np.isclose(band[:, 0], place), 1]
             low, high = np.sort(column)[[1, 5]]  # of seven splits
             assert edges.min() == pytest.approx(low) and edges.max() == pytest.approx(high)
-    with pytest.raises(ValueError, match="candidate=6: expected an integer of 0 to 5"):
+    with pytest.raises(
+        ValueError, match="candidate=6 is not allowed: it must be an integer of 0 to 5"
+    ):
         plots.ridge_path(forecaster, candidate=6)
 
 
@@ -435,7 +437,9 @@ def test_diverging_forecasts_are_said():
 def test_a_forecast_that_does_not_fit_its_series_is_refused():
     with pytest.raises(ValueError, match="forecast has 2 columns and y has 1"):
         plots.forecast(series(), np.ones((5, 2)))
-    with pytest.raises(ValueError, match="output=1: expected an integer of 0 to 0"):
+    with pytest.raises(
+        ValueError, match="output=1 is not allowed: it must be an integer of 0 to 0"
+    ):
         plots.forecast(series(), np.ones(5), output=1)
     with pytest.raises(ValueError, match="history=0"):
         plots.forecast(series(), np.ones(5), history=0)
@@ -537,7 +541,9 @@ def test_a_climate_is_drawn_on_pairs_of_axes(two_climates):
         plots.climate(two_climates, ax=given[0, :2])
     with pytest.raises(TypeError, match="ax=3: expected matplotlib axes"):
         plots.climate(two_climates, ax=3)
-    with pytest.raises(ValueError, match="output=2: expected an integer of 0 to 1"):
+    with pytest.raises(
+        ValueError, match="output=2 is not allowed: it must be an integer of 0 to 1"
+    ):
         plots.climate(two_climates, output=2)
     with pytest.raises(TypeError, match=r"expected what echofold\.dynamics\.climate returns"):
         plots.climate(series())

@@ -207,10 +207,22 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_integer(name: str, value: Any, least: int, otherwise: str = "") -> None:
-    """Raise unless ``value`` is an integer of at least ``least``."""
-    if not is_integer(value) or value < least:
-        refuse(name, value, f"an integer of at least {least}{otherwise}")
+def check_integer(
+    name: str, value: Any, least: int, otherwise: str = "", most: float = np.inf
+) -> int:
+    """The integer that ``value`` is; raise unless it is one of ``least`` to ``most``."""
+    if not is_integer(value) or not least <= value <= most:
+        range_ = f"at least {least}" if most == np.inf else f"{least} to {most}"
+        refuse(name, value, f"an integer of {range_}{otherwise}")
+    return int(value)
+
+
+def check_one_of(name: str, value: Any, allowed: Collection[str]) -> None:
+    """Raise unless a value is one of those allowed."""
+    if value not in allowed:
+        raise ValueError(
+            f"{name}={value!r} is unknown: it must be {', '.join(map(repr, allowed))}."
+        )
 
 
 def check_number(

@@ -10,11 +10,11 @@ irregular.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-
-MOSTLY = 0.5  # share of steps that must be the shortest one, for dates to lie on a grid
+import pandas as pd
+from pandas.tseries.frequencies import to_offset
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,6 @@ class Timeline:
 
     def following(self, rows: int) -> Any:
         """The pandas index of the next ``rows`` rows."""
-        import pandas as pd
-
         how = {"freq": self.step, "name": self.name}
         try:
             if self.kind == "dates":
@@ -74,8 +72,6 @@ class Timeline:
 
 def written(index: Any) -> list[str]:
     """Labels as text: dates no finer than they need to be, numbers without needless digits."""
-    import pandas as pd
-
     dates = isinstance(index, pd.DatetimeIndex) and index.tz is None
     for unit, form in (("D", "%Y-%m-%d"), ("min", "%Y-%m-%d %H:%M"), ("s", "%Y-%m-%d %H:%M:%S")):
         if dates and (index == index.floor(unit)).all():
@@ -85,8 +81,6 @@ def written(index: Any) -> list[str]:
 
 def timeline(index: Any) -> Timeline:
     """Read where a series' pandas ``index`` ends; raise if its dates or periods go backwards."""
-    import pandas as pd
-
     last, rows, name = index[-1], len(index), index.name
     if isinstance(index, pd.DatetimeIndex | pd.PeriodIndex):
         _check_order(index)
@@ -110,8 +104,6 @@ def timeline(index: Any) -> Timeline:
 
 def check_aligned(index: Any, other: Any) -> None:
     """Raise if two date or period indexes, of ``y`` and of ``X``, name different times."""
-    import pandas as pd
-
     times = pd.DatetimeIndex | pd.PeriodIndex
     if not (isinstance(index, times) and isinstance(other, times)):
         return
@@ -146,17 +138,8 @@ def _check_order(index: Any) -> None:
         )
 
 
-class Grid(NamedTuple):
-    """Evenly spaced dates: the frequency, and how many steps lie between neighbouring rows."""
-
-    freq: Any
-    steps: np.ndarray
-
-
 def words_of_dates(index: Any) -> tuple[str, ...]:
     """What users should know about the dates of a series, if they cannot be continued."""
-    import pandas as pd
-
     if not isinstance(index, pd.DatetimeIndex | pd.PeriodIndex) or len(index) < 3:
         return ()
     if index.has_duplicates:
@@ -168,71 +151,89 @@ def words_of_dates(index: Any) -> tuple[str, ...]:
             f"belong into a column each; else y.groupby(level=0).mean() leaves one row "
             "for each date.",
         )
-    grid = _grid_of(index)
-    if grid is None:
+    every, even = _without_holes(index)
+    if every is None:
         return (
             f"The dates of y are not evenly spaced. Rows are taken to be one step apart, "
             f"and forecasts are numbered from {len(index)} on; y.resample(...).mean() "
             "makes the dates even.",
         )
-    missing = int((grid.steps - 1).sum())
-    if not missing:
+    holes = every[~every.isin(index)]
+    if not len(holes):
         return ()
-    row, name = int(np.flatnonzero(grid.steps > 1)[0]), grid.freq.freqstr
-    even = f"y.asfreq({name!r})"
-    if isinstance(index, pd.PeriodIndex):
-        name = index.freqstr
-        even = "y.reindex(pd.period_range(y.index[0], y.index[-1]))"
     return (
-        f"{missing} of {missing + len(index)} dates of y {'is' if missing == 1 else 'are'}"
-        f" missing, the first {index[row] + grid.freq!s} (frequency {name!r}). Rows are taken to "
+        f"{len(holes)} of {len(every)} dates of y {'is' if len(holes) == 1 else 'are'}"
+        f" missing, the first {holes[0]!s} (frequency {every.freqstr!r}). Rows are taken to "
         f"be one step apart, and forecasts are numbered from {len(index)} on; {even} makes rows of "
         "them whose values are missing (NaN), which are neither trained on nor scored.",
     )
 
 
-def _grid_of(index: Any) -> Grid | None:
-    """The grid that times in order, without repetitions, lie on, if there is one."""
-    import pandas as pd
-
-    if isinstance(index, pd.PeriodIndex):  # none for parts of a multiple of a period
-        steps, rest = np.divmod(np.diff(index.asi8), index.freq.n)
-        return None if rest.any() else Grid(index.freq, steps)
-    offset = index.freq or pd.DatetimeIndex(index, freq="infer").freq
-    if offset is not None:
-        return Grid(offset, np.ones(len(index) - 1, dtype=int))
-    local = index.tz_localize(None)  # a day is a day, though clocks change
-    days = local.normalize()
-    if (local - days).nunique() == 1:
-        grid = _of_calendar(days) or _of_equal_steps(local)
-    else:
-        grid = _of_equal_steps(index)  # an hour is an hour
-    return grid if grid and (grid.steps == 1).mean() >= MOSTLY else None
+def _without_holes(index: Any) -> tuple[Any, str]:
+    """All times of an even spacing that has these, None if there is none; the code for them."""
+    if isinstance(index, pd.PeriodIndex):
+        every = pd.period_range(index[0], index[-1], freq=index.freq)
+        even = "y.reindex(pd.period_range(y.index[0], y.index[-1]))"
+        return (every if index.isin(every).all() else None), even
+    if index.freq is not None:
+        return index, ""
+    plain = index.tz_localize(None)  # a day is a day, though clocks change
+    if (plain - plain.normalize()).nunique() > 1 and index.tz is not None:
+        plain = index.tz_convert("UTC").tz_localize(None)  # an hour is an hour
+    freq = spacing(plain)
+    return (date_grid(index, freq), f"y.asfreq({freq!r})") if freq else (None, "")
 
 
-def _of_calendar(days: Any) -> Grid | None:
-    """The grid of dates that are first or last days of months, or working days."""
-    import pandas as pd
+# --- even spacing ---------------------------------------------------------------------------------
 
-    months = np.diff(12 * days.year.to_numpy() + days.month.to_numpy())
-    for at_end, offset in ((days.is_month_start, "MonthBegin"), (days.is_month_end, "MonthEnd")):
-        if at_end.all():
-            least = int(np.gcd.reduce(months))
-            return Grid(getattr(pd.offsets, offset)(least), months // least)
-    at = days.to_numpy().astype("datetime64[D]")
-    if (days.day_of_week < 5).all() and (np.diff(at).astype(int) == 1).any() and len(at) > 5:
-        return Grid(pd.offsets.BDay(), np.busday_count(at[:-1], at[1:]))
+DAY, NONE = pd.Timedelta(days=1), pd.Timedelta(0)
+# Days that a step takes at most; a grid is made only if it cannot be much longer than the data.
+LASTS = {"Y": 366, "Q": 92, "M": 31, "W": 7, "B": 1.5, "D": 1}
+MOST_ROWS = 2  # rows of an even grid for each row of the data
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit
+SECONDS = 86_400  # in a day
+
+
+def spacing(dates: pd.DatetimeIndex) -> str | None:
+    """Pandas' name of the coarsest spacing that has all of these sorted dates on it, or None."""
+    inferred = pd.DatetimeIndex(dates, freq="infer").freq if len(dates) >= 3 else None
+    if inferred is not None:
+        return inferred.freqstr
+    steps = steps_between(dates)
+    values, counts = np.unique(steps, return_counts=True)
+    usual = int(values[counts.argmax()])
+    step = pd.Timedelta(usual, unit=dates.unit)
+    # pandas itself would call a day 24 hours.
+    fixed = f"{step // DAY}D" if step % DAY == NONE else to_offset(step).freqstr
+    if step < DAY:
+        few = days_between(dates) / (step / DAY) + 1 <= MOST_ROWS * len(dates)
+        return fixed if few and not (steps % usual).any() else None
+    month, week = f"{dates[0]:%b}".upper(), f"W-{dates[0]:%a}".upper()
+    anchored = [f"{each}-{month}" for each in ("YS", "YE", "2QS", "2QE", "QS", "QE")]
+    for freq in (*anchored, "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", fixed, "D"):
+        double = 2 if freq[0] == "2" else 1
+        lasts = step / DAY if freq == fixed else LASTS[freq.lstrip("2")[0]] * double
+        if days_between(dates) / lasts > MOST_ROWS * len(dates):
+            continue
+        every = date_grid(dates, freq)
+        if dates.isin(every).all() and len(every) <= MOST_ROWS * len(dates):
+            return freq
     return None
 
 
-def _of_equal_steps(index: Any) -> Grid | None:
-    """The grid of dates that all lie a multiple of the shortest step apart."""
-    import pandas as pd
+def date_grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
+    """All dates of a spacing from the first of sorted dates to the last."""
+    return pd.date_range(dates[0], dates[-1], freq=freq, unit=dates.unit)
 
-    apart = np.diff(index.asi8)
-    steps, rest = np.divmod(apart, apart.min())
-    if rest.any():
-        return None
-    step = pd.Timedelta(apart.min(), unit=index.unit)
-    whole, rest = divmod(step, pd.Timedelta(days=1))
-    return Grid(pd.tseries.frequencies.to_offset(step) if rest else pd.offsets.Day(whole), steps)
+
+def steps_between(index: pd.Index) -> np.ndarray:
+    """Steps between sorted dates, in ticks of their unit, or between sorted numbers."""
+    if not isinstance(index, pd.DatetimeIndex):
+        return np.diff(index.to_numpy())
+    # Without a sign, for two nanosecond dates may be further apart than signed integers reach.
+    return np.diff(index.asi8.view(np.uint64))
+
+
+def days_between(dates: pd.DatetimeIndex) -> float:
+    """Days from the first of sorted dates to the last."""
+    return (int(dates.asi8[-1]) - int(dates.asi8[0])) / (TICKS[dates.unit] * SECONDS)

@@ -13,6 +13,7 @@ from reprlib import repr as short
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from echofold._data.long_frames import LongFrame, written_long
 from echofold._data.tables import kind_of
@@ -41,8 +42,6 @@ class Panel:
             return dict(zip(self.names, each, strict=True))
         if self.kind in ("list", "tuple"):
             return tuple(each) if self.kind == "tuple" else list(each)
-        import pandas as pd
-
         if self.kind == "long":
             id, time, _, kind = self.level
             tables = [one.to_frame("forecast") if one.ndim == 1 else one for one in each]

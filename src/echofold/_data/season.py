@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from pandas.tseries.frequencies import to_offset
 
 PERIODS = 3  # that must be there
 LATEST = 50_000  # values that are looked at: a fifth of a second
@@ -236,9 +238,6 @@ def calendar_seasons(freq: Any) -> tuple[int, ...] | None:
     >>> calendar_seasons("QS"), calendar_seasons("30min"), calendar_seasons("YS")
     ((4,), (48, 336), ())
     """
-    import pandas as pd
-    from pandas.tseries.frequencies import to_offset
-
     offset = to_offset(freq)
     name, count = offset.rule_code.split("-")[0], offset.n
     if count == 1 and name in OF_STEPS:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from echofold._data.lazy import Lazy, is_stored, loaded
 from echofold._data.text import count
@@ -106,8 +107,6 @@ def write(values: np.ndarray, schema: Schema, index: Any = None) -> Any:
     shaped = values[:, 0] if schema.flat else values
     names = schema.names
     if schema.kind == "pandas":
-        import pandas as pd
-
         if schema.flat:
             return pd.Series(shaped, index=index, name=names[0] if names else None)
         columns = pd.Index([""] if names is None else names)
@@ -262,8 +261,6 @@ def _column_contents(data: Any, kind: str, argument: str) -> tuple[tuple | None,
 
 def _pandas_content(series: Any, argument: str) -> str:
     """What a pandas series holds; nothing, if that is not numbers."""
-    import pandas as pd
-
     dtype, types = series.dtype, pd.api.types
     if isinstance(dtype, pd.CategoricalDtype) or types.is_complex_dtype(dtype):
         return ""

@@ -288,9 +288,7 @@ class Reservoirs:
 
 once_imported(
     lambda: jax.tree_util.register_dataclass(
-        Reservoirs,
-        ["weights", "columns"],
-        ["compiled", "shape", "looks", "beside", "kept"],
+        Reservoirs, ["weights", "columns"], ["compiled", "shape", "looks", "beside", "kept"]
     )
 )
 

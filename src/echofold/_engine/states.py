@@ -26,14 +26,7 @@ from echofold._engine.drive import (
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, drawn, is_eager_kind
 from echofold._machine.arrays import equal_parts, few_lengths, jax, pad_rows
-from echofold._machine.device import (
-    Work,
-    accelerated,
-    choose_device,
-    engine,
-    here,
-    is_accelerator,
-)
+from echofold._machine.device import Work, accelerated, choose_device, engine, here, is_accelerator
 from echofold._machine.progress import passing
 
 PILOT_SEGMENTS = 16

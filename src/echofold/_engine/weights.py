@@ -11,6 +11,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, eigs
 
 from echofold._machine.arrays import few_lengths
 from echofold._machine.available import remembered
@@ -68,8 +71,6 @@ def spectral_radius(W) -> float:
     >>> spectral_radius(np.diag([0.5, -2.0]))
     2.0
     """
-    from scipy.sparse import issparse
-
     W = W if issparse(W) else np.asarray(W)
     # More threads round otherwise, and a winner is made again outside of the search's workers.
     with one_blas_thread():
@@ -95,9 +96,6 @@ def _parts(W) -> list[np.ndarray] | None:
 
     The eigenvalues of ``W`` are those of these blocks, and the diagonal entries of other units.
     """
-    from scipy.sparse import csr_array, issparse
-    from scipy.sparse.csgraph import connected_components
-
     if not issparse(W):
         connected = W != 0
         np.fill_diagonal(connected, True)
@@ -117,8 +115,6 @@ def _parts(W) -> list[np.ndarray] | None:
 
 def _leading(W) -> float:
     """The spectral radius by ARPACK; by the dense solver where the spectrum is crowded."""
-    from scipy.sparse.linalg import ArpackNoConvergence, eigs
-
     start = np.random.RandomState(0).rand(W.shape[0])  # ARPACK's own start is not repeatable
     try:
         leading = eigs(
@@ -139,8 +135,6 @@ def _leading(W) -> float:
 
 def _dense_radius(W) -> float:
     """The spectral radius by all eigenvalues."""
-    from scipy.sparse import issparse
-
     return float(np.abs(np.linalg.eigvals(W.toarray() if issparse(W) else W)).max())
 
 
@@ -168,8 +162,6 @@ def _engine_form(W) -> np.ndarray | Sparse:
     Measured on a CPU (100 to 1,000 units, 1 and 64 candidates): gathering wins from about ten
     units for each connection, and never below.
     """
-    from scipy.sparse import issparse
-
     if not issparse(W):
         W = np.ascontiguousarray(W, dtype=float)
         counts = (W != 0).sum(axis=1)
@@ -180,8 +172,6 @@ def _engine_form(W) -> np.ndarray | Sparse:
     if 10 * connections > units:
         return np.ascontiguousarray(W.toarray(), dtype=float) if issparse(W) else W
     if not issparse(W):
-        from scipy.sparse import csr_array
-
         W = csr_array(W)
     if counts.min(initial=connections) < connections:
         # The most connections of a unit are others in every draw, and each number is compiled once.
@@ -243,8 +233,6 @@ def ring_with_jumps(rng, units: int, connectivity: float, jump: int) -> Any:
 
     The last of these jumps back to the first unit only if ``jump`` divides the number of units.
     """
-    from scipy.sparse import csr_array
-
     stops = np.arange(0, units + 1, jump)
     some, others = stops[:-1], stops[1:] % units
     rows = np.concatenate([np.arange(units), some, others])
@@ -315,8 +303,6 @@ def _senders(rng, units: int, connectivity: float) -> np.ndarray:
 
 def _sparse(columns: np.ndarray, values: np.ndarray):
     """A SciPy sparse matrix of equally many ``columns (units, connections)`` in each row."""
-    from scipy.sparse import csr_array
-
     units, connections = columns.shape
     starts = np.arange(0, units * connections + 1, connections)
     indices = columns.astype(np.int32).ravel()

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtri, stdtrit
 from sklearn.utils.validation import check_is_fitted
@@ -26,9 +27,6 @@ from echofold._data.panels import Panel
 from echofold._data.tables import Schema, Table, read, write
 from echofold._data.text import short
 from echofold._machine.notices import warn_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EDGE = 1e-9  # of levels: closer to 0 or 1 the quantiles are rounding
 MIRRORED = 2.0  # forecasts, divided by how many there are: what the other sign of an error counts
@@ -63,8 +61,6 @@ class Forecast(NamedTuple):
         With several outputs, the first level of the columns is the output; of several series, the
         first level of the rows is the series; those without a forecast are left out.
         """
-        import pandas as pd
-
         if isinstance(self.mean, dict | list | tuple):
             names = list(self.mean) if isinstance(self.mean, dict) else range(len(self.mean))
             each = [
@@ -128,8 +124,6 @@ class Forecast(NamedTuple):
 
 def _as_frame(part: Any):
     """Values of any kind as a pandas frame, with their index if they have one."""
-    import pandas as pd
-
     if hasattr(part, "get_columns"):  # a frame of polars
         part = pd.DataFrame({column.name: column.to_numpy() for column in part.get_columns()})
     elif hasattr(part, "to_pandas"):  # a series of polars

@@ -16,6 +16,8 @@ from reprlib import repr as short
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
 
 from echofold._data.dates import Timeline
 from echofold._data.scaling import Scaler
@@ -321,8 +323,6 @@ def _reservoir(name: str, parts: dict[str, Any]) -> Reservoir:
 
 def _sparse(name: str, parts: dict[str, Any]) -> Any:
     """A sparse matrix whose indices all point inside it; nothing that reads it checks them."""
-    from scipy.sparse import csr_array
-
     data, indices, starts, shape = _checked(name, "csr", parts, CSR)
     if len(indices) != len(data) or len(starts) != shape[0] + 1:
         raise ValueError(
@@ -361,8 +361,6 @@ def _are_names(names: tuple, kind: str, flat: bool) -> bool:
         return True
     if kind != "pandas" or flat:
         return kind == "pandas"
-    import pandas as pd
-
     try:
         return len(pd.Index(names)) == len(names)
     except Exception:  # pandas raises whatever the conversion it tries first raises
@@ -383,8 +381,6 @@ def _timeline(name: str, parts: dict[str, Any]) -> Timeline:
 
 def _calendar(name: str, last: Any, step: str, unit: str = "", tz: str | None = None) -> Any:
     """The last date, or the last period if it has no ``unit``, and the offset to the next."""
-    import pandas as pd
-
     a_year = A_YEAR.get(re.sub(r"\d|-.*", "", step), 2**63)
     known = bool(unit) or abs(last) < min(10_000 * a_year, 2**63)
     require(known, f"{name}.last", last, "a period of the calendar")

@@ -9,14 +9,7 @@ import numpy as np
 from echofold._data.arguments import check_count, check_integer
 from echofold._data.lazy import is_long
 from echofold._data.panels import is_panel
-from echofold._data.problem import (
-    FORECASTING,
-    Problem,
-    check_steps,
-    in_steps,
-    in_words_of,
-    joined,
-)
+from echofold._data.problem import FORECASTING, Problem, check_steps, in_steps, in_words_of, joined
 from echofold._data.rows import Intervals, Runs
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows

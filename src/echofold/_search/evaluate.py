@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LEAST = 20  # rows that the shortest beginning must have
-NOTHING: tuple[dict[str, float], dict[str, float]] = {}, {}  # of a series that had not begun
 LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is computed from
 
 
@@ -109,8 +109,6 @@ def evaluate(
     >>> evaluate(search, y, origins=2, horizon=20).nrmse.dims
     ('origin',)
     """
-    import xarray as xr
-
     check_count("origins", origins)
     check_number("level", level, "a number in (0, 1)", above=0, below=1)
     _check_search(search)
@@ -131,60 +129,76 @@ def evaluate(
     if not automatic:
         task = search.estimator._task_on(*data)
     stacked = task is REGRESSION and getattr(data[0], "ndim", 2) == 3
-    if task.ordered and (is_panel(data[0]) or stacked):
-        if automatic:
-            steps = search.horizon if horizon is None else horizon
-            result = _of_recipes(search, data, origins, steps, level, fit_params)
-        else:
-            result = _of_panel(search, data, origins, horizon, level, fit_params, metrics)
-        if hasattr(search, "evaluation_"):
-            search.evaluation_ = result
-        return result
-    rows = len(data[0])
-    if horizon is None and automatic:
-        horizon = search.horizon
-    elif horizon is None:
-        horizon = _default_horizon(search, data, fit_params, rows)
-    check_count("horizon", horizon)
-    least = 1 if automatic else LEAST
-    if rows - origins * horizon < least:
-        remedy = "Use fewer origins or a shorter horizon."
+    several = task.ordered and (is_panel(data[0]) or stacked)
+    recipes = automatic and several
+    if several and not task.fed_back:
         raise ValueError(
-            f"origins={origins} stretches of horizon={horizon} leave "
-            f"{max(0, rows - origins * horizon)} of {rows} rows to search on at first, at least "
-            f"{least} are needed. {remedy if rows > least else f'Give more than {least} rows.'}"
+            "evaluate of several series is for forecasts, which go on in time. Use cross_validate "
+            "with a scheme such as LeaveSeriesOut for a regressor."
         )
-    groups = None
+    whole = data, fit_params
     if not task.ordered:
-        classes = np.asarray(data[1]) if task.labels else np.zeros(rows)
+        classes = np.asarray(data[1]) if task.labels else np.zeros(len(data[0]))
         data, fit_params = _interleaved(data, fit_params, classes)
-        groups = fit_params.get("groups")
+    given = _by_name(task, data, fit_params) if several else {None: Part(list(data), fit_params)}
+    rows = np.array([len(one.data[0]) for one in given.values()])
+    if horizon is None:
+        least = int(rows.min())
+        horizon = search.horizon if automatic else _default_horizon(search, *whole, least)
+    check_count("horizon", horizon)
+    starts = starts_of(rows, origins, horizon)
+    at = int(rows.argmax() if recipes else rows.argmin())  # others of a recipe may begin later
+    which = f"rows of series {list(given)[at]!r}" if several else "rows"
+    _check_left(starts[:, at], int(rows[at]), which, horizon, 1 if automatic else LEAST)
+    of = in_words_of if several else nullcontext
+    spreads = {}
+    for (name, one), begins in zip(given.items(), starts.T, strict=True):
+        values = targets_of(task, one.data)
+        spreads[name] = spread_of(values)
+        if not task.labels and not recipes:
+            with of(name):
+                _check_values(values, begins, horizon)
+                check_zeros(metrics, values, begins, horizon)
 
-    def fresh(start: int):
+    def fresh(start: np.ndarray):
         # Not by clone, which copies space and splits for every origin. fit clones the estimator.
         return type(search)(**{**search.get_params(deep=False), "checkpoint": None})
 
-    starts, values = starts_of(rows, origins, horizon), targets_of(task, data)
-    spread = spread_of(values)
-    if not task.labels:
-        _check_values(values, starts, horizon)
-        check_zeros(metrics, values, starts, horizon)
-    variables: dict[str, list] = {metric.name: [] for metric in metrics} | {"validation": []}
+    found: list[list[dict[str, Any]]] = []
+    validation: list[float | None] = []
+    groups = None if task.ordered else fit_params.get("groups")
     with said_once():
-        for held in beginnings(fresh, data, starts, horizon, fit_params, groups):
-            model = held.search if automatic else held.search.best_estimator_
-            errors, judged = errors_on(held, model, metrics, spread, level)
-            errors["validation"] = model.verdict_.error if automatic else held.search.best_score_
-            for name, error in (errors | judged).items():
-                variables.setdefault(name, []).append(error)
-    result = xr.Dataset(
-        {name: ("origin", np.array(values)) for name, values in variables.items()},
-        {"origin": np.arange(len(starts)), "start": ("origin", starts)},
-        {"horizon": horizon, "level": level, **told(metrics[0])},
-    )
+        for fitted, rest in beginnings(fresh, given, starts, horizon, several, groups):
+            validation.append(fitted.verdict_.error if automatic else fitted.best_score_)
+            model = fitted if automatic else fitted.best_estimator_
+            if recipes:
+                look_ahead(fitted, horizon)
+            judged: dict[Any, dict[str, Any]] = {}
+            for name, one in (model.series_ if several else {None: model}).items():
+                with of(name):
+                    judged[name] = (
+                        _of_recipe(one, rest[name], level)
+                        if recipes
+                        else errors_on(rest[name], one, metrics, spreads[name], level)
+                    )
+            found.append([judged.get(name, {}) for name in given])
+    attrs = {"horizon": horizon, "level": level}
+    attrs |= told(resolve("mase") if recipes else metrics[0])
+    result = _dataset(found, validation, starts, list(given) if several else None, attrs)
     if hasattr(search, "evaluation_"):
         search.evaluation_ = result
     return result
+
+
+def _by_name(task: Task, data: Sequence[Any], fit_params: dict[str, Any]) -> dict[Any, Part]:
+    """Several series by their names, and what is known beside them."""
+    panel, each = panel_of(data[0], "y")
+    beside = dict(zip(task.data[1:], data[1:], strict=False)) | fit_params
+    known = {name: panel.of(one, name) for name, one in beside.items() if one is not None}
+    return {
+        name: Part([one], {key: of_each[place] for key, of_each in known.items()})
+        for place, (name, one) in enumerate(zip(panel.names, each, strict=True))
+    }
 
 
 def _check_search(search: Any) -> None:
@@ -216,139 +230,64 @@ def _default_horizon(search, data, fit_params, rows: int) -> int:
     return int(min(longest, max(1, rows // 10)))
 
 
-def _of_panel(
-    search, data, origins: int, horizon: int | None, level: float, fit_params, metrics: list[Metric]
-) -> xr.Dataset:
-    """`evaluate` of several series in one model, each by its own time."""
-    task = search.estimator._task
-    if not task.fed_back:
-        raise ValueError(
-            "evaluate of several series is for forecasts, which go on in time. Use cross_validate "
-            "with a scheme such as LeaveSeriesOut for a regressor."
-        )
-    panel, series = panel_of(data[0], "y")
-    given = dict(zip(task.data[1:], data[1:], strict=False)) | fit_params
-    beside = {name: panel.of(one, name) for name, one in given.items() if one is not None}
-    rows = np.array([len(one) for one in series])
-    if horizon is None:
-        horizon = _default_horizon(search, data, fit_params, int(rows.min()))
-    check_count("horizon", horizon)
-    starts = rows - horizon * np.arange(origins, 0, -1)[:, None]  # (origins, series)
-    if starts.min() < LEAST:
-        raise ValueError(
-            f"origins={origins} stretches of horizon={horizon} leave fewer than {LEAST} rows of "
-            f"series {panel.names[int(rows.argmin())]!r}, which has {rows.min()}, to search on at "
-            "first. Use fewer origins or a shorter horizon, or leave short series out."
-        )
-    values = [targets_of(task, [one]) for one in series]
-    for name, one, begin in zip(panel.names, values, starts.T, strict=True):
-        with in_words_of(name):
-            _check_values(one, begin, horizon)
-            check_zeros(metrics, one, begin, horizon)
-    spreads = [spread_of(one) for one in values]
-    found: list[list[dict[str, float]]] = []
-    validation = []
-    with said_once():
-        for begin in starts:
-            fresh = type(search)(**{**search.get_params(deep=False), "checkpoint": None})
-            before = [np.arange(start) for start in begin]
-            after = [np.arange(start, start + horizon) for start in begin]
-            fresh.fit(
-                list(map(_taken, series, before)),
-                **{name: list(map(_taken, each, before)) for name, each in beside.items()},
-            )
-            validation.append(fresh.best_score_)
-            views, of_series = fresh.best_estimator_.series_.values(), []
-            for place, (view, at, spread) in enumerate(zip(views, after, spreads, strict=True)):
-                more = {"X": _taken(beside["X"][place], at)} if "X" in beside else {}
-                held = Beginning(fresh, [_taken(series[place], at)], more)
-                with in_words_of(panel.names[place]):
-                    errors, judged = errors_on(held, view, metrics, spread, level)
-                of_series.append(errors | judged)
-            found.append(of_series)
-    attrs = {"horizon": horizon, "level": level, **told(metrics[0])}
-    return _by_series(found, np.array(validation), starts, panel.names, attrs)
-
-
-def _of_recipes(
-    search: AutoForecaster, data, origins: int, horizon: int, level: float, fit_params
-) -> xr.Dataset:
-    """`evaluate` of an `AutoForecaster` of several series, all cut alike from their ends."""
-    check_count("horizon", horizon)
-    panel, series = panel_of(data[0], "y")
-    X = data[1] if len(data) > 1 else fit_params.get("X")
-    known = panel.of(X, "X")
-    starts = np.array([len(one) for one in series]) - horizon * np.arange(origins, 0, -1)[:, None]
-    if (starts < 1).all(axis=1).any():
-        raise ValueError(
-            f"origins={origins} stretches of horizon={horizon} leave no row of any series to "
-            f"search on at first: the longest has {max(map(len, series))}. Use fewer origins or a "
-            "shorter horizon."
-        )
-
-    def rows(data: Any, first: int, last: int) -> Any:
-        return None if data is None else _taken(data, np.arange(first, last))
-
-    found: list[list[dict[str, float]]] = []
-    plain: list[list[dict[str, float]]] = []
-    validation = []
-    with said_once():
-        for begin in starts.tolist():
-            each = zip(panel.names, series, known, begin, strict=True)
-            begun = {name: (one, own, start) for name, one, own, start in each if start > 0}
-            fresh = type(search)(**{**search.get_params(deep=False), "checkpoint": None})
-            before = {name: (rows(y, 0, n), rows(own, 0, n)) for name, (y, own, n) in begun.items()}
-            beside = {name: own for name, (_, own) in before.items()}
-            fresh.fit({name: y for name, (y, _) in before.items()}, None if X is None else beside)
-            look_ahead(fresh, horizon)
-            validation.append(np.nan if fresh.verdict_.error is None else fresh.verdict_.error)
-            judged = {}
-            for name, one in fresh.series_.items():
-                y, own, n = begun[name]
-                after = rows(y, n, n + horizon), rows(own, n, n + horizon)
-                with in_words_of(name):
-                    judged[name] = _of_recipe(one, *after, level)
-            found.append([judged.get(name, NOTHING)[0] for name in panel.names])
-            plain.append([judged.get(name, NOTHING)[1] for name in panel.names])
-    attrs = {"horizon": horizon, "level": level, **told(resolve("mase"))}
-    result = _by_series(found, np.array(validation), starts, panel.names, attrs)
-    rules = list(dict.fromkeys(rule for origin in plain for one in origin for rule in one))
-    errors = [[[one.get(rule, np.nan) for rule in rules] for one in origin] for origin in plain]
-    axes = ("origin", "series", "baseline")
-    return result.assign(plain=(axes, np.array(errors))).assign_coords(baseline=rules)
-
-
-def _of_recipe(
-    one: AutoForecaster, y: Any, X: Any, level: float
-) -> tuple[dict[str, float], dict[str, float]]:
+def _of_recipe(one: AutoForecaster, rest: Part, level: float) -> dict[str, Any]:
     """Errors of one of several series on what followed, and those of plain forecasts."""
-    truth = np.asarray(targets_of(one._task, [y])).reshape(-1)
-    forecast = forecast_of(one, len(truth), X, [level, *LEVELS], warn=False)
-    errors = {"mase": error_of(one, truth, np.asarray(forecast.mean))}
+    truth = np.asarray(targets_of(one._task, rest.data)).reshape(-1)
+    forecast = forecast_of(one, len(truth), rest.more.get("X"), [level, *LEVELS], warn=False)
+    found: dict[str, Any] = {"mase": error_of(one, truth, np.asarray(forecast.mean))}
     if complete(truth).any():
-        errors |= _judged(truth, forecast, level)
-    others = plain_ahead(one, len(truth))
-    return errors, {name: error_of(one, truth, each[0]) for name, each in others.items()}
+        found |= _judged(truth, forecast, level)
+    plain = plain_ahead(one, len(truth))
+    return found | {"plain": {rule: error_of(one, truth, each[0]) for rule, each in plain.items()}}
 
 
-def _by_series(
-    found: list[list[dict[str, float]]], validation, starts, names: tuple, attrs: dict[str, Any]
-) -> xr.Dataset:
-    """What was ``found`` of every series at each origin; NaN where nothing could be."""
+def _dataset(
+    found: list[list[dict[str, Any]]], validation: list, starts: np.ndarray, names: list | None,
+    attrs: dict[str, Any],
+) -> xr.Dataset:  # fmt: skip
+    """What was ``found`` of every series at each origin, NaN where nothing could be.
+
+    Without ``names`` there is one series, and no axis of series. Errors of ``plain`` forecasts have
+    an axis of their own.
+    """
     import xarray as xr
 
-    axes, labels = ("origin", "series"), np.empty(len(names), dtype=object)
-    labels[:] = names
-    every = dict.fromkeys(name for each in found for one in each for name in one)
-    variables = {
-        name: (axes, np.array([[one.get(name, np.nan) for one in each] for each in found]))
-        for name in every
-    }
-    return xr.Dataset(
-        {**variables, "validation": ("origin", validation)},
-        {"origin": np.arange(len(found)), "series": labels, "start": (axes, starts)},
-        attrs,
+    axes = ("origin", "series") if names is not None else ("origin",)
+    plain = [[one.pop("plain", {}) for one in each] for each in found]
+
+    def of(name: str, held: list[list[dict[str, Any]]]) -> np.ndarray:
+        values = np.array([[one.get(name, np.nan) for one in each] for each in held], dtype=float)
+        return values if names is not None else values[:, 0]
+
+    every, rules = (
+        list(dict.fromkeys(name for each in held for one in each for name in one))
+        for held in (found, plain)
     )
+    start = starts if names is not None else starts[:, 0]
+    result = xr.Dataset(
+        {name: (axes, of(name, found)) for name in every},
+        {"origin": np.arange(len(found)), "start": (axes, start)},
+        attrs,
+    ).assign(validation=("origin", np.array(validation, dtype=float)))
+    if names is not None:
+        labels = np.empty(len(names), dtype=object)
+        labels[:] = names
+        result = result.assign_coords(series=labels)
+    if rules:
+        errors = np.stack([of(rule, plain) for rule in rules], axis=-1)
+        result = result.assign(plain=((*axes, "baseline"), errors)).assign_coords(baseline=rules)
+    return result
+
+
+def _check_left(starts: np.ndarray, rows: int, which: str, horizon: int, least: int) -> None:
+    """Raise if too few rows are before the first of the stretches."""
+    if starts[0] < least:
+        remedy = "Use fewer origins or a shorter horizon."
+        raise ValueError(
+            f"origins={len(starts)} stretches of horizon={horizon} leave {max(0, starts[0])} of "
+            f"{rows} {which} to search on at first, at least {least} are needed. "
+            f"{remedy if rows > least else f'Give more than {least} rows.'}"
+        )
 
 
 def _check_values(values: np.ndarray, starts: np.ndarray, horizon: int) -> None:
@@ -363,40 +302,54 @@ def _check_values(values: np.ndarray, starts: np.ndarray, horizon: int) -> None:
             )
 
 
-def starts_of(rows: int, origins: int, horizon: int) -> np.ndarray:
-    """Where stretches begin that follow each other and end with the data."""
-    return rows - horizon * np.arange(origins, 0, -1)
+def starts_of(rows: Any, origins: int, horizon: int) -> np.ndarray:
+    """Where stretches begin that follow each other and end with the data: ``(origins, series)``."""
+    return np.atleast_1d(rows) - horizon * np.arange(origins, 0, -1)[:, None]
 
 
-class Beginning(NamedTuple):
-    """A search fitted on a beginning of the data, and the data and parameters that follow."""
+class Part(NamedTuple):
+    """Rows of data as `fit` takes them, and of parameters beside them."""
 
-    search: Any
-    rest: list
+    data: list
     more: dict[str, Any]
+
+    def rows(self, at: np.ndarray) -> Part:
+        """Some of the rows."""
+        rows = len(self.data[0])
+        return Part([_taken(one, at) for one in self.data], _parts(self.more, rows, at))
 
 
 def beginnings(
-    fresh: Callable[[int], Any],
-    data: Sequence[Any],
+    fresh: Callable[[np.ndarray], Any],
+    given: dict[Any, Part],
     starts: np.ndarray,
     horizon: int,
-    fit_params: dict[str, Any],
+    several: bool = False,
     groups: Any = None,
-) -> Iterator[Beginning]:
-    """Fit the search that ``fresh(start)`` makes on the data before each start.
+) -> Iterator[tuple[Any, dict[Any, Part]]]:
+    """Fit what ``fresh(start)`` makes on the rows before each start; it, and the rows that follow.
 
-    Rows of a group that occurs in what follows are left out before it, too.
+    ``given`` is by name if there are ``several`` series, whose ``starts (origins, series)`` may lie
+    before their first rows: they are left out then. Rows of a group that occurs in what follows are
+    left out, too.
     """
-    rows = len(data[0])
     for start in starts:
-        before, after = np.arange(start), np.arange(start, start + horizon)
-        if groups is not None:
-            before = before[~np.isin(np.asarray(groups)[before], np.asarray(groups)[after])]
-        search = fresh(start)
-        search.fit(*(_taken(one, before) for one in data), **_parts(fit_params, rows, before))
-        rest = [_taken(one, after) for one in data]
-        yield Beginning(search, rest, _parts(fit_params, rows, after))
+        before, after = {}, {}
+        for (name, one), first in zip(given.items(), start.tolist(), strict=True):
+            rows, rest = np.arange(max(first, 0)), np.arange(first, first + horizon)
+            if groups is not None:
+                rows = rows[~np.isin(np.asarray(groups)[rows], np.asarray(groups)[rest])]
+            if first > 0:
+                before[name], after[name] = one.rows(rows), one.rows(rest)
+        fitted = fresh(start)
+        if several:
+            names = next(iter(before.values())).more
+            more = {key: {name: one.more[key] for name, one in before.items()} for key in names}
+            fitted.fit({name: one.data[0] for name, one in before.items()}, **more)
+        else:
+            (one,) = before.values()
+            fitted.fit(*one.data, **one.more)
+        yield fitted, after
 
 
 def _taken(data: Any, at: np.ndarray):
@@ -436,33 +389,32 @@ def _interleaved(data, fit_params: dict[str, Any], classes: np.ndarray):
 
 
 def errors_on(
-    held: Beginning, model: Any, metrics: list[Metric], spread: Spread, level: float
-) -> tuple[dict[str, float], dict[str, float]]:
+    rest: Part, model: Any, metrics: list[Metric], spread: Spread, level: float
+) -> dict[str, float]:
     """Errors of a model on what followed and has a value; how good its intervals are, if any."""
-    task, rest = model._task, held.rest
+    task, (first, *others) = model._task, rest.data
     judged: dict[str, float] = {}
-    errors: dict[str, float] = {}
     if task.labels:
-        truth = (np.asarray(rest[1])[:, None] == model.classes_).astype(float)
-        outputs = model._outputs(rest[0])
+        truth = (np.asarray(others[0])[:, None] == model.classes_).astype(float)
+        outputs = model._outputs(first)
     elif task.fed_back:
-        truth, X = targets_of(task, rest), held.more.get("X", rest[1] if len(rest) > 1 else None)
+        truth, X = targets_of(task, rest.data), rest.more.get("X", others[0] if others else None)
         if model.residuals_ is None:  # of several series, one too short to be validated
             outputs = np.asarray(forecast_of(model, len(truth), X, None, warn=False))
         else:
             forecast = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
             outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
     else:
-        truth = targets_of(task, rest)
+        truth = targets_of(task, rest.data)
         start = "zero" if hasattr(model, "states_") else "last"  # after sequences nothing goes on
-        outputs = np.asarray(model.predict(rest[0], start=start))
-    for metric in metrics:
-        if metric.needs == "labels":
-            labels = np.asarray(rest[1]), model.predict(rest[0])
-            errors[metric.name] = metric.measure(*labels, spread)
-        else:
-            errors[metric.name] = score_given(metric, truth, outputs, spread)
-    return errors, judged
+        outputs = np.asarray(model.predict(first, start=start))
+    errors = {
+        metric.name: metric.measure(np.asarray(others[0]), model.predict(first), spread)
+        if metric.needs == "labels"
+        else score_given(metric, truth, outputs, spread)
+        for metric in metrics
+    }
+    return errors | judged
 
 
 def _judged(truth: np.ndarray, forecast: Forecast, level: float) -> dict[str, float]:

@@ -146,8 +146,7 @@ class Winners:
         self, final: str, scheme: str, winner: Winner, correct_ridge: bool = False
     ) -> tuple[Any, SplitReadouts]:
         """The final model of one candidate with the weights of one draw, and what it is made of."""
-        model = self._estimator(winner)
-        problem = model._read(*self.reader.data, **self.reader.fit_params)
+        model, problem = self.reader.model(self.candidates[winner.candidate], self._seed(winner))
         source = model._states(problem, model.random_state)
         readouts = self._readouts(scheme, winner, model, source)
         readout, model.ridge = final_readout(
@@ -167,8 +166,11 @@ class Winners:
     def _validated_winner(self, scheme: str) -> tuple[States, RowSplits, SplitReadouts]:
         """States of the winner by a scheme, its splits and their readouts."""
         winner = self._drawn(self.winner(scheme), scheme)
-        model = self._estimator(winner)
-        problem, schemes = self.reader.problem(self.candidates[winner.candidate])
+        candidate = self.candidates[winner.candidate]
+        model = clone(self.reader.estimator).set_params(
+            **candidate, random_state=self._seed(winner)
+        )
+        problem, schemes = self.reader.problem(candidate)
         source = model._states(problem, model.random_state)
         return source, schemes[scheme], self._readouts(scheme, winner, model, source)
 
@@ -183,12 +185,10 @@ class Winners:
         ridge = comparable(costs[draw]).argmin(axis=1) if self.ridge_per_split else winner.ridge
         return replace(winner, draw=draw, ridge=ridge)
 
-    def _estimator(self, winner: Winner):
-        """An estimator with the winner's parameters and the seed of its draw."""
-        candidate = self.candidates[winner.candidate]
+    def _seed(self, winner: Winner) -> int:
+        """The seed of a winner's draw."""
         assert winner.draw is not None
-        seed = candidate_seed(candidate, self.seed) + winner.draw
-        return clone(self.reader.estimator).set_params(**{**candidate, "random_state": seed})
+        return candidate_seed(self.candidates[winner.candidate], self.seed) + winner.draw
 
     def _readouts(self, scheme: str, winner: Winner, model, source: States) -> SplitReadouts:
         """Readouts of the winner's splits, validated once for all final models."""

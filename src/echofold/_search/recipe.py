@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.arguments import check_count, check_names, is_integer, refuse
+from echofold._data.arguments import check_count, check_names, check_one_of, is_integer, refuse
 from echofold._data.text import inflected
 from echofold._models.forecaster import ESNForecaster
-from echofold._search.search import ESNSearchCV, check_one_of
+from echofold._search.search import ESNSearchCV
 from echofold._search.selection import FINALS
 from echofold._search.spaces import GRIDS, LONG, OFTEN, RIDGE, Forms
 from echofold.schemes import BY_NAME, sizes_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from copy import deepcopy
 from dataclasses import InitVar, dataclass, replace
 from itertools import chain, product
 from typing import Any
@@ -50,22 +51,22 @@ class Reader:
         self._own = self.estimator.get_params(deep=False)
         self._aligned: dict[str, Any] = {}
         self._washouts: list[int] | None = None
-        self._problems: dict[tuple, tuple[Problem, dict[str, RowSplits]]] = {}
+        self._found: dict[tuple, tuple[Any, Problem, dict[str, RowSplits]]] = {}
         names = [name for name in self.estimator._skips_rows if name in self._own]
         values = product(*(values_of(name, spaces, self._own[name]) for name in names))
         openings = [dict(zip(names, one, strict=True)) for one in values]
         if len(openings) > 1:
-            skipped = np.max([self._read(one).skipped for one in openings], axis=0)
+            skipped = np.max([self._read(one)[1].skipped for one in openings], axis=0)
             if np.ndim(skipped):  # of several series, each by itself
                 self._washouts = skipped.tolist()
             else:
                 self._aligned = {"washout": int(skipped)}
 
-    def _read(self, shaping: dict[str, Any]) -> Problem:
-        """The problem that data become with some parameters."""
-        reader = clone(self.estimator).set_params(**shaping)
-        reader._washouts = self._washouts
-        return reader._read(*self.data, **self.fit_params)
+    def _read(self, params: dict[str, Any], washouts: Any = None) -> tuple[Any, Problem]:
+        """An estimator that read the data with some parameters, and the problem they became."""
+        reader = clone(self.estimator).set_params(**params)
+        reader._washouts = washouts
+        return reader, reader._read(*self.data, **self.fit_params)
 
     def params(self, candidate: dict[str, Any]) -> dict[str, Any]:
         """All parameters of a candidate; ``reservoir__size`` is one of its reservoir."""
@@ -75,16 +76,31 @@ class Reader:
 
     def problem(self, candidate: dict[str, Any]) -> tuple[Problem, dict[str, RowSplits]]:
         """The problem that a candidate is validated on, and its splits by every scheme."""
+        return self._entry(candidate)[1:]
+
+    def model(self, candidate: dict[str, Any], seed: int) -> tuple[Any, Problem]:
+        """An estimator of a candidate that read the data, to be trained, and its own problem."""
+        params = {**candidate, "random_state": seed}
+        if self._aligned or self._washouts is not None:
+            return self._read(params)
+        reader, problem, _ = self._entry(candidate)
+        model = deepcopy(reader)
+        for one in [model, *getattr(model, "series_", {}).values()]:
+            one.set_params(**params)
+        return model, problem
+
+    def _entry(self, candidate: dict[str, Any]) -> tuple[Any, Problem, dict[str, RowSplits]]:
+        """What read the data of a candidate, its problem and splits."""
         params = self.params(candidate) | self._aligned
         shaping = {name: params[name] for name in self.estimator._shapes_the_problem}
         key = tuple(map(repr, shaping.values()))
-        if key not in self._problems:
-            problem = self._read(shaping)
+        if key not in self._found:
+            reader, problem = self._read(shaping, self._washouts)
             schemes = resolve_schemes(self.cv, problem, self.groups, self.metrics)
-            if self._problems:
-                _check_as_many(next(iter(self._problems.values()))[1], schemes)
-            self._problems[key] = problem, schemes
-        return self._problems[key]
+            if self._found:
+                _check_as_many(next(iter(self._found.values()))[2], schemes)
+            self._found[key] = reader, problem, schemes
+        return self._found[key]
 
 
 def values_of(name: str, spaces: list[dict[str, Any]], own: Any) -> list[Any]:

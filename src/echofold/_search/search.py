@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
@@ -21,6 +21,7 @@ from echofold._data.arguments import (
     check_count,
     check_fit_params,
     check_network,
+    check_one_of,
     is_network,
     seed_of,
 )
@@ -45,8 +46,6 @@ from echofold._validation.verify import check_verifiable
 from echofold.metrics._metric import OF_GROWING_SUMS
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     import xarray as xr
 
 RIDGE_PER = ("all", "split", "output")
@@ -511,12 +510,4 @@ def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
         raise ValueError(
             f"strategy='halving' compares candidates by one scheme, but cv has {len(schemes)}. "
             "Give one scheme, or use strategy='grid'."
-        )
-
-
-def check_one_of(name: str, value: Any, allowed: Collection[str]) -> None:
-    """Raise unless a value is one of those allowed."""
-    if value not in allowed:
-        raise ValueError(
-            f"{name}={value!r} is unknown: it must be {', '.join(map(repr, allowed))}."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from echofold.metrics._metric import costs_of
@@ -12,8 +13,6 @@ from echofold.metrics._metric import costs_of
 
 def frame(dataset, candidates: list[dict[str, Any]]):
     """A row for every candidate and ridge, best first: mean and spread over draws and splits."""
-    import pandas as pd
-
     name = dataset.attrs["metric"]
     scores = dataset[name].values
     count, ridges = scores.shape[1], scores.shape[3]

@@ -13,7 +13,7 @@ from echofold._data.dates import written
 from echofold._data.text import count, figure
 from echofold._models.forecast import Forecast
 from echofold._search.auto import AutoForecaster
-from echofold._search.evaluate import beginnings, check_zeros, errors_on, starts_of
+from echofold._search.evaluate import Part, beginnings, check_zeros, errors_on, starts_of
 from echofold._search.selection import FINALS, mean_ridge
 from echofold._search.verdict import EXACT, plain_errors, short_name
 from echofold._validation.score import spread_of
@@ -93,40 +93,41 @@ def compare(
     values, horizon = series.values, model.horizon
     metric = resolve((model.search or {}).get("metric", "rmse"))
     starts, spread = starts_of(len(values), origins, horizon), spread_of(values)
-    starts = starts[[values.iloc[start : start + horizon].notna().any() for start in starts]]
+    starts = starts[[values.iloc[start : start + horizon].notna().any() for (start,) in starts]]
     if len(starts) < origins:
         lost = origins - len(starts)
         output.note(f"left out, without a value to score: {lost} of {origins} beginnings.")
-    check_zeros([metric], values.to_numpy(), starts, horizon)
+    check_zeros([metric], values.to_numpy(), starts[:, 0], horizon)
 
-    def fresh(start: int) -> AutoForecaster:
-        kept = model.checkpoint and model.checkpoint / f"beginning-{start}"
+    def fresh(start: np.ndarray) -> AutoForecaster:
+        kept = model.checkpoint and model.checkpoint / f"beginning-{start[0]}"
         return AutoForecaster(**{**model.get_params(deep=False), "checkpoint": kept})
 
-    more = {} if X is None else {"X": X}
+    given = {None: Part([values], {} if X is None else {"X": X})}
     plain, own = [], []
     networks: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for held, start in zip(beginnings(fresh, [values], starts, horizon, more), starts, strict=True):
-        fitted = held.search
-        own.append(errors_on(held, fitted, [metric], spread, LEVEL))
-        said = values.to_numpy()[:, None], fitted.seasons_, np.array([start]), horizon
+    begun = beginnings(fresh, given, starts, horizon)
+    for (fitted, after), start in zip(begun, starts, strict=True):
+        own.append(errors_on(after[None], fitted, [metric], spread, LEVEL))
+        said = values.to_numpy()[:, None], fitted.seasons_, start, horizon
         plain.append(plain_errors(*said, metric, spread))
         if (search := fitted.search_) is None:
             continue
         for scheme, final in product(search.results_, finals):
-            each, _ = errors_on(held, search.finalize(final, scheme), [metric], spread, LEVEL)
+            one = search.finalize(final, scheme)
+            each = errors_on(after[None], one, [metric], spread, LEVEL)
             score = search._winners.score(search._winner(scheme))
             networks.setdefault((scheme, final), []).append((score, each[metric.name]))
     for note in fitted.notes_:
         output.note(note)
-    errors = np.array([one[metric.name] for one, _ in own])
+    errors = np.array([one[metric.name] for one in own])
     if metric.needs in ("squared", "absolute"):
         errors[errors < EXACT * float(np.nanmax(np.abs(values.to_numpy())))] = 0.0
     shared = [name for name in plain[0] if all(name in one for one in plain)]
     found: dict[str, Any] = {
         "origins": len(own),
         "test": float(errors.mean()),
-        "coverage": float(np.mean([judged["coverage"] for _, judged in own])),
+        "coverage": float(np.mean([one["coverage"] for one in own])),
         "plain": {name: float(np.mean([one[name][0] for one in plain])) for name in shared},
     }
     found["plain_wins"] = plain_verdict(found) is not None

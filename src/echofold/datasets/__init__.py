@@ -10,10 +10,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from echofold._data.arguments import check_integer, check_one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -301,14 +302,11 @@ def beat_target(
     [0.0, 0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25, 0.0]
     """
     samples = len(ecg.signal)
-    fade = _up_to(samples, "fade", fade)
-    length = samples if length is None else _up_to(samples, "length", length)
+    check_integer("fade", fade, 1, most=samples)
+    length = samples if length is None else check_integer("length", length, 1, most=samples)
     beats = ecg.beats[ecg.symbols == symbol]
     if len(beats) == 0:
-        known = ", ".join(repr(str(s)) for s in np.unique(ecg.symbols))
-        raise ValueError(
-            f"symbol is {symbol!r}, which no annotation of this record has; use one of {known}."
-        )
+        check_one_of("symbol", symbol, np.unique(ecg.symbols).tolist())
     target = np.zeros(length)
     # From far to near, so that where beats overlap the larger value is written last.
     for distance in range(fade - 1, -1, -1):
@@ -316,19 +314,6 @@ def beat_target(
             inside = positions[(positions >= 0) & (positions < length)]
             target[inside] = 1 - distance / fade
     return target
-
-
-def _up_to(most: int, name: str, value: int) -> int:
-    """The argument as an int of 1 to ``most``, or an error that names it."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(
-            f"{name} is {value!r} of type {type(value).__name__}; pass an integer."
-        ) from None
-    if not 1 <= number <= most:
-        raise ValueError(f"{name} is {number}; pass an integer from 1 to {most}.")
-    return number
 
 
 def load_japanese_vowels() -> SequenceDataset:

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from echofold._data.arguments import check_integer, check_number
 from echofold._data.tables import Table, read
@@ -55,8 +56,6 @@ class ClimateComparison:
 
     def to_frame(self):
         """The distances as a pandas frame with a row for each output."""
-        import pandas as pd
-
         columns = (
             "spectrum_distance", "spectrum_baseline", "histogram_distance", "histogram_baseline",
         )  # fmt: skip

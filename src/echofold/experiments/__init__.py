@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from echofold._data.arguments import is_integer
+from echofold._data.arguments import check_integer, check_one_of
 
 NAMES = ("generative", "output", "classification", "speed", "figures")
 OF_OTHERS = ("racca",)
@@ -69,11 +69,9 @@ def run(
     ...     [file.name for file in files]
     ['generative_draws.csv', 'generative.csv', 'generative.md']
     """
-    if name not in (*NAMES, *OF_OTHERS, "all"):
-        names = ", ".join((*NAMES, *OF_OTHERS))
-        raise ValueError(f"name={name!r} is unknown: it must be one of {names} or all.")
-    if draws is not None and (not is_integer(draws) or draws < 1):
-        raise ValueError(f"draws={draws!r}: expected an integer of at least 1, or None.")
+    check_one_of("name", name, (*NAMES, *OF_OTHERS, "all"))
+    if draws is not None:
+        check_integer("draws", draws, 1, ", or None")
     if name == "figures" and draws is not None:
         raise ValueError(f"draws={draws!r} has no meaning for figures; leave it out.")
     chosen = NAMES if name == "all" else (name,)

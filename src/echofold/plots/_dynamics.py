@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.arguments import check_integer
 from echofold._data.text import short
 from echofold.plots import _style as style
-from echofold.plots._series import check_output, name_of
+from echofold.plots._series import name_of
 
 MOST_OUTPUTS = 8  # rows of panels in a new figure
 DEEPEST = 1e-8  # of the highest peak: what lies below is not shown
@@ -46,11 +47,9 @@ def climate(result: Any, *, ax: Any = None, output: int | None = None) -> Any:
     if not hasattr(result, "histograms"):
         raise TypeError(f"result={result!r}: expected what echofold.dynamics.climate returns.")
     outputs = result.edges.shape[1]
+    shown = list(range(outputs if ax is not None else min(outputs, MOST_OUTPUTS)))
     if output is not None:
-        check_output(output, outputs)
-        shown = [output]
-    else:
-        shown = list(range(outputs if ax is not None else min(outputs, MOST_OUTPUTS)))
+        shown = [check_integer("output", output, 0, most=outputs - 1)]
     panels = _panels(ax, len(shown))
     for row, (left, right) in zip(shown, panels, strict=True):
         name = name_of(result.names, row if outputs > 1 else None)
@@ -134,10 +133,7 @@ def lyapunov(result: Any, *, ax: Any = None, count: int | None = None) -> Any:
         raise TypeError(
             f"result={result!r}: expected what echofold.dynamics.lyapunov_exponents returns."
         )
-    if count is None:
-        count = len(style.CYCLE)
-    elif isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
-        raise ValueError(f"count={count!r}: expected an integer of at least 1, or None.")
+    count = len(style.CYCLE) if count is None else check_integer("count", count, 1, ", or None")
     ax = style.axes(ax)
     ax.axhline(0, color=style.INK, linewidth=0.8)
     shown = min(count, len(result.exponents))

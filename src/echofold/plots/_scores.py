@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from echofold._data.arguments import check_integer
 from echofold._data.text import short
 from echofold._search.selection import mean_costs, scheme_in
 from echofold.plots import _style as style
@@ -169,8 +170,7 @@ def ridge_path(
     count = scores.values.shape[1]
     if candidate is None:
         candidate = int(scores.cost(scores.ridge_per_split).min(axis=1).argmin())
-    elif isinstance(candidate, bool) or not 0 <= candidate < count:
-        raise ValueError(f"candidate={candidate!r}: expected an integer of 0 to {count - 1}.")
+    check_integer("candidate", candidate, 0, most=count - 1)
     ax = style.axes(ax)
     ridge = np.asarray(scores.found.ridge.values, dtype=float)
     order = np.argsort(ridge)

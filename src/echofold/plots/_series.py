@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import is_integer
+from echofold._data.arguments import check_integer
 from echofold._data.dates import timeline
 from echofold._data.problem import Task
 from echofold._data.tables import Table, read
@@ -17,8 +18,6 @@ from echofold.plots import _style as style
 
 def fitted(search: Any) -> Any:
     """The search itself; an error if it has not been fitted."""
-    from sklearn.utils.validation import check_is_fitted
-
     if not hasattr(search, "finalize"):
         raise TypeError(f"search={search!r}: expected a fitted ESNSearchCV.")
     check_is_fitted(search, "results_")
@@ -110,7 +109,7 @@ def forecasts(
             "of a forecaster or a regressor."
         )
     table = given_series(search)
-    check_output(output, table.values.shape[1])
+    check_integer("output", output, 0, most=table.values.shape[1] - 1)
     validation = validation_outputs(search, scheme)
     return outputs_over_series(task, table, validation, output, rows, ax)
 
@@ -180,11 +179,9 @@ def forecast(
     mean = forecast.mean if hasattr(forecast, "lower") else forecast
     table = None if y is None else read(y, "y", missing=True)
     outputs = (np.asarray(mean).reshape(len(mean), -1) if table is None else table.values).shape[1]
-    check_output(output, outputs)
-    if history is not None and (not is_integer(history) or history < 1):
-        raise ValueError(
-            f"history={history!r}: expected a whole number of values of at least 1, or None."
-        )
+    check_integer("output", output, 0, most=outputs - 1)
+    if history is not None:
+        check_integer("history", history, 1, ", or None")
     index = getattr(mean, "index", None) if table is None else table.index
     values = _column(mean, output, outputs)
     ax = style.axes(ax, 8.0, 3.4)
@@ -212,12 +209,6 @@ def forecast(
 def column_name(table: Table, output: int) -> str:
     """The name of a column, for the vertical axis."""
     return name_of(table.schema.names, output if table.values.shape[1] > 1 else None)
-
-
-def check_output(output: Any, outputs: int) -> None:
-    """Raise for a column that is not there."""
-    if isinstance(output, bool) or not hasattr(output, "__index__") or not 0 <= output < outputs:
-        raise ValueError(f"output={output!r}: expected an integer of 0 to {outputs - 1}.")
 
 
 def name_of(names: tuple | None, output: int | None) -> str:

@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from echofold._data.arguments import check_integer, check_numbers, describe, refuse
 from echofold._engine.kind import VIEWS, Reservoir, View, of_shape, tried
@@ -81,8 +82,6 @@ def _scaled(W, gain: float) -> Any:
     """``W`` times its gain; SciPy's form if sparse."""
     if not isinstance(W, Sparse):
         return W * gain
-    from scipy.sparse import csr_array
-
     units, connections = W.columns.shape
     starts = np.arange(0, units * connections + 1, connections)
     values = (W.values * gain).ravel()

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from echofold._data.arguments import NamedArguments
+from echofold._data.arguments import NamedArguments, check_integer, is_integer, refuse
 from echofold._data.rows import Interval, Intervals, intervals_of, rows
 
 Size = int | float  # a number of rows, or a fraction of all
@@ -33,31 +33,15 @@ class Split:
     valid: Interval
 
 
-def check_integer(name: str, value: Any, least: int) -> int:
-    """Check a count."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}={value!r}: expected an integer of at least {least}.")
-    if value < least:
-        raise ValueError(f"{name}={value}: expected an integer of at least {least}.")
-    return int(value)
-
-
 def _check_size(name: str, value: Any, least: int) -> Size:
     """Check a size: a count of at least ``least`` rows, or a fraction below 1."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(
-            f"{name}={value!r}: expected a number of rows (an integer of at least {least}) "
-            "or a fraction of the rows (a float below 1)."
-        )
-    if isinstance(value, Integral):
-        return check_integer(name, value, least)
-    fraction = float(value)
-    if not (0 < fraction < 1 or fraction == least == 0):
-        raise ValueError(
-            f"{name}={fraction}: a float is a fraction of the rows and must lie between 0 and 1; "
-            "write a count of rows as an integer."
-        )
-    return fraction
+    if is_integer(value) and value >= least:
+        return int(value)
+    fraction = isinstance(value, Real) and not isinstance(value, Integral)
+    if not fraction or not (0 < value < 1 or value == least == 0):
+        counts = f"a number of rows, an integer of at least {least}"
+        refuse(name, value, f"{counts}, or a fraction of the rows, a float between 0 and 1")
+    return float(value)
 
 
 def _check_gap(value: Any) -> Gap:
@@ -65,7 +49,7 @@ def _check_gap(value: Any) -> Gap:
     if not isinstance(value, tuple | list):
         return _check_size("gap", value, 0)
     if len(value) != 2:
-        raise ValueError(f"gap={value!r}: expected one size or a (before, after) pair of sizes.")
+        refuse("gap", value, "one size or a (before, after) pair of sizes")
     return (_check_size("gap before", value[0], 0), _check_size("gap after", value[1], 0))
 
 

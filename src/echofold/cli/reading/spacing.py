@@ -8,7 +8,19 @@ import numpy as np
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
-from echofold._data.dates import written
+from echofold._data.dates import (
+    DAY,
+    LASTS,
+    MOST_ROWS,
+    NONE,
+    SECONDS,
+    TICKS,
+    date_grid,
+    days_between,
+    spacing,
+    steps_between,
+    written,
+)
 from echofold._data.text import Note, count, inflected, shown
 from echofold.cli.reading.numbers import whole
 from echofold.cli.reading.table import FileTable
@@ -19,9 +31,6 @@ SINGLE = {
 }  # fmt: skip
 MONTHS = {"M": 1, "Q": 3, "Y": 12}
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
-DAY, HOUR, NONE = pd.Timedelta(days=1), pd.Timedelta(hours=1), pd.Timedelta(0)
-# Days that a step takes at most; a grid is made only if it cannot be much longer than the file.
-LASTS = {"Y": 366, "Q": 92, "M": 31, "W": 7, "B": 1.5, "D": 1}
 STEPS = [
     size * count for size, counts in (
         (1, (1, 2, 5, 10, 15, 20, 30)), (60, (1, 2, 3, 5, 6, 10, 12, 15, 20, 30)),
@@ -37,48 +46,14 @@ FILLS = {  # what is done about missing values, and said of it
 # What stands in for a missing value says nothing about a series. With more than a fifth of these a
 # network would be driven by them; in a gap of a tenth validation intervals are as long as it.
 MOST_FILLED, LONGEST_GAP, SHORT = 0.2, 0.1, 5  # shares of the values; steps that are always short
-MOST_ROWS = 2  # rows of an even grid for each row of the file
-TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second, by pandas' unit
-SECONDS = 86_400  # in a day
 LASTING = {
     "minute": 60, "hour": 3600, "day": SECONDS, "week": 7 * SECONDS, "month": 30 * SECONDS,
     "quarter": 91 * SECONDS, "year": 365 * SECONDS,
 }  # fmt: skip
+HOUR = pd.Timedelta(hours=1)
 BACK = (3, 4, 9, 10, 11)  # months in which clocks go back, south and north of the equator
 NIGHT = 3  # the last hour that they repeat
 Other = Callable[[], str | None]  # names another column that may hold dates
-
-
-def spacing(dates: pd.DatetimeIndex) -> str | None:
-    """Pandas' name of the coarsest spacing that has all of these sorted dates on it, or None."""
-    inferred = pd.DatetimeIndex(dates, freq="infer").freq if len(dates) >= 3 else None
-    if inferred is not None:
-        return inferred.freqstr
-    steps = _steps_between(dates)
-    values, counts = np.unique(steps, return_counts=True)
-    usual = int(values[counts.argmax()])
-    step = pd.Timedelta(usual, unit=dates.unit)
-    # pandas itself would call a day 24 hours.
-    fixed = f"{step // DAY}D" if step % DAY == NONE else to_offset(step).freqstr
-    if step < DAY:
-        few = _days_between(dates) / (step / DAY) + 1 <= MOST_ROWS * len(dates)
-        return fixed if few and not (steps % usual).any() else None
-    month, week = f"{dates[0]:%b}".upper(), f"W-{dates[0]:%a}".upper()
-    anchored = [f"{each}-{month}" for each in ("YS", "YE", "2QS", "2QE", "QS", "QE")]
-    for freq in (*anchored, "2MS", "2ME", "MS", "ME", f"2{week}", week, "B", fixed, "D"):
-        double = 2 if freq[0] == "2" else 1
-        lasts = step / DAY if freq == fixed else LASTS[freq.lstrip("2")[0]] * double
-        if _days_between(dates) / lasts > MOST_ROWS * len(dates):
-            continue
-        every = date_grid(dates, freq)
-        if dates.isin(every).all() and len(every) <= MOST_ROWS * len(dates):
-            return freq
-    return None
-
-
-def date_grid(dates: pd.DatetimeIndex, freq: str) -> pd.DatetimeIndex:
-    """All dates of a spacing from the first of sorted dates to the last."""
-    return pd.date_range(dates[0], dates[-1], freq=freq, unit=dates.unit)
 
 
 def nearest_spacing(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, str | None]:
@@ -95,7 +70,7 @@ def _by_period(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, str] | None:
     if not freq:
         return None
     moved = dates.to_period(period).to_timestamp().as_unit(dates.unit)
-    few = _days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
+    few = days_between(moved) / LASTS.get(period, 1 / 24) <= 1.5 * len(moved)
     if not (moved.is_unique and few and len(date_grid(moved, freq)) <= 1.5 * len(moved)):
         return None
     days = spacing(moved) if period == "D" else None  # may be business days
@@ -109,7 +84,7 @@ def _rounded(dates: pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, str] | None:
         return None
     moved = dates.round(usual)
     near = np.abs((dates - moved).total_seconds()).max() <= usual.total_seconds() / 3
-    few = _days_between(moved) / (usual / DAY) + 1 <= MOST_ROWS * len(moved)
+    few = days_between(moved) / (usual / DAY) + 1 <= MOST_ROWS * len(moved)
     every = spacing(moved) if near and few and moved.is_unique else None
     return (moved, every) if every else None
 
@@ -148,28 +123,15 @@ def _lasting(step: pd.Timedelta) -> str:
     return f"{seconds:g} seconds"
 
 
-def _steps_between(index: pd.Index) -> np.ndarray:
-    """Steps between sorted dates, in ticks of their unit, or between sorted numbers."""
-    if not isinstance(index, pd.DatetimeIndex):
-        return np.diff(index.to_numpy())
-    # Without a sign, for two nanosecond dates may be further apart than signed integers reach.
-    return np.diff(index.asi8.view(np.uint64))
-
-
 def _median_seconds(dates: pd.DatetimeIndex) -> float:
     """The usual step between sorted dates."""
-    return float(np.median(_steps_between(dates))) / TICKS[dates.unit]
-
-
-def _days_between(dates: pd.DatetimeIndex) -> float:
-    """Days from the first of sorted dates to the last."""
-    return (int(dates.asi8[-1]) - int(dates.asi8[0])) / (TICKS[dates.unit] * SECONDS)
+    return float(np.median(steps_between(dates))) / TICKS[dates.unit]
 
 
 def _refuse_gaps(known: pd.DataFrame, source: str) -> None:
     """Raise if rows would be more than twice as many without gaps, as with one mistyped year."""
     index, rows = known.index, known[1].to_numpy(dtype=int)
-    steps = _steps_between(index)
+    steps = steps_between(index)
     # Numbers stand on a grid of their smallest step; of dates that vary, half the steps decide.
     step = float(np.median(steps) if isinstance(index, pd.DatetimeIndex) else steps.min())
     count = float(steps.sum(dtype=float)) / step + 1
@@ -290,7 +252,7 @@ def _joined(known: pd.DataFrame, how: str) -> pd.DataFrame:
 
 def _clocks_went_back(index: pd.Index, doubled: np.ndarray) -> bool:
     """Whether dates are there twice as local time has them: a whole hour at night, once a year."""
-    steps = _steps_between(index.unique())
+    steps = steps_between(index.unique())
     if not isinstance(index, pd.DatetimeIndex) or not len(steps):
         return False
     step = pd.Timedelta(int(np.median(steps)), unit=index.unit)
