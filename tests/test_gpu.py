@@ -85,6 +85,19 @@ def test_searches_agree(prune):
         assert other.best_score_ == pytest.approx(found[0].best_score_, rel=1e-7)
 
 
+def test_several_series_agree():
+    panel = {name: SERIES[: 200 + 30 * name] * (1 + name) for name in range(5)}
+    space = {"leak_rate": [0.2, 0.6], "difference": [(), (1,)], "ridge": [1e-6, 1e-2]}
+    found = [
+        ESNSearchCV(on(device, ESNForecaster(50)), space, cv=KFold(4)).fit(panel)
+        for device in ("cpu", "gpu")
+    ]
+    assert found[1].best_params_ == found[0].best_params_
+    assert found[1].best_score_ == pytest.approx(found[0].best_score_, rel=1e-7)
+    for name, ahead in found[0].forecast(20).items():
+        np.testing.assert_allclose(found[1].forecast(20)[name], ahead, rtol=1e-6)
+
+
 @pytest.mark.parametrize("variant", [(1, False, False, False), (2, False, True, True)])
 def test_the_algebra_equals_the_definition(variant):
     equal_the_definition("gpu", "k-step, no gap", *variant)

@@ -209,10 +209,42 @@ def rows_of_series(r: Reservoirs, inputs, washout, n, begins, *, room: int):
     kept = jax.vmap(drive)(r)  # (draws, steps, kept, candidates)
     kept = lax.dynamic_slice_in_dim(kept, washout, room, axis=1)
     beside = lax.dynamic_slice_in_dim(inputs, washout, room, axis=0)
+    return _rows_and_begins(r, beside, kept, n, begins)
+
+
+@program
+def rows_of_several(r: Reservoirs, inputs, steps, series, n, begins):
+    """`_engine.states.rows_of` for ``inputs (steps, inputs, series)``, with all draws side by side.
+
+    A row is one of the ``steps (rows,)`` of one of the ``series (rows,)``.
+    """
+    candidates, count = r.shape[1], inputs.shape[2]
+
+    def drive(r: Reservoirs):
+        wide = r.take(jnp.repeat(jnp.arange(candidates), count))
+
+        def step(x, u):
+            u = jnp.tile(u, (1, candidates))
+            x = wide.step(x, u)
+            return x, wide.keep(x, u)
+
+        return scan(step, jnp.zeros(wide.shape), inputs, UNROLLED)[1]
+
+    kept = jax.vmap(drive)(r)  # (draws, steps, kept, candidates · series)
+    kept = kept.reshape(*kept.shape[:3], candidates, count)
+    kept = jnp.moveaxis(kept, 4, 2)[:, steps, series]  # (draws, rows, kept, candidates)
+    return _rows_and_begins(r, jnp.moveaxis(inputs, 2, 1)[steps, series], kept, n, begins)
+
+
+def _rows_and_begins(r: Reservoirs, beside, kept, n, begins):
+    """Rows of networks, zeros from row ``n`` on, and inputs and states at the rows ``begins``.
+
+    Of what is ``kept (draws, rows, kept, candidates)``, with the inputs ``beside (rows, inputs)``.
+    """
     start = _beside(beside[begins], _network_first(r.state_in(kept[:, begins])))
     rows = _network_first(kept[:, :, : r.looks])
     rows = _beside(beside, rows) if r.beside else rows
-    there = (jnp.arange(room) < n)[:, None]
+    there = (jnp.arange(len(beside)) < n)[:, None]
     return jnp.where(there, rows, 0.0), start
 
 

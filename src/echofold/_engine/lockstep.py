@@ -375,7 +375,19 @@ class _DeviceColumns(NamedTuple):
 def _of_columns(r: Reservoirs, along: Course, column, shape) -> tuple[Reservoirs, Course]:
     """Reservoirs and course of columns of ``shape`` (candidates, runs, ridge)."""
     run = (column // shape[2]) % shape[1]
-    along = along._replace(start=along.start[run], horizon=along.horizon[run])
+
+    def own(values):
+        """Of several series, what is of the runs."""
+        return values if values is None or values.shape[1] == 1 else values[:, run]
+
+    inverse = along.inverse
+    if inverse is not None:
+        ends = (own(one) for one in (inverse.offset, inverse.low, inverse.high))
+        inverse = inverse._replace(**dict(zip(("offset", "low", "high"), ends, strict=True)))
+    along = along._replace(
+        start=along.start[run], horizon=along.horizon[run], unit=own(along.unit), inverse=inverse,
+        tolerance=own(along.tolerance), offset=own(along.offset),
+    )  # fmt: skip
     return r.take(column // (shape[1] * shape[2])), along
 
 

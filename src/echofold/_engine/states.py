@@ -22,11 +22,12 @@ from echofold._engine.drive import (
     drive_side_by_side,
     rows_of_sequences,
     rows_of_series,
+    rows_of_several,
 )
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, drawn, is_eager_kind
 from echofold._machine.arrays import equal_parts, few_lengths, jax, pad_rows
-from echofold._machine.device import Work, accelerated, choose_device, engine, here, is_accelerator
+from echofold._machine.device import Work, accelerated, choose_device, engine, here
 from echofold._machine.progress import passing
 
 PILOT_SEGMENTS = 16
@@ -222,12 +223,11 @@ class States:
 class StatesOfSeries(States):
     """States of several series, each driven from rest, some side by side.
 
-    A block of rows is that of some series, whole. On the processor: an accelerator would have
-    little to do.
+    A block of rows is that of some series, whole.
     """
 
     def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
-        super().__init__(problem, reservoirs, "cpu" if is_accelerator(device) else device)
+        super().__init__(problem, reservoirs, device)
         self._ends: dict[int, np.ndarray] = {}  # series -> state (size, candidates) at its end
 
     def blocks(
@@ -453,6 +453,13 @@ def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, A
         every, steps = np.arange(problem.rows), few_lengths(segments.longest)
         sequences, take = segments.batch(every, room, steps)
         return rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room)), None
+    if problem.each:
+        series = problem.series_of(np.arange(problem.rows))
+        steps = np.arange(problem.rows) - problem.bounds[series] + segments.washouts[series]
+        inputs = np.moveaxis(segments.padded, 0, 2)
+        inputs = pad_rows(inputs, few_lengths(segments.longest, 64, FINE))
+        at = (pad_rows(each, room) for each in (steps, series))
+        return rows_of_several(r, inputs, *at, problem.rows, begins)
     washout = few_lengths(len(problem.washout), 64, FINE) if len(problem.washout) else 0
     inputs = np.concatenate([problem.washout, problem.inputs])
     inputs = pad_rows(inputs, washout + room)

@@ -178,8 +178,6 @@ class Runner:
         width, together = WIDEST, self.together
         work = problem, schemes, group[0][1], len(group) * len(self.seeds), settings
         device = self._device(params["device"], work)
-        if problem.each and is_accelerator(device):  # see `StatesOfSeries`
-            device = "cpu"
         if is_accelerator(device):
             together = True
             width = max(1, NETWORKS // len(self.seeds))

@@ -121,14 +121,16 @@ def suits_device(source: States, settings: Settings) -> bool:
     problem = source.problem
     if not is_accelerator(source.device) or settings.algorithm == "naive":
         return False
-    if problem.lazy or problem.each:
+    if problem.lazy:
         return False
     return settings.memory not in STREAMED and bytes_on_device(source) < memory_of(source.device)
 
 
 def bytes_on_device(source: States) -> int:
-    """Memory of a device that one network takes."""
-    return bytes_of(room_of_rows(source.problem.rows), source.columns)
+    """Memory of a device that one network takes; several series are as long as the longest."""
+    problem = source.problem
+    rows = problem.segments.longest * problem.segments.count if problem.each else problem.rows
+    return bytes_of(room_of_rows(rows), source.columns)
 
 
 def budget(memory: Any, workers: int = 1) -> int:
