@@ -267,6 +267,8 @@ def test_its_page(found, tmp_path):
         ({"(all)": np.ones(9)}, {}, ValueError, "stands for what was summed over"),
         ({("a", "b"): np.ones(9), "c": np.ones(9)}, {}, ValueError, "has 1 id, and others have 2"),
         ({"a": np.ones(9), "b": np.ones(7)}, {}, ValueError, "no dates"),
+        ({"a": np.ones(9)}, {"X": np.ones(9)}, TypeError, "X is a ndarray, expected a dict"),
+        ({"a": np.full(9, 1e200)}, {}, ValueError, "none of 2 series can be forecast|no sum"),
     ],
 )
 def test_wrong_arguments(y, options, error, words):

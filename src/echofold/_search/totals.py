@@ -120,6 +120,12 @@ def forecast_totals(
     (['(all)', 'north', 'south'], array([3., 5.]))
     """
     series, called = _by_name(y)
+    for argument, known in (("X", X), ("X_ahead", X_ahead)):
+        if known is not None and not isinstance(known, dict):
+            raise TypeError(
+                f"{argument} is a {type(known).__name__}, expected a dict of inputs by the names "
+                "of series, or None."
+            )
     several = any(isinstance(name, tuple) for name in series)
     ids = {name: name if isinstance(name, tuple) else (name,) for name in series}
     most = max(map(len, ids.values()))
