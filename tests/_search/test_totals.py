@@ -207,6 +207,33 @@ def test_what_was_not_there_is_not_known_in_the_past():
     np.testing.assert_allclose(one.outputs_[0], np.sum(said, axis=0), rtol=1e-9)
 
 
+def test_a_series_too_short_to_be_forecast_then_is_taken_to_stay():
+    """It has 10 values, and a forecast of the last 4 alone: before that, its value at the time."""
+    y = sales()
+    short = {**y, ("b", "z"): y["b", "z"][-10:]}
+    found = found_of(short, "bottom-up")
+    assert len(found.model.series_["b", "z"].outputs_) == 1
+    said = np.sum([found.given.series_["b", item].outputs_[1] for item in "xy"], axis=0)
+    expected = said + short["b", "z"].iloc[1]  # the last that is known where the stretch begins
+    np.testing.assert_allclose(found.sums["b", "(all)"].outputs_[1], expected, rtol=1e-9)
+
+
+def test_limits_hold_on_the_past_and_sums_are_sums_of_that():
+    y = sales()
+    for n, one in enumerate(IDS[:4]):
+        values = np.where(np.arange(ROWS) < 14 + n, 30.0 + n, 0.0)
+        y[one] = pd.Series(values, MONTHS, name="sold")
+    found = found_of(y)
+    for name, one in found.sums.items():
+        own = [
+            found.given.series_[each].outputs_
+            for each in IDS
+            if all(p in ("(all)", q) for p, q in zip(name, each, strict=True))
+        ]
+        np.testing.assert_allclose(one.outputs_, np.sum(own, axis=0), rtol=1e-9)
+    assert min(one.outputs_.min() for one in found.given.series_.values()) == 0
+
+
 @pytest.mark.parametrize("length", [1, 2, 3, 7])
 @pytest.mark.parametrize("kind", ["walk", "constant", "zero", "equal"])
 def test_short_and_plain_series(length, kind):
