@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from echofold._search.backtest import backtest
     from echofold._search.evaluate import evaluate
     from echofold._search.search import ESNSearchCV
+    from echofold._search.totals import forecast_totals
     from echofold._validation.cross_validate import cross_validate, cross_validate_readout
     from echofold.schemes import (
         Accumulative,
@@ -42,6 +43,7 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     "_persistence.save_and_load": ("load", "save"),
     "_machine.notices": ("EchofoldWarning",),
     "_search.search": ("ESNSearchCV",),
+    "_search.totals": ("forecast_totals",),
     "schemes": (
         "Accumulative",
         "KFold",

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from messy_files import DAYS, ROWS, VALUES, panel
 
 from echofold._data.text import guarded, unguarded
+from echofold._search import panel as recipe_of_many
 from echofold.cli import forecasts
 from echofold.cli import panel as panels
 from echofold.cli.app import app
@@ -241,6 +243,107 @@ def test_ids_that_could_be_mistaken_for_others(run, tmp_path):
     args = (*FORECAST, "--id", "shop", "--id", "item", "--out", tmp_path / "o")
     code, _, err = run("forecast", tmp_path / "p.csv", *args)
     assert code == 1 and "column 'shop' of p.csv holds ' / '" in err
+
+
+def test_sums_add_up_in_the_table_and_are_on_the_page(run, tmp_path):
+    rng, days = np.random.default_rng(0), pd.date_range("2023-01-01", periods=40)
+    rows = [
+        f"{shop},{item},{day:%Y-%m-%d},{rng.integers(3, 30) + i % 7}"
+        for shop in ("a", "=b")
+        for item in "xyz"
+        for i, day in enumerate(days)
+    ]
+    (tmp_path / "p.csv").write_text("shop,item,day,sold\n" + "\n".join(rows))
+    args = ("forecast", tmp_path / "p.csv", *FORECAST, "--id", "shop", "--id", "item")
+    code, shown, err = run(*args, "--out", tmp_path / "o", "--total")
+    assert code == 0, err
+    assert "all levels add up by minimum trace" in err and "errors on the past are" in err
+    lines = [line.split() for line in shown.splitlines()]
+    at = lines.index(["level", "series", "alone", "reconciled"])
+    assert [line[:-2] for line in lines[at + 2 : at + 6]] == [
+        ["total", "1"], ["shop", "2"], ["item", "3"], ["shop", "/", "item", "6"]
+    ]  # fmt: skip
+    whole = pd.read_csv(tmp_path / "o" / "forecasts.csv", dtype=str)
+    assert list(whole.columns[:4]) == ["shop", "item", "day", "forecast"]
+    ids = list(zip(whole["shop"], whole["item"], strict=True))[::3]
+    assert ids[:6] == [
+        ("(all)", "(all)"), ("a", "(all)"), ("'=b", "(all)"),
+        ("(all)", "x"), ("(all)", "y"), ("(all)", "z"),
+    ]  # fmt: skip
+    each = whole[(whole["shop"] != "(all)") & (whole["item"] != "(all)")]
+    assert len(each) == 18
+    for (shop, item, day), one in whole.groupby(["shop", "item", "day"])["forecast"]:
+        own = each[each["day"] == day]
+        own = own if shop == "(all)" else own[own["shop"] == shop]
+        own = own if item == "(all)" else own[own["item"] == item]
+        assert sum(map(Decimal, own["forecast"])) == Decimal(one.iloc[0])
+    page = (tmp_path / "o" / "index.html").read_text()
+    assert "<h2>Sums</h2>" in page and '<th scope="row">(all) / x</th>' in page
+    assert "in the mean over 6 series" in page
+    code, shown, err = run(*args, "--out", tmp_path / "p", "--total=bottom-up", "--json")
+    assert code == 0, err
+    found = json.loads(shown)
+    assert [one["level"] for one in found] == ["total", *["shop"] * 2, *["item"] * 3, *[
+        "shop / item"
+    ] * 6]  # fmt: skip
+    assert found[0]["id"] == "(all) / (all)" and found[0]["error_in_mean_changes"] > 0
+    total = [sum(one["forecast"][h]["forecast"] for one in found[6:]) for h in range(3)]
+    np.testing.assert_allclose([one["forecast"] for one in found[0]["forecast"]], total)
+    assert run(*args, "--out", tmp_path / "q", "--json")[0] == 0
+
+
+def test_a_killed_forecast_with_sums_goes_on(run, tmp_path, monkeypatch):
+    each = [f"{row}{n // ROWS}" for n, row in enumerate(rows_of(*"abcdefghijkl"))]
+    (tmp_path / "p.csv").write_text("shop,day,x\n" + "\n".join(each))
+    args = ("forecast", tmp_path / "p.csv", *FORECAST, "--id", "shop", "--total", "--quiet")
+    monkeypatch.setattr(recipe_of_many, "BLOCK", 5)
+    assert run(*args, "--out", tmp_path / "o")[0] == 0
+    right, done = recipe_of_many._past_of, []
+
+    def killed(block):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(block)
+        return right(block)
+
+    again = (*args, "--checkpoint", tmp_path / "kept", "--out", tmp_path / "p")
+    monkeypatch.setattr(recipe_of_many, "_past_of", killed)
+    code, shown, err = run(*again)
+    assert (code, shown) == (130, "") and "run the same command to go on" in err
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    done.clear()
+    monkeypatch.setattr(recipe_of_many, "_past_of", lambda block: done.append(1) or right(block))
+    assert run(*again)[0] == 0 and len(done) == 1
+    both = [(tmp_path / one / "forecasts.csv").read_bytes() for one in "op"]
+    assert both[0] == both[1]
+
+
+def test_sums_are_without_series_that_cannot_be_read(run, shops, tmp_path):
+    args = (*FORECAST, "--id", "shop", "--total", "--out", tmp_path)
+    code, shown, err = run("forecast", shops[0] / "shops.csv", *args)
+    assert code == 1 and "sums are without 1 series that cannot be read" in err
+    whole = pd.read_csv(tmp_path / "forecasts.csv").set_index("shop")["forecast"]
+    np.testing.assert_allclose(
+        whole["(all)"].to_numpy(), whole["north/1"].to_numpy() + whole["North:1"].to_numpy()
+    )
+
+
+@pytest.mark.parametrize(
+    ("ids", "options", "code", "words"),
+    [
+        (("a", "b"), (), 2, "--total adds series up: name the column of their ids with --id"),
+        (("a", "b"), ("--id", "shop", "--only", "a"), 2, "--only takes one: leave one out"),
+        (("a", "(All)"), ("--id", "shop"), 1, "'(All)', which stands for what was summed over"),
+        (("a", "b"), ("--id", "shop", "--id", "shop"), 2, "names a column twice"),
+        (("a", "b"), ("--id", "shop", "--total", "middle"), 2, "--total was given 2 times"),
+    ],
+)
+def test_totals_that_cannot_be(run, tmp_path, ids, options, code, words):
+    (tmp_path / "p.csv").write_text("shop,day,x\n" + "\n".join(rows_of(*ids)))
+    args = ("forecast", tmp_path / "p.csv", *FORECAST, "--total", "--out", tmp_path / "o")
+    got, shown, err = run(*args, *options)
+    assert (got, shown) == (code, "") and words in err
+    assert not (tmp_path / "o").exists()
 
 
 def rows_of(*ids, days=ROWS, freq="D"):

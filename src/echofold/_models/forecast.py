@@ -215,7 +215,7 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
         return model._write(mean)
     lower, upper = {}, {}
     for one in levels:
-        low, high = _around(model, mean, one)
+        low, high = around(model, mean, one)
         lower[one], upper[one] = model._write(low), model._write(high)
     return Forecast(model._write(mean), lower, upper)
 
@@ -282,7 +282,7 @@ def levels_of(level: Any) -> list[float]:
     return sorted({float(one) for one in given})
 
 
-def _around(model: Any, mean: np.ndarray, level: float) -> np.ndarray:
+def around(model: Any, mean: np.ndarray, level: float) -> np.ndarray:
     """Ends ``(2, horizon, outputs)`` of intervals: by factors if logarithms were learned."""
     errors, logs = model.residuals_, getattr(model, "log_residuals_", None)
     runs = getattr(model, "runs_", len(errors))

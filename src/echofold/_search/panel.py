@@ -61,8 +61,10 @@ FAILURES = (ValueError, TypeError)
 One = Any  # an AutoForecaster of one series
 
 
-def fit_panel(model: Any, y: Any, X: Any) -> None:
-    """Fit an AutoForecaster to several series."""
+def fit_panel(
+    model: Any, y: Any, X: Any, own: Mapping[Any, Mapping[str, Any]] | None = None
+) -> None:
+    """Fit an AutoForecaster to several series, some of which have parameters of their ``own``."""
     panel, each = panel_of(y, "y")
     known = panel.of(X, "X")
     ones: dict[Any, One] = {}
@@ -75,6 +77,7 @@ def fit_panel(model: Any, y: Any, X: Any) -> None:
         pairs = zip(panel.names, each, known, shares, strict=True)
         for place, (name, values, inputs, shared) in enumerate(pairs):
             one = _alone(model, name, shared)
+            one.set_params(**(own or {}).get(name, {}))
             try:
                 if shared:
                     one._begin(values, inputs)
@@ -414,9 +417,17 @@ def _shares(each: Sequence[One], values, rows, plain, pooled) -> tuple[int, np.n
 
 def _judge(model: Any, pooled: bool, inputs: bool) -> None:
     """Errors over all series, in units of each one's mean change over a season; what is said."""
-    ones, metric = model.series_, resolve("mase")
+    _sum_up(model, errors_of(model.series_.values()))
+    model.verdict_ = _verdict(model.errors_, model, resolve("mase"))
+    model.notes_ = _notes(model, pooled)
+    if pooled and inputs:
+        model.notes_.append("inputs known in advance are not used: pooled networks have none.")
+
+
+def errors_of(ones: Iterable[One]) -> pd.DataFrame:
+    """Errors of forecasts on past stretches, and of plain ones there: a row for each series."""
     own, plain = [], []
-    for one in ones.values():
+    for one in ones:
         values, rows = one.table_.values[:, 0], one.past_.rows
         truth = one.past_.truth
         own.append(error_of(one, truth, one.outputs_))
@@ -424,11 +435,16 @@ def _judge(model: Any, pooled: bool, inputs: bool) -> None:
         plain.append({name: error_of(one, truth, each) for name, each in found.items()})
     errors = pd.DataFrame(plain)
     errors.insert(0, "forecast", own)
-    _sum_up(model, errors)
-    model.verdict_ = _verdict(model.errors_, model, metric)
-    model.notes_ = _notes(model, pooled)
-    if pooled and inputs:
-        model.notes_.append("inputs known in advance are not used: pooled networks have none.")
+    return errors
+
+
+def part_of(model: Any, names: Sequence[Any], ones: Mapping[Any, One]) -> Any:
+    """The same panel, of some of its series alone, ``ones`` by name; what is said is of these."""
+    part = copy(model)
+    part.panel_, part.series_ = replace(model.panel_, names=tuple(names)), dict(ones)
+    part.failed_ = {name: model.failed_[name] for name in names if name in model.failed_}
+    _judge(part, hasattr(model, "pool_"), any(one.X_schema_ for one in ones.values()))
+    return part
 
 
 def _sum_up(model: Any, errors: pd.DataFrame) -> None:

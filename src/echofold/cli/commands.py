@@ -190,6 +190,7 @@ of_series = decorator_of(
         "echofold forecast sales.csv --column units --horizon 26 --scheme walk-forward "
         "--out results/",
         "echofold forecast shops.csv --horizon 26 --id shop",
+        "echofold forecast sales.csv --horizon 12 --id store --id product --total",
         "echofold forecast shops.csv --horizon 26 --id shop --only Kaunas",
         "echofold forecast sales.csv --horizon 26 --inputs calendar.csv",
         "echofold forecast sales.csv --column units --horizon 26 --input price --input promotion",
@@ -206,6 +207,14 @@ of_series = decorator_of(
     default="echofold-results",
 )
 @option("--final", "What is made of the networks that were found (ensemble).", [*FINALS])
+@option(
+    "--total",
+    "With --id, forecast all sums of series too, and make all levels add up: by minimum trace "
+    "(mint, which is meant without a value), or by sums of forecasts.",
+    ["mint", "bottom-up"],
+    is_flag=False,
+    flag_value="mint",
+)
 @option(
     "--level SHARE[,SHARE]",
     "Share of values that intervals should cover, or several (0.5,0.9).",
@@ -238,7 +247,13 @@ def forecast(**given: Any) -> int:
     from echofold.cli.forecasts import forecast_all
     from echofold.cli.panel import of_file, one_or_all
 
-    return one_or_all(partial(of_file, forecast_series), given, forecast_all)
+    total = given.pop("total")
+    if total and not given["id"]:
+        raise click.UsageError("--total adds series up: name the column of their ids with --id.")
+    if total and given["only"] is not None:
+        raise click.UsageError("--total adds up all series, --only takes one: leave one out.")
+    together = partial(forecast_all, total=total)
+    return one_or_all(partial(of_file, forecast_series), given, together)
 
 
 @click.command(
@@ -296,7 +311,8 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     def options(command: click.Command, *line: Any) -> dict[str, Any]:
         words = ["gasoline", *map(str, line), "--seed", str(seed)]
         parsed = command.make_context(command.name, words).params
-        return {name: parsed[name] for name in parsed.keys() - {*OF_FILES, "quiet", "as_json"}}
+        other = {*OF_FILES, "quiet", "as_json", "total"}
+        return {name: parsed[name] for name in parsed.keys() - other}
 
     output, gasoline = Output(quiet, as_json), load_gasoline()
     series = FileSeries("gasoline", gasoline.data, spacing(gasoline.data.index))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,11 @@ from typing import Any
 import click
 import pandas as pd
 
+from echofold._data.sums import check_ids
 from echofold._data.text import figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically
-from echofold._search.panel import forecasts_by_name
+from echofold._search.panel import errors_of, forecasts_by_name
+from echofold._search.totals import fit_totals
 from echofold.cli.forecast import forecaster_for, records
 from echofold.cli.output import Output, as_json, prepare_folder, shortened, table
 from echofold.cli.panel import FAILURES, OF_INPUTS, OF_SERIES
@@ -32,13 +34,18 @@ MOST = 20  # series that are printed; of more, the worst and the best
 def forecast_all(
     parts: dict[str, Any], ids: Sequence[str], *, output: Output, horizon: int, out: Path,
     inputs: str | None, columns: tuple[str, ...], season: tuple[int, ...] | None, origins: int,
-    file: str, **options: Any,
+    file: str, total: str | None = None, **options: Any,
 ) -> int:  # fmt: skip
-    """Forecast the series of ``parts``, tables by what their ``ids`` hold; 1 if some failed."""
+    """Forecast the series of ``parts``, tables by what their ``ids`` hold; 1 if some failed.
+
+    ``total`` is how they add up to sums, if they are to.
+    """
     if taken := [name for name in ids if OUTPUT.match(name)]:
         raise ValueError(f"--id {taken[0]} is called as a column of forecasts.csv: rename it.")
     if origins:
         raise click.UsageError("--origins repeats one series: name it with --only.")
+    if total:
+        check_ids({name: _ids_of(name, ids) for name in parts}, ids)
     began = time.perf_counter()
     how = {name: options.pop(name) for name in OF_SERIES}
     names = list(parts)
@@ -53,25 +60,40 @@ def forecast_all(
         prepare_folder(out)
         output.stage(f"{first.source.rpartition(', ')[0] or first.source}: {len(series):,} series")
         past = {name: one.past for name, one in known.items()} if known else None
-        with output.resumable(model.checkpoint):
-            model.fit({name: one.values for name, one in series.items()}, past)
         ahead = {name: one.ahead for name, one in known.items()} if known else None
-        found = forecasts_by_name(model, horizon, ahead, model.level)
+        y, totals = {name: one.values for name, one in series.items()}, None
+        with output.resumable(model.checkpoint):
+            if total:
+                each = {name: _ids_of(name, ids) for name in y}
+                totals = fit_totals(model, y, each, ids, named, past, ahead, total)
+            else:
+                model.fit(y, past)
+        if totals is None:
+            found = forecasts_by_name(model, horizon, ahead, model.level)
+        else:
+            found, model = totals.by_name, totals.given
+    sums = {} if totals is None else totals.sums
+    if sums and failed:
+        output.note(f"sums are without {inflected(len(failed), '1 series', '{:,} series')} that "
+                    "cannot be read.")  # fmt: skip
     model.failed_ = failed | model.failed_
-    tables = {name: forecast_table(one) for name, one in found.items() if name in model.series_}
+    there = sums.keys() | model.series_.keys()
+    tables = {name: forecast_table(one) for name, one in found.items() if name in there}
     paths = [out / "forecasts.csv", out / "index.html"]
     _write(paths[0], tables, ids)
     title = f"{Path(file).name}: {first.values.name}"
-    model.report(paths[1], About(title=title, notes=output.notes, X=ahead))
-    for note in model.notes_:
+    model.report(paths[1], About(title=title, notes=output.notes, X=ahead, totals=totals))
+    for note in [*model.notes_, *([] if totals is None else totals.notes)]:
         output.note(note)
     seconds = time.perf_counter() - began
     if output.as_json:
-        click.echo(as_json(_records(model, tables, names, known)))
+        click.echo(as_json(_records(model, tables, names, known, totals)))
     elif output.quiet:
         output.result("\n".join(map(str, paths)))
     else:
         _show(model, ids, output)
+        if totals is not None:
+            _show_levels(totals, output)
         output.result("\n".join(f"wrote {path}" for path in paths))
         output.explain(f"{seconds:.1f} s")
     if model.failed_:
@@ -145,25 +167,44 @@ def _write(path: Path, tables: dict[str, pd.DataFrame], ids: Sequence[str]) -> N
     each = [one.set_axis(heads, axis=1) for one in tables.values()]  # dates may be numbers of rows
     whole = pd.concat(each).rename(columns=guarded)
     names = [name for name, one in tables.items() for _ in range(len(one))]
-    each = [name.split(BETWEEN) if len(ids) > 1 else [name] for name in names]
+    each = [_ids_of(name, ids) for name in names]
     for place, column in enumerate(ids):
         whole.insert(place, guarded(column), [guarded(one[place]) for one in each])
     write_atomically(path, whole.to_csv(index=False).encode())
 
 
-def _records(model: Any, tables: dict[str, pd.DataFrame], names, known) -> list[dict[str, Any]]:
-    """What was found, a record for each series."""
-    found = []
+def named(ids: Iterable[Any]) -> str:
+    """The name of a series by its ids."""
+    return BETWEEN.join(map(str, ids))
+
+
+def _ids_of(name: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """What each id of a series holds."""
+    return tuple(name.split(BETWEEN)) if len(ids) > 1 else (name,)
+
+
+def _records(
+    model: Any, tables: dict[str, pd.DataFrame], names, known, totals: Any
+) -> list[dict[str, Any]]:
+    """What was found, a record for each series; those of sums are first, and tell their levels."""
+    found: list[dict[str, Any]] = []
+    ones, errors = dict(model.series_), model.errors_["forecast"]
+    levels: dict[Any, str] = {}
+    if totals is not None:
+        ones, levels, names = {**totals.sums, **ones}, totals.levels, [*totals.sums, *names]
+        own = errors_of(totals.sums.values())["forecast"]
+        errors = pd.concat([own.set_axis(list(totals.sums)), errors])
     for name in names:
+        level = {"level": levels[name]} if name in levels else {}
         wrong = {"error": model.failed_[name]} if name in model.failed_ else {}
-        if name not in model.series_:
+        if name not in ones:
             found.append({"id": name, **wrong})
             continue
-        one = model.series_[name]
+        one = ones[name]
         found.append({
-            "id": name, **wrong, "values": one.rows_, "seasons": one.seasons_,
+            "id": name, **level, **wrong, "values": one.rows_, "seasons": one.seasons_,
             "inputs": known[name].names if name in known else [], "verdict": one.verdict_.words,
-            "error_in_mean_changes": model.errors_["forecast"][name],
+            "error_in_mean_changes": errors[name],
             "members": one.members_["weight"].to_dict(), "forecast": records(tables[name]),
         })  # fmt: skip
     return found
@@ -184,3 +225,12 @@ def _show(model: Any, ids: Sequence[str], output: Output) -> None:
         "Errors are mean absolute errors on past stretches, in units of each series' mean change "
         "over a season; plain: of the best plain forecast of that series on the same ones."
     )
+
+
+def _show_levels(totals: Any, output: Output) -> None:
+    """Errors of each level, as forecast alone and as they add up."""
+    rows = [
+        [f"{level!s:.{LONGEST}}", f"{int(one['series']):,}", *map(figure, one.iloc[1:])]
+        for level, one in totals.errors.iterrows()
+    ]
+    output.result(f"\n{table(['level', 'series', 'alone', 'reconciled'], rows)}\n")

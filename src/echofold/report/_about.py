@@ -54,6 +54,8 @@ class About:
         One that was made before, instead of ``search.forecast(horizon, X, level)``.
     seasons : sequence of int, optional
         Steps after which plain forecasts repeat; by default found in the series.
+    totals : Totals, optional
+        What `forecast_totals` found, whose ``given`` is reported on: sums are shown then.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class About:
     X: Any = None
     forecast: Forecast | None = None
     seasons: Sequence[int] | None = None
+    totals: Any = None
 
 
 @dataclass(frozen=True)

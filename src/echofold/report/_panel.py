@@ -10,32 +10,22 @@ import pandas as pd
 from echofold._data.dates import written
 from echofold._data.text import figure, legible
 from echofold._models.forecast import Forecast
+from echofold._search.panel import errors_of
 from echofold._search.verdict import short_name
 
 MOST = 2000  # series in the table, those with the largest errors; all are in the file of forecasts
 SHOWN = 4  # best and worst ones that are drawn
 HISTORY = 5  # times the horizon, of the past that is drawn
-WIDE, LOW = (560, 170), (150, 34)  # pixels of a picture, and of one in the table
+# Pixels of a picture, of one in the table, and of that of the total.
+WIDE, LOW, LARGE = (560, 170), (150, 34), (1120, 240)
 
 
-def content_of(model: Any, ahead: dict[Any, Forecast], title: str) -> dict[str, Any]:
+def content_of(
+    model: Any, ahead: dict[Any, Forecast], title: str, totals: Any = None
+) -> dict[str, Any]:
     """What the template of a panel is filled with; ``ahead`` are forecasts by series."""
     names, errors = list(model.series_), model.errors_.reset_index(drop=True)
     errors = errors.sort_values("forecast", ascending=False, na_position="first")
-    plain = errors.columns[1:]
-    index = next(iter(model.series_.values())).table_.index
-    rows = []
-    for place, each in errors.head(MOST).iterrows():
-        name, known = names[int(place)], each[plain].dropna()
-        one = model.series_[name]
-        best = known.idxmin() if len(known) else ""
-        mean = np.asarray(ahead[name].mean, dtype=float)
-        rows.append({
-            "name": legible(str(name)), "values": one.rows_, "error": each["forecast"],
-            "plain": known.min() if len(known) else np.nan, "best": short_name(best, index),
-            "last": float(one.values_[~np.isnan(one.values_)][-1]), "sum": float(mean.sum()),
-            "picture": picture(one, ahead[name], *LOW, plainly=True),
-        })  # fmt: skip
     known = errors.dropna(subset=["forecast"])
     ends = {"The largest errors": known.index[:SHOWN], "The smallest": known.index[::-1][:SHOWN]}
     return {
@@ -43,13 +33,14 @@ def content_of(model: Any, ahead: dict[Any, Forecast], title: str) -> dict[str, 
         "verdict": model.verdict_.words,
         "notes": [legible(note) for note in model.notes_],
         "cards": [
-            ("Series", f"{len(ahead):,}"),
+            ("Series", f"{len(model.panel_.names):,}"),
             ("Mean error", figure(model.verdict_.error)),
             ("Best plain forecast", figure(model.verdict_.best_error)),
             ("Steps ahead", str(model.horizon)),
         ],
         "members": list(model.members_["weight"].items()),
-        "rows": rows,
+        "totals": None if totals is None else _of_totals(totals),
+        "rows": _rows(model.series_, errors.head(MOST), ahead),
         "left_out": max(0, len(errors) - MOST),
         "failed": [(legible(str(name)), legible(words)) for name, words in model.failed_.items()],
         "ends": {
@@ -64,6 +55,47 @@ def content_of(model: Any, ahead: dict[Any, Forecast], title: str) -> dict[str, 
             for words, places in ends.items()
         },
     }
+
+
+def _rows(
+    ones: dict[Any, Any], errors: pd.DataFrame, ahead: dict[Any, Forecast]
+) -> list[dict[str, Any]]:
+    """Rows of a table of series, in the order of ``errors``, which are labelled by their places."""
+    names, rows = list(ones), []
+    index = next(iter(ones.values())).table_.index
+    for place, each in errors.iterrows():
+        name, known = names[int(place)], each.drop("forecast").dropna()
+        one = ones[name]
+        best = known.idxmin() if len(known) else ""
+        mean = np.asarray(ahead[name].mean, dtype=float)
+        rows.append({
+            "name": named(name), "values": one.rows_, "error": each["forecast"],
+            "plain": known.min() if len(known) else np.nan, "best": short_name(best, index),
+            "last": float(one.values_[~np.isnan(one.values_)][-1]), "sum": float(mean.sum()),
+            "picture": picture(one, ahead[name], *LOW, plainly=True),
+        })  # fmt: skip
+    return rows
+
+
+def _of_totals(totals: Any) -> dict[str, Any]:
+    """What is shown of sums: errors by level, the total, and each of the others."""
+    first = next(iter(totals.sums))
+    return {
+        "notes": [legible(note) for note in totals.notes],
+        "levels": [
+            (legible(str(level)), f"{int(one['series']):,}", one["alone"], one["reconciled"])
+            for level, one in totals.errors.iterrows()
+        ],
+        "name": named(first),
+        "picture": picture(totals.sums[first], totals.by_name[first], *LARGE),
+        "rows": _rows(totals.sums, errors_of(totals.sums.values()).head(MOST), totals.by_name),
+        "left_out": max(0, len(totals.sums) - MOST),
+    }
+
+
+def named(name: Any) -> str:
+    """The name of a series as it is shown; ids of several are told apart by a stroke."""
+    return legible(" / ".join(map(str, name)) if isinstance(name, tuple) else str(name))
 
 
 def picture(one: Any, ahead: Forecast, width: int, height: int, plainly: bool = False) -> str:
