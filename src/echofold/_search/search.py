@@ -35,8 +35,8 @@ from echofold._search.candidates import STRATEGIES, check_space, split_ridge, st
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.final_models import Winners
 from echofold._search.identity import identity_of
-from echofold._search.runner import Reader, Runner
-from echofold._search.selection import FINALS, Winner, describe_winner, scheme_in
+from echofold._search.runner import Reader, Runner, values_of
+from echofold._search.selection import FINALS, Winner, check_final, describe_winner, scheme_in
 from echofold._search.spaces import automatic_space
 from echofold._validation.plan import budget
 from echofold._validation.record import datasets, warn_once
@@ -228,6 +228,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         problem, schemes = reader.problem({})
         self._given_task = problem.task
         check_strategy(self, problem, schemes, settings)
+        if problem.each and problem.task.fed_back:
+            check_final(self.final, values_of("pool", spaces, self.estimator.pool))
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
         count, carry_out = strategy_of(self, spaces, self.seed_, next(iter(schemes.values())))
         total = count * self.n_draws
