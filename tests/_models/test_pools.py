@@ -32,6 +32,7 @@ from echofold import (
     load,
     save,
 )
+from echofold._search import spaces
 from echofold.metrics import horizon
 
 SHRINK = 3.0
@@ -50,7 +51,7 @@ def own(model, each, train, ridge):
         if common is not None:
             B, beta = B - A @ common, model.shrink
         penalty = beta * np.eye(A.shape[1])
-        penalty[0, 0] *= model.penalize_bias
+        penalty[0, 0] *= model.penalize_bias or model.pool == "shrunk"
         if len(A):
             before = before + np.linalg.solve(
                 A.T @ (w[:, None] * A) + penalty, A.T @ (w[:, None] * B)
@@ -85,12 +86,12 @@ def test_fits_and_forecasts_equal_own_rows(pool, case):
 
 
 @pytest.mark.filterwarnings("ignore::echofold.EchofoldWarning")
-@pytest.mark.parametrize("scheme", [*SCHEMES, *BY_SERIES])
+@pytest.mark.parametrize(
+    ("pool", "scheme"),
+    [("none", one) for one in SCHEMES] + [("shrunk", one) for one in (*SCHEMES, *BY_SERIES)],
+)
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("pool", OWN)
 def test_every_split_equals_own_rows(pool, case, scheme):
-    if pool == "none" and scheme in BY_SERIES:
-        pytest.skip("no readout for a series that is left out")
     params, data = CASES[case]
     cv = (SCHEMES | BY_SERIES)[scheme]
     model, each = read(pooled(params, pool), **data)
@@ -152,8 +153,7 @@ def test_a_correction_that_costs_much_is_none(case):
         cross_validate(ESNForecaster(**settings, **more), PAIRS, cv=KFold(3), ridge=RIDGE).nrmse
         for more in ({}, {"pool": "shrunk", "shrink": 1e14}, {"pool": "shrunk", "shrink": 1.0})
     ]
-    if case == "penalised":
-        np.testing.assert_allclose(both[0], both[1], rtol=1e-8)
+    np.testing.assert_allclose(both[0], both[1], rtol=1e-8)
     assert np.abs(both[0] - both[2]).max() > 1e-2
 
 
@@ -244,6 +244,24 @@ def test_a_search_finds_the_pool_that_validates_best(options):
     )
     assert np.isclose(abs(search.best_score_), abs(costs[best]), rtol=1e-9)
     assert np.isclose(costs[found], costs[best], rtol=1e-9)
+
+
+def test_an_automatic_space_tries_pools_where_these_can_be(monkeypatch):
+    monkeypatch.setattr(spaces, "GRIDS", {"medium": {"leak_rate": [1.0]}})
+    model, cv = ESNForecaster(**SETTINGS), Accumulative(2, valid=6)
+
+    def pools(y=PANEL, model=model, **options):
+        search = ESNSearchCV(model, **{"cv": cv, **options}).fit(y)
+        return search.space_[0].get("pool"), {one.get("pool") for one in search.candidates_}
+
+    assert pools() == (["all", "none", "shrunk"], {"all", "none", "shrunk"})
+    assert pools(cv=LeaveSeriesOut(2)) == (None, {None})
+    assert pools(cv={"time": cv, "series": LeaveSeriesOut(2)}) == (None, {None})
+    assert pools(final="average") == (None, {None})
+    assert pools(verify=True) == (None, {None})
+    assert pools(PANEL[0]) == (None, {None})
+    assert pools(PANEL[:1]) == (None, {None})
+    assert pools(model=ESNForecaster(**SETTINGS, pool="shrunk")) == (None, {None})
 
 
 @pytest.mark.parametrize("pool", OWN)

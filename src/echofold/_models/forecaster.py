@@ -115,7 +115,8 @@ class ESNForecaster(Forecasts, ESN):
         "shrunk": each adds a correction to the one that all have, fitted to what that leaves of its
         rows. What is best shows in a validation: a search takes ``{"pool": ["all", "none"]}``.
     shrink : float, default=10.0
-        Ridge of these corrections: the larger it is, the more alike are the readouts.
+        Ridge of these corrections, their bias included: the larger it is, the more alike are the
+        readouts.
     output_range : pair (low, high) or None, default=None
         What is forecast is kept inside, step by step, before it is fed back: ``(0, np.inf)`` for
         what is never negative. Each end is a number, or one for each output. The data must lie

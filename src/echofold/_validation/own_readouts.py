@@ -2,8 +2,9 @@
 
 With ``pool="none"`` each of several series is solved as if it were alone. With ``pool="shrunk"``
 its readout is ``w + δ``: ``w`` is that of the rows that all series train on, and ``δ`` minimises
-``‖(Y − X w) − X δ‖² + shrink ‖δ‖²`` over those of its own, where the bias is penalised as that of
-``w`` is. A series that has no such rows has no ``δ``.
+``‖(Y − X w) − X δ‖² + shrink ‖δ‖²`` over those of its own, or is zero where there are none. The
+bias of ``δ`` is always penalised: as ``shrink`` grows, all series come to have the common readout,
+and no bias of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from echofold._folds.choose import VARIANTS, Choice, choose, cost
 from echofold._folds.moments import solve
 from echofold._folds.splits import RowSplits, add_up, cut
 from echofold._folds.tolerances import EPS
-from echofold._machine.device import EAGER
+from echofold._machine.device import EAGER, one_blas_thread
 from echofold._validation.record import Validated
 from echofold._validation.settings import Settings, check_pool, weighed_rows
 
@@ -77,7 +78,8 @@ def fit_own(
     one = Validated(
         splits, Choice("naive", {}, ""), W=None if common is None else common[None, None, None]
     )
-    enter_own(source, one, settings)
+    with one_blas_thread():
+        enter_own(source, one, settings)
     own = one.W[0, :, 0]
     first = np.zeros_like(own[:1]) if common is None else common[None]
     return np.concatenate([first, own]), 1.0 if common is not None else float(one.condition[0])
@@ -89,22 +91,17 @@ class _Solver:
     def __init__(self, splits: RowSplits, weights, settings: Settings, eager: bool):
         self.splits, self.weights, self.settings, self.eager = splits, weights, settings, eager
 
-    def _rows(self, X, Y, ridge: np.ndarray, splits: RowSplits, moments: bool) -> KeptRows:
-        pieces = cut(splits.n, [splits] if moments else [])
-        return KeptRows(X, Y, self.weights, ridge, self.settings.penalised, pieces)
-
     def alone(self, X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, int, float]:
         """Readouts ``(splits, ridge, 1 + m, outputs)``, how many were refitted, and a condition."""
         path, splits = self.settings.ridge, self.splits
         size = Size(splits, X.shape[1], Y.shape[1], len(path), closed=True, eager=self.eager)
         variant = VARIANTS[choose(size, self.settings.algorithm).variant]
-        rows = self._rows(X, Y, path, splits, variant is SmallK)
+        pieces = cut(splits.n, [splits] if variant is SmallK else [])
+        rows = KeptRows(X, Y, self.weights, path, self.settings.penalised, pieces)
         W, refitted = variant.on(rows).readouts(splits)[:2]
         return W, refitted, rows.condition if len(X) > X.shape[1] else 1 / EPS
 
-    def corrected(
-        self, X: np.ndarray, Y: np.ndarray, common: np.ndarray
-    ) -> tuple[np.ndarray, int]:
+    def corrected(self, X: np.ndarray, Y: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, int]:
         """Readouts ``common (splits, ridge, 1 + m, outputs)`` with their corrections.
 
         And how many of these were refitted.
@@ -117,7 +114,8 @@ class _Solver:
         plain = self.settings.algorithm == "naive"
         if not plain and self.settings.algorithm != "small_k":
             plain = cost(Naive, size) <= cost(SmallK, size)
-        rows = self._rows(X, Y, np.array([self.settings.shrink]), splits, not plain)
+        pieces = cut(splits.n, [] if plain else [splits])
+        rows = KeptRows(X, Y, self.weights, np.array([self.settings.shrink]), True, pieces)
         # The ridge path are outputs here, (splits, 1 + m, ridge * outputs), with one factor for all
         given = np.moveaxis(common[some], 1, 2).reshape(len(some), p, -1)
         solved = _plain if plain or rows.spoiled else _from_moments
@@ -127,9 +125,7 @@ class _Solver:
         return W, refitted
 
 
-def _plain(
-    rows: KeptRows, train: Sequence[Intervals], given: np.ndarray
-) -> tuple[np.ndarray, int]:
+def _plain(rows: KeptRows, train: Sequence[Intervals], given: np.ndarray) -> tuple[np.ndarray, int]:
     """Corrections of readouts ``given (splits, 1 + m, ridge * outputs)``, by the definition."""
     X, Y, weights = rows.data
     found = np.empty_like(given)
