@@ -26,6 +26,7 @@ from echofold import (
     ESNSearchCV,
     KFold,
     LeaveSeriesOut,
+    WalkForward,
     backtest,
     cross_validate,
     evaluate,
@@ -33,7 +34,10 @@ from echofold import (
     save,
 )
 from echofold._search import spaces
+from echofold._validation.settings import Settings, resolve_schemes
+from echofold._validation.validate import validate
 from echofold.metrics import horizon
+from echofold.metrics._metric import resolve
 
 SHRINK = 3.0
 OWN = ("none", "shrunk")
@@ -144,6 +148,54 @@ def test_without_pooling_each_is_as_if_it_were_alone(case, how):
             for one, y in zip(alone, PAIRS, strict=True)
         ]
         np.testing.assert_allclose(found.rmse, np.mean(each, axis=0), rtol=1e-8)
+
+
+@pytest.mark.parametrize("algorithm", ["naive", "small_k", "large_k", "auto"])
+@pytest.mark.parametrize("case", ALIKE)
+@pytest.mark.parametrize("pool", OWN)
+def test_readouts_of_splits_of_several_outputs(pool, case, algorithm):
+    """And weights, of which some are zero: a series is left with none in one of the splits."""
+    weights = [RNG.uniform(0.5, 2.0, len(y)) for y in PAIRS]
+    if pool == "shrunk":
+        weights[1][:30] = 0.0  # all that the first split trains on
+    model = ESNForecaster(**SETTINGS, **ALIKE[case], pool=pool, shrink=SHRINK)
+    problem = model._read(PAIRS, sample_weight=weights)
+    source = model._states(problem, 0)
+    splits = resolve_schemes(WalkForward(3, valid=5, min_train=20), problem, None, [])["cv"]
+    settings = Settings(
+        np.array(RIDGE), metrics=[resolve("rmse")], algorithm=algorithm, readouts=True,
+        **model._fitting(vars(model)),
+    )  # fmt: skip
+    found = validate(source, {"one": splits}, settings, loops=False)["one"].W[0]
+    (X,) = source.kept()
+    A = np.column_stack([np.ones(len(X)), X])
+
+    def fit(rows, Y, beta, penalised):
+        w = problem.weights[rows, None]
+        penalty = beta * np.eye(A.shape[1])
+        penalty[0, 0] *= penalised
+        return np.linalg.solve(A[rows].T @ (w * A[rows]) + penalty, A[rows].T @ (w * Y))
+
+    run, without = 0, 0
+    for train, valid in zip(splits.train, splits.valid, strict=True):
+        rows = np.concatenate([np.arange(a, b) for a, b in train])
+        for first, _ in valid:
+            i = int(problem.series_of(np.array(first)))
+            begin, end = problem.bounds[i : i + 2]
+            mine = rows[(rows >= begin) & (rows < end)]
+            for place, ridge in enumerate(RIDGE):
+                if pool == "none":
+                    W = fit(mine, problem.targets[mine], ridge, model.penalize_bias)
+                else:
+                    W = fit(rows, problem.targets[rows], ridge, model.penalize_bias)
+                    if problem.weights[mine].any():
+                        W = W + fit(mine, problem.targets[mine] - A[mine] @ W, SHRINK, True)
+                    else:
+                        without += 1
+                np.testing.assert_allclose(found[run, place], W, rtol=1e-7, atol=1e-9)
+            run += 1
+    assert run == len(found) == 12
+    assert without == (len(RIDGE) if pool == "shrunk" else 0)
 
 
 @pytest.mark.parametrize("case", ALIKE)
@@ -310,6 +362,9 @@ def test_a_file_an_update_and_a_pickle_keep_the_readouts(pool, tmp_path):
         )
         with pytest.raises(ValueError, match="expected as pool says"):
             load(path)
+    model.readout_ = model.readout_[:-1]
+    with pytest.raises(ValueError, match=r"readout_ is an array .* expected float64 of shape"):
+        save(model, tmp_path / "model")
 
 
 def test_a_series_whose_end_is_missing_goes_on_by_its_own_readout():
