@@ -33,6 +33,8 @@ from echofold import (
     load,
     save,
 )
+from echofold._data.rows import rows as rows_of
+from echofold._folds.splits import split_series
 from echofold._search import spaces
 from echofold._validation.settings import Settings, resolve_schemes
 from echofold._validation.validate import validate
@@ -240,6 +242,18 @@ def test_states_that_pass_in_blocks_give_the_same(monkeypatch):
     assert [one.attrs["memory"] for one in whole] == ["states", "pieces"] * 2
 
 
+@pytest.mark.parametrize("pool", OWN)
+def test_schemes_share_runs_of_the_same_splits(pool):
+    model, cv = ESNForecaster(**SETTINGS, pool=pool), Accumulative(3, valid=4)
+    splits = split_series(cv, model._read(PANEL).segments.rows.tolist())
+    pairs = [(rows_of(train), rows_of(valid)) for train, valid in zip(splits.train, splits.valid,
+                                                                strict=True)]  # fmt: skip
+    found = cross_validate(model, PANEL, cv={"first": pairs[:2], "last": pairs[1:]}, ridge=RIDGE)
+    whole = cross_validate(model, PANEL, cv=cv, ridge=RIDGE).nrmse
+    np.testing.assert_allclose(found["first"].nrmse, whole[:2], rtol=1e-10)
+    np.testing.assert_allclose(found["last"].nrmse, whole[1:], rtol=1e-10)
+
+
 @pytest.mark.parametrize("shrink", [0.0, 1e-6, 1.0, 100.0])
 @pytest.mark.parametrize("length", [60, 400])
 def test_corrections_from_moments_are_those_of_rows(shrink, length):
@@ -263,7 +277,8 @@ SPACE = [
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"prune": True}, {"memory": "pieces"}, {"n_draws": 2}, {"ridge_per": "split"},
+    [{}, {"prune": True}, {"prune": True, "cv": KFold(3, valid=1)}, {"memory": "pieces"},
+     {"n_draws": 2}, {"ridge_per": "split"},
      {"metric": horizon(0.4)}, {"cv": {"one": KFold(3), "two": Accumulative(3, valid=4)}}],
 )  # fmt: skip
 def test_a_search_finds_the_pool_that_validates_best(options):

@@ -24,7 +24,7 @@ from echofold._folds.splits import RowSplits, add_up, cut
 from echofold._folds.tolerances import EPS
 from echofold._machine.device import EAGER, one_blas_thread
 from echofold._validation.record import Validated
-from echofold._validation.settings import Settings, check_pool, weighed_rows
+from echofold._validation.settings import Settings, check_pool
 
 
 def enter_own(
@@ -106,10 +106,7 @@ class _Solver:
 
         And how many of these were refitted.
         """
-        some = np.flatnonzero(weighed_rows(self.splits.train, self.weights))
-        if not len(some):
-            return common, 0
-        splits, (ridges, p, outputs) = self.splits.part(some), common.shape[1:]
+        splits, (ridges, p, outputs) = self.splits, common.shape[1:]
         size = Size(splits, p - 1, ridges * outputs, 1, closed=True, eager=self.eager)
         plain = self.settings.algorithm == "naive"
         if not plain and self.settings.algorithm != "small_k":
@@ -117,12 +114,11 @@ class _Solver:
         pieces = cut(splits.n, [] if plain else [splits])
         rows = KeptRows(X, Y, self.weights, np.array([self.settings.shrink]), True, pieces)
         # The ridge path are outputs here, (splits, 1 + m, ridge * outputs), with one factor for all
-        given = np.moveaxis(common[some], 1, 2).reshape(len(some), p, -1)
+        given = np.moveaxis(common, 1, 2).reshape(len(splits), p, -1)
         solved = _plain if plain or rows.spoiled else _from_moments
         found, refitted = solved(rows, splits.train, given)
-        W = common.copy()
-        W[some] += np.moveaxis(found.reshape(len(some), p, ridges, outputs), 2, 1)
-        return W, refitted
+        found = found.reshape(len(splits), p, ridges, outputs)
+        return common + np.moveaxis(found, 2, 1), refitted
 
 
 def _plain(rows: KeptRows, train: Sequence[Intervals], given: np.ndarray) -> tuple[np.ndarray, int]:
