@@ -278,7 +278,7 @@ SPACE = [
 @pytest.mark.parametrize(
     "options",
     [{}, {"prune": True}, {"prune": True, "cv": KFold(3, valid=1)}, {"memory": "pieces"},
-     {"n_draws": 2}, {"ridge_per": "split"},
+     {"n_draws": 2}, {"ridge_per": "split"}, {"n_jobs": 2},
      {"metric": horizon(0.4)}, {"cv": {"one": KFold(3), "two": Accumulative(3, valid=4)}}],
 )  # fmt: skip
 def test_a_search_finds_the_pool_that_validates_best(options):
@@ -311,6 +311,28 @@ def test_a_search_finds_the_pool_that_validates_best(options):
     )
     assert np.isclose(abs(search.best_score_), abs(costs[best]), rtol=1e-9)
     assert np.isclose(costs[found], costs[best], rtol=1e-9)
+
+
+def test_a_checkpoint_and_drawn_corrections(tmp_path):
+    from scipy.stats import loguniform
+
+    space = {"pool": [*OWN], "shrink": loguniform(0.1, 100.0), "ridge": RIDGE}
+    found = []
+    for _ in range(2):
+        search = ESNSearchCV(
+            ESNForecaster(**SETTINGS), space, cv=KFold(3), strategy="random", n_iter=6,
+            random_state=0, checkpoint=tmp_path,
+        )  # fmt: skip
+        found.append(search.fit(PANEL))
+    np.testing.assert_array_equal(found[0].results_.nrmse, found[1].results_.nrmse)
+    own = found[0].results_.nrmse.values[0, found[0].results_.pool.values == "shrunk"]
+    assert len(np.unique(own[:, 0, 0])) == len(own) > 1
+    save(found[0].best_estimator_, tmp_path / "model")
+    with pytest.raises(ValueError, match=r"parameters\['shrink'\]"):
+        ESNSearchCV(
+            ESNForecaster(**SETTINGS, shrink=3.0), space, cv=KFold(3), strategy="random", n_iter=6,
+            random_state=0, checkpoint=tmp_path,
+        ).fit(PANEL)  # fmt: skip
 
 
 def test_an_automatic_space_tries_pools_where_these_can_be(monkeypatch):

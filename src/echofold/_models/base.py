@@ -280,7 +280,7 @@ def fit_all(
     problem = source.problem
     settings = Settings(np.atleast_1d(ridge), penalised, [], "naive", **pool)
     if settings.apart(problem):
-        if settings.pool == "none":
+        if settings.alone(problem):
             return fit_own(source, None, settings)
         common, seen = fit_all(source, ridge, penalised, condition)
         return fit_own(source, common, settings)[0], seen

@@ -16,7 +16,7 @@ import numpy as np
 
 from echofold._data.rows import Intervals
 from echofold._data.rows import rows as rows_of
-from echofold._engine.states import GivenStates, States
+from echofold._engine.states import States
 from echofold._folds.algorithms import KeptRows, Naive, Size, SmallK, fit_rows
 from echofold._folds.choose import VARIANTS, Choice, choose, cost
 from echofold._folds.moments import solve
@@ -28,9 +28,8 @@ from echofold._validation.settings import Settings, check_pool
 
 
 def enter_own(
-    source: States | GivenStates, one: Validated, settings: Settings,
-    kept: list[np.ndarray] | None = None,
-) -> None:  # fmt: skip
+    source: States, one: Validated, settings: Settings, kept: list[np.ndarray] | None = None
+) -> None:
     """Put readouts ``(candidates, runs, ridge, 1 + m, outputs)`` into ``one``.
 
     Each is of a series and a split. Common ones that are there, of splits, are corrected. States
@@ -40,7 +39,6 @@ def enter_own(
     shape = source.candidates, len(one.splits.runs), len(settings.ridge)
     W = np.empty((*shape, 1 + source.columns, problem.targets.shape[1]))
     condition = np.ones(source.candidates)
-    eager = getattr(source, "device", None) == EAGER
     parts = {part.series: part for part in one.splits.of_series}
     for first, block in source.blocks() if kept is None else [(0, kept)]:
         begin, end = np.searchsorted(bounds, [first, first + len(block[0])]).tolist()
@@ -48,7 +46,9 @@ def enter_own(
             rows = slice(*bounds[part.series : part.series + 2])
             Y, weights = problem.targets[rows], problem.weights
             weights = None if weights is None else weights[rows]
-            solver = _Solver(one.splits.trained_alone(part), weights, settings, eager)
+            solver = _Solver(
+                one.splits.trained_alone(part), weights, settings, source.device == EAGER
+            )
             for candidate, X in enumerate(block):
                 X = X[rows.start - first : rows.stop - first]
                 if common is None:

@@ -71,11 +71,11 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     else:
         mode = _mode(source, schemes, settings)
         choices = choose_together(sizes, settings.algorithm)
-    if mode in STREAMED and not (settings.apart(problem) and settings.pool == "none"):
+    if mode in STREAMED and not settings.alone(problem):
         reason = f"small_k is the algorithm that needs no states (memory: {mode})"
         choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
     few = [schemes[name] for name, one in choices.items() if one.variant == "small_k"]
-    if mode in ("fold", "frugal"):  # split by split
+    if mode in ("fold", "frugal") or settings.alone(problem):  # split by split
         few = []
     kept = "states" if mode == "device" else mode
     found = {
@@ -83,7 +83,6 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
         for name, size in sizes.items()
     }
     if settings.apart(problem):
-        few = [] if settings.pool == "none" else few
         for one in found.values():
             one.choice = replace(one.choice, reason=f"{one.choice.reason}; {OWN[settings.pool]}")
     return Plan(mode, cut(problem.rows, few), found)
@@ -94,10 +93,10 @@ def sizes_of(
 ) -> dict[str, Size]:
     """What the costs of every scheme are estimated from."""
     outputs, ridges = problem.targets.shape[1], len(settings.ridge)
-    apart = settings.apart(problem)
+    alone, apart = settings.alone(problem), settings.apart(problem)
     return {
         name: Size(
-            _longest(splits) if apart and settings.pool == "none" else splits,
+            _longest(splits) if alone else splits,
             columns,
             outputs,
             ridges,

@@ -106,8 +106,7 @@ def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> B
     for one in looped:
         states.watch(one.splits.runs.first)
     kept = source.kept() if plan.mode == "states" else None
-    apart = settings.apart(source.problem)
-    if apart and settings.pool == "none":
+    if settings.alone(source.problem):
         pass
     elif kept is not None:
         _from_kept(source, kept, plan, batch, settings)
@@ -116,8 +115,9 @@ def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> B
     else:
         for one in batch.values():
             fold_by_fold(states, one, settings, keep_fold=plan.mode == "fold")
-    for one in batch.values() if apart else ():
-        enter_own(source, one, settings, kept)
+    for one in batch.values() if settings.apart(source.problem) else ():
+        enter_own(states, one, settings, kept)
+    del kept  # before room is needed for closed loops
     for one in looped:
         one.starts = states.begins(one.splits.runs.first)
     if loops:
