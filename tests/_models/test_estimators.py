@@ -387,7 +387,7 @@ def test_refit_forgets_the_earlier_data():
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, ValueError])
 @pytest.mark.parametrize("cls", [ESNForecaster, ESNRegressor, ESNClassifier])
 def test_a_failed_refit_leaves_the_earlier_fit(cls, error, monkeypatch):
-    def fails(*_):
+    def fails(*_, **__):
         raise error("in training")
 
     sequences = [pd.DataFrame({"a": np.sin(np.arange(9) * (1 + i % 2))}) for i in range(12)]
@@ -423,7 +423,7 @@ def test_a_failed_update_leaves_the_state(monkeypatch):
     model = ESNForecaster(20, random_state=0).fit(y[:100])
     before = model.forecast(3)
 
-    def fails(*_):
+    def fails(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -374,6 +374,7 @@ def by_hand(W, about):
         "W_in": None, "washout": "auto", "scale": "standard", "random_state": None, "device": "cpu",
         "reservoir": None, "readout": "inputs+states", "output_range": None, "log": False,
         "difference": {"tuple": []}, "season": None, "harmonics": 3, "steps": "closed",
+        "pool": "all", "shrink": 10.0,
     }  # fmt: skip
     text = {"format": 1, "class": "ESNForecaster", "params": params, "fitted": fitted}
     members = {"echofold.json": json.dumps(text).encode(), "a.npy": array(W_in)}

@@ -67,13 +67,16 @@ def padded(sets: Sequence[Intervals], n: int) -> np.ndarray:
     return numbers
 
 
-def inside(intervals: Intervals, start: int, stop: int) -> np.ndarray:
-    """Return the row indices of ordered, disjoint intervals from ``start`` to before ``stop``."""
+def within(intervals: Intervals, start: int, stop: int) -> Intervals:
+    """Return the parts of ordered, disjoint intervals from ``start`` to before ``stop``."""
     low = bisect_right(intervals, start, key=lambda interval: interval[1])
     high = bisect_left(intervals, stop, key=lambda interval: interval[0])
-    if low >= high:
-        return np.zeros(0, dtype=np.intp)
-    return rows((max(a, start), min(b, stop)) for a, b in intervals[low:high])
+    return tuple((max(a, start), min(b, stop)) for a, b in intervals[low:high])
+
+
+def inside(intervals: Intervals, start: int, stop: int) -> np.ndarray:
+    """Return the row indices of ordered, disjoint intervals from ``start`` to before ``stop``."""
+    return rows(within(intervals, start, stop))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +112,10 @@ class Runs:
         """Rows of each run side by side, ``n`` where padded."""
         ahead = np.arange(self.longest)
         return np.where(ahead < self.steps[:, None], self.first[:, None] + ahead, self.n)
+
+    def readout(self, count: int) -> np.ndarray:
+        """Which of so many readouts ``(runs,)`` each runs on: its split's, or one of its own."""
+        return np.arange(len(self)) if count == len(self) else self.split
 
     def of_splits(self, values: Any, axis: int = 1) -> Any:
         """For every run what belongs to its split, along one axis of an array."""

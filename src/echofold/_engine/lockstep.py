@@ -59,9 +59,9 @@ SQUARED = Sum()
 def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED) -> np.ndarray:
     """Sums of errors ``(candidates, runs, ridge)``.
 
-    ``W (candidates, splits, ridge, p, outputs)`` are readouts, ``starts (candidates, runs, inputs +
-    size)`` the true inputs and states at the start of each run; on a device, of all candidates of
-    each draw of ``source.reservoirs``.
+    ``W (candidates, splits or runs, ridge, p, outputs)`` are readouts, ``starts (candidates, runs,
+    inputs + size)`` the true inputs and states at the start of each run; on a device, of all
+    candidates of each draw of ``source.reservoirs``.
     """
     if not isinstance(W, np.ndarray):
         along = _along(source.problem, runs, sum_.tolerance)
@@ -217,7 +217,7 @@ class Columns:
         """Some of the columns."""
         runs, shape = self.runs, (len(self.W), len(self.runs), self.W.shape[2])
         candidate, run, ridge = np.unravel_index(index, shape)
-        readout = self.W[candidate, runs.split[run], ridge]
+        readout = self.W[candidate, runs.readout(self.W.shape[1])[run], ridge]
         rows = self.rows[candidate, run]
         return Part(candidate, runs.first[run], runs.steps[run], readout, rows)
 

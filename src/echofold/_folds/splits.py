@@ -27,6 +27,7 @@ from echofold._data.rows import (
     intervals_of,
     padded,
     rows,
+    within,
 )
 from echofold._machine.available import remembered
 from echofold.schemes import KFold, LeaveSeriesOut
@@ -76,6 +77,14 @@ class RowSplits:
             runs = order[ends[series] : ends[series + 1]]
             parts.append(OfSeries(series, np.array(list(own)), runs, splits))
         return parts
+
+    def trained_alone(self, one: OfSeries) -> RowSplits:
+        """The splits of one of several series, of which each trains on its own rows alone."""
+        assert self.bounds is not None
+        begin, end = self.bounds[one.series : one.series + 2].tolist()
+        sets = [within(self.train[split], begin, end) for split in one.places]
+        train = [tuple((a - begin, b - begin) for a, b in own) for own in sets]
+        return replace(one.splits, train=train)
 
     @cached_property
     def sizes(self) -> np.ndarray:

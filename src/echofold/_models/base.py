@@ -22,7 +22,9 @@ from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, choose_device, engine, one_blas_thread
 from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
+from echofold._validation.own_readouts import fit_own
 from echofold._validation.refit import Growing
+from echofold._validation.settings import Settings
 from echofold.reservoirs import reservoir_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -187,13 +189,19 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         """The states that this network has on a problem."""
         return single(problem, reservoir_of(self.get_params(deep=False)), seed, self.device)
 
+    @classmethod
+    def _fitting(cls, params: Mapping[str, Any]) -> dict[str, Any]:
+        """How readouts are fitted, in words of `Settings`."""
+        own = {name: params[name] for name in ("pool", "shrink") if name in params}
+        return {"penalised": bool(params["penalize_bias"]), **own}
+
     def _fit(self, problem: Problem):
         """Train on a problem that was read, and install the network."""
         seed = seed_of(self.random_state)
         source = self._states(problem, seed)
         with one_piece("fitting"):
             ridge = self._ridge_of(problem.targets.shape[1])
-            readout, condition = fit_all(source, ridge, bool(self.penalize_bias))
+            readout, condition = fit_all(source, ridge, **self._fitting(vars(self)))
         warn_of(problem.notes)
         return self._install(source, readout, seed, condition)
 
@@ -260,14 +268,22 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
 
 def fit_all(
-    source: States, ridge: float | np.ndarray, penalised: bool, condition: bool = True
+    source: States, ridge: float | np.ndarray, penalised: bool, condition: bool = True, **pool: Any
 ) -> tuple[np.ndarray, float]:
     """Readout on all rows, in one pass over them, and the condition number of the states.
 
     ``ridge`` is one number, or one for each output. The condition is NaN unless ``condition``: with
-    row weights it takes a factorisation of its own.
+    row weights it takes a factorisation of its own. Where series have readouts of their own, by
+    what `Settings` say of ``pool`` and ``shrink``, these stand behind the common one (zeros where
+    there is none) as ``(1 + series, 1 + m, outputs)``.
     """
     problem = source.problem
+    settings = Settings(np.atleast_1d(ridge), penalised, [], "naive", **pool)
+    if settings.apart(problem):
+        if settings.alone(problem):
+            return fit_own(source, None, settings)
+        common, seen = fit_all(source, ridge, penalised, condition)
+        return fit_own(source, common, settings)[0], seen
     grown = Growing(problem, source.columns, penalised)
     plain = grown
     if condition and problem.weights is not None:

@@ -12,7 +12,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import check_integer, is_integer, read_range, refuse, series_first
+from echofold._data.arguments import (
+    check_integer,
+    check_number,
+    is_integer,
+    read_range,
+    refuse,
+    series_first,
+)
 from echofold._data.dates import check_aligned, timeline, words_of_dates
 from echofold._data.lazy import Lazy, Values, blocks_of, hstack, is_long, mapped
 from echofold._data.missing import (
@@ -67,6 +74,7 @@ PLAIN = Form().stored  # of series that are left as they are
 RUNS = ("count", "horizon", "outputs")  # axes of validation errors
 DIRECT = 12  # steps that are forecast at once without a season
 UNKNOWN = "it was too short to be validated, so its intervals are not known (NaN)."
+POOLS = ("all", "none", "shrunk")
 SHARE = 4  # of the rows, that these are at most
 
 
@@ -101,6 +109,14 @@ class ESNForecaster(Forecasts, ESN):
         or the first lag above 1 of ``difference``), or 12 without one; at most a quarter of the
         rows. Longer forecasts are made of several such. It sees known inputs of its first step
         alone, so that ``X`` needs "closed".
+    pool : {"all", "none", "shrunk"}, default="all"
+        How several series share a readout; of one series it means nothing. "all": they have one.
+        "none": they share the network, and each has a readout of its own, from its rows alone.
+        "shrunk": each adds a correction to the one that all have, fitted to what that leaves of its
+        rows. What is best shows in a validation: a search takes ``{"pool": ["all", "none"]}``.
+    shrink : float, default=10.0
+        Ridge of these corrections, their bias included: the larger it is, the more alike are the
+        readouts.
     output_range : pair (low, high) or None, default=None
         What is forecast is kept inside, step by step, before it is fed back: ``(0, np.inf)`` for
         what is never negative. Each end is a number, or one for each output. The data must lie
@@ -109,7 +125,8 @@ class ESNForecaster(Forecasts, ESN):
     Attributes
     ----------
     readout_ : ndarray of shape (1 + inputs + units, steps * outputs)
-        Maps ``[1, u(n), x(n)]`` to the outputs of one step, or of several, in scaled units.
+        Maps ``[1, u(n), x(n)]`` to the outputs of one step, or of several, in scaled units. Of
+        several series the one that they have in common; zeros with ``pool="none"``.
     state_ : ndarray of shape (units,)
         State at the end of the data.
     residuals_ : ndarray of shape (count, horizon, outputs) or None
@@ -118,7 +135,7 @@ class ESNForecaster(Forecasts, ESN):
         The lowest and the highest value of the data.
     series_ : dict
         Of several series: a fitted forecaster of each by name (of a list, by number), which has the
-        attributes above. They share the network and ``readout_``.
+        attributes above. They share the network, and ``readout_`` as ``pool`` says.
     %(attributes)s
 
     Examples
@@ -164,7 +181,7 @@ class ESNForecaster(Forecasts, ESN):
         bias_scaling=1.0, connectivity=1.0, ridge=1e-2, penalize_bias=False, washout="auto",
         scale="standard", W=None, W_in=None, random_state=None, device="auto", reservoir=None,
         readout="inputs+states", output_range=None, log=False, difference=(), season=None,
-        harmonics=3, steps="closed",
+        harmonics=3, steps="closed", pool="all", shrink=10.0,
     ):  # fmt: skip
         self._keep(vars())
 
@@ -301,13 +318,20 @@ class ESNForecaster(Forecasts, ESN):
     def _other(self, y: Any, X: Any) -> tuple[ESNForecaster, tuple[str, ...]]:
         """The same network at the end of another series, and what is to be said of that."""
         own = next(iter(self.series_.values())) if hasattr(self, "series_") else self
+        if self.pool == "none" and len(getattr(self, "series_", ())) > 1:
+            raise ValueError(
+                "pool='none': each series has a readout of its own, and y has none. Fit it with "
+                "the others, use pool='all' or 'shrunk', or the readout of one of them: "
+                f"model.series_[{next(iter(self.series_))!r}].forecast(horizon, y=y)."
+            )
         check_both(X, own.X_schema_, len(y), "forecast")
         view = ESNForecaster(**self.get_params(deep=False))
         if is_long(y, X):
             raise ValueError("y is so long that it is read in blocks; give the last part of it.")
         problem = view._read_series(y, X, washout=0, shared=self._scaled_alike())
         own._check_alike(view, "given to fit")
-        view._have(plan_=getattr(own, "plan_", None), **own._network)
+        network = own._network | {"readout_": self.readout_}
+        view._have(plan_=getattr(own, "plan_", None), **network)
         device = choose_device(self.device, own._work(problem.rows))
         state = states_of(problem, own._reservoirs(), device).final()
         view.residuals_, view.state_ = None, np.ascontiguousarray(state[:, 0])
@@ -417,7 +441,11 @@ class ESNForecaster(Forecasts, ESN):
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
         self._forget_validation()
-        return super()._install(source, readout, seed, condition)
+        if readout.ndim == 2:
+            return super()._install(source, readout, seed, condition)
+        for view, own in zip(self.series_.values(), readout[1:], strict=True):
+            view.readout_ = np.ascontiguousarray(own)
+        return super()._install(source, readout[0], seed, condition)
 
     def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
         if not hasattr(self, "series_"):
@@ -427,7 +455,7 @@ class ESNForecaster(Forecasts, ESN):
         network = self._network
         each = zip(self.series_.values(), problem.each or [problem], states.T, strict=True)
         for view, one, state in each:
-            view._have(**network)
+            view._have(**network | {"readout_": getattr(view, "readout_", self.readout_)})
             view.residuals_, view.state_ = None, np.ascontiguousarray(state)
             view._at_ends(one, state[:, None])
         del self.state_, self.residuals_
@@ -685,6 +713,9 @@ class ESNForecaster(Forecasts, ESN):
         steps = params["steps"]
         if steps not in ("closed", "direct") and not (is_integer(steps) and steps >= 1):
             refuse("steps", steps, "'closed', 'direct' or a number of steps of at least 1")
+        if params["pool"] not in POOLS:
+            refuse("pool", params["pool"], "'all', 'none' or 'shrunk'")
+        check_number("shrink", params["shrink"], "a number of at least 0", least=0)
         return super()._check_values(params)
 
     @classmethod

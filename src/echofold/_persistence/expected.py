@@ -27,7 +27,7 @@ PADDED = 2**29  # entries of a sparse W after its rows are made equally long: 6 
 
 PARAMETERS: dict[str, Stored] = {
     **dict.fromkeys(("units", "leak_rate", "bias_scaling"), Stored("number")),
-    **dict.fromkeys(("connectivity", "harmonics"), Stored("number")),
+    **dict.fromkeys(("connectivity", "harmonics", "shrink"), Stored("number")),
     **dict.fromkeys(("washout", "steps"), Stored("word or number")),
     "states": Stored("word or number", always=False),
     **dict.fromkeys(("penalize_bias", "log"), Stored("truth")),
@@ -40,7 +40,7 @@ PARAMETERS: dict[str, Stored] = {
     "random_state": Stored("integer", optional=True),
     "output_range": Stored("numbers", ("ends", "outputs"), optional=True),
     "reservoir": Stored("reservoir", optional=True),
-    "readout": Stored("word"),
+    **dict.fromkeys(("readout", "pool"), Stored("word")),
 }
 NETWORK: dict[str, Stored] = {
     "readout_": Stored("floats", ("1 + features", "steps * outputs")),

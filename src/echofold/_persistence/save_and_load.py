@@ -25,7 +25,7 @@ from echofold._data.panels import KINDS, Panel
 from echofold._machine.archives import MOST_MEMBERS, read_archive
 from echofold._machine.files import written_aside
 from echofold._models import ESTIMATORS
-from echofold._models.base import ESN
+from echofold._models.base import ESN, Stored
 from echofold._models.combination import POOLED
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
 from echofold._models.forecaster import ESNForecaster
@@ -145,13 +145,11 @@ def _content(estimator: Any, name: str, members: dict[str, bytes]) -> dict[str, 
 
 def _several(estimator: ESNForecaster, members: dict[str, bytes]) -> dict[str, Any]:
     """The same of a forecaster of several series: its network, and what is of each series."""
-    network, panel = estimator._network, vars(estimator.panel_)
-    del network["reservoir_"]
+    shared, panel = set(estimator._network), vars(estimator.panel_)
+    if any(view.readout_ is not estimator.readout_ for view in estimator.series_.values()):
+        shared.remove("readout_")
     views = [vars(view).items() for view in estimator.series_.values()]
-    own = [
-        {k: v for k, v in view if k.endswith("_") and k not in ("reservoir_", *network)}
-        for view in views
-    ]
+    own = [{k: v for k, v in view if k.endswith("_") and k not in shared} for view in views]
     return {
         **_described(estimator, "", members),
         "panel": encode_parts(panel, "panel", members),
@@ -369,9 +367,12 @@ def _restore_several(about: dict[str, Any], members: dict[str, Any]) -> ESNForec
     network = decode_parts(about["fitted"], "fitted", members)
     several = _panel(about, members)
     names, views = several.names, []
+    apart = {"readout_"} if params["pool"] != "all" and len(names) > 1 else set()
     for own, (networks, _) in _of_blocks(about, members):
         require(networks is None, "networks", networks, "none, for all series share one")
-        views.append(_checked_one("ESNForecaster", params, {**own, **network}))
+        require({"readout_"} & own.keys() == apart, "readout_", own.get("readout_"), "as pool says")
+        common = {name: value for name, value in network.items() if name not in apart}
+        views.append(_checked_one("ESNForecaster", params, {**own, **common}))
     if len(views) != len(names):
         raise ValueError(f"{len(views)} series have {len(names)} names")
     estimator = ESNForecaster(**params)
@@ -379,6 +380,8 @@ def _restore_several(about: dict[str, Any], members: dict[str, Any]) -> ESNForec
     shared = {"seed_", "condition_", "readout_", *estimator.reservoir_.stored}
     if set(network) != shared:
         raise ValueError(f"the network is {short(sorted(network))}, expected {sorted(shared)}")
+    shape = views[0].readout_.shape
+    check("the network", {"readout_": network["readout_"]}, {"readout_": Stored("floats", shape)})
     estimator.panel_, estimator.series_ = several, dict(zip(names, views, strict=True))
     for attribute, value in network.items():
         setattr(estimator, attribute, value)

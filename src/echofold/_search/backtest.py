@@ -191,11 +191,12 @@ def _backtest_panel(
         for name, one, own in zip(names, given, each, strict=True):
             with in_words_of(name):
                 at.append(_starts(own, one.earliest, len(one.table.values), horizon))
-    found = []
-    for name, view, one, own in zip(names, views, given, at, strict=True):
+    found: list[Any] = []
+    for place, (name, view, one, own) in enumerate(zip(names, views, given, at, strict=True)):
         with in_words_of(name):
             (problem,) = one.problems
-            forecasts = _forecasts(view, problem, own, horizon, washout, refit, learned)
+            W = learned if learned is None or learned.ndim == 3 else learned[:, place]
+            forecasts = _forecasts(view, problem, own, horizon, washout, refit, W)
             found.append(_backtested(one.table, own, forecasts, metrics))
     return dict(zip(names, found, strict=True)) if panel.kind == "frame" else panel.write(found)
 
@@ -321,7 +322,8 @@ def _as_fitted(model: ESNForecaster, source: States) -> States:
 def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: int) -> np.ndarray:
     """Readouts ``(starts, 1 + m, outputs)`` trained on what is ``seen`` before each start.
 
-    ``places (series, starts)`` are rows of each series by itself.
+    ``places (series, starts)`` are rows of each series by itself; where series have readouts of
+    their own, these are ``(starts, series, 1 + m, outputs)``.
     """
     problem, order = seen.problem, np.argsort(places.sum(axis=0), kind="stable")  # only add rows
     firsts = problem.bounds[:-1].tolist()
@@ -333,8 +335,11 @@ def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: i
     ).in_steps(problem.steps)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
     ridge = np.array([float(model.ridge)])
-    found = readouts_by_ridge(seen, splits, ridge, bool(model.penalize_bias))
-    return np.asarray(found.W)[0, np.argsort(order), 0]
+    found = readouts_by_ridge(seen, splits, ridge, model._fitting(vars(model)))
+    W = np.asarray(found.W)[0, :, 0]
+    if len(W) > len(order):
+        W = W.reshape(len(order), -1, *W.shape[1:])
+    return W[np.argsort(order)]
 
 
 def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):

@@ -27,7 +27,6 @@ from echofold._machine.device import (
 from echofold._machine.notices import warn_of
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record, gathered
-from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings
 from echofold._validation.validate import Batch, validate_draws
 from echofold._validation.verify import verify, with_checkable_metrics
@@ -61,7 +60,7 @@ def run_block(block: Block) -> Record:
     with one_blas_thread():
         sources, results = _validate(block)
         for name, splits in block.schemes.items():
-            if not runs_closed_loop(block.problem, splits):
+            if not results[0][name].closed:
                 if block.prune:  # runs of one step cannot be cut short
                     shape = len(results), len(block.kinds), len(block.settings.ridge)
                     pruned[name] = np.zeros(shape, dtype=bool)

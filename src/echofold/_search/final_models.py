@@ -18,7 +18,15 @@ from echofold._folds.splits import RowSplits
 from echofold._models.base import fit_all, of_outputs
 from echofold._models.ensemble import ForecastEnsemble
 from echofold._search.runner import Reader
-from echofold._search.selection import FINALS, Winner, comparable, mean_ridge, ranked, select
+from echofold._search.selection import (
+    FINALS,
+    Winner,
+    check_final,
+    comparable,
+    mean_ridge,
+    ranked,
+    select,
+)
 from echofold._validation.record import Validated
 from echofold._validation.score import (
     finish_runs,
@@ -149,8 +157,9 @@ class Winners:
         model, problem = self.reader.model(self.candidates[winner.candidate], self._seed(winner))
         source = model._states(problem, model.random_state)
         readouts = self._readouts(scheme, winner, model, source)
+        check_final(final, [model.pool] if problem.each and problem.task.fed_back else [])
         readout, model.ridge = final_readout(
-            final, source, readouts, bool(model.penalize_bias), correct_ridge
+            final, source, readouts, model._fitting(vars(model)), correct_ridge
         )
         condition = float(self.results[scheme].condition.values[winner.draw, winner.candidate])
         model._install(source, readout, model.random_state, condition)
@@ -201,11 +210,11 @@ class Winners:
             aligned, schemes = self.reader.problem(self.candidates[winner.candidate])
             if np.any(aligned.skipped > source.problem.skipped):  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
-            splits, penalised = schemes[scheme], bool(model.penalize_bias)
+            splits, fitting = schemes[scheme], model._fitting(vars(model))
             if self.ridge_per == "output":
-                own = output_ridges(source, splits, path, penalised)
+                own = output_ridges(source, splits, path, fitting)
                 ridge = np.tile(own, (len(ridge), 1))
-            self._validated[key] = validate_winner(source, splits, ridge, penalised)
+            self._validated[key] = validate_winner(source, splits, ridge, fitting)
         return self._validated[key]
 
     def _costs(self, scheme: str) -> np.ndarray:
@@ -224,8 +233,9 @@ class SplitReadouts:
     """What a validation leaves for final models of one candidate.
 
     ``W (splits, 1 + m, outputs)``, ``rmse (splits,)`` and ``ridge (splits, 1 or outputs)`` belong
-    to the splits; ``residuals (runs, steps, outputs)``, in original units, are those of closed-loop
-    validation (None for other tasks), NaN past the end of a shorter run and where there is no
+    to the splits (``W`` to the runs, where series have readouts of their own); ``residuals (runs,
+    steps, outputs)``, in original units, are those of closed-loop validation (None for other
+    tasks), NaN past the end of a shorter run and where there is no
     value, as is the ``truth``; ``outputs`` are what they belong to. Of a series longer than memory
     all are those of the first steps of every run. ``apart`` is how many runs do not overlap;
     ``of_series`` has, for each series, its number, which runs are its own, and how many of these do
@@ -244,22 +254,27 @@ class SplitReadouts:
 
 
 def readouts_by_ridge(
-    source: States, splits: RowSplits, path: np.ndarray, penalised: bool
+    source: States, splits: RowSplits, path: np.ndarray, fitting: dict[str, Any]
 ) -> Validated:
-    """Readouts ``W (1, splits, ridge, 1 + m, outputs)`` of one network; no closed loop is run."""
-    settings = Settings(path, penalised, [resolve("rmse")], readouts=True)
+    """Readouts ``W (1, splits, ridge, 1 + m, outputs)`` of one network; no closed loop is run.
+
+    Where series have readouts of their own, they are ``(1, runs, …)``.
+    """
+    settings = Settings(path, metrics=[resolve("rmse")], readouts=True, **fitting)
     return validate(source, {"one": splits}, settings, loops=False)["one"]
 
 
 def validate_winner(
-    source: States, splits: RowSplits, ridge: np.ndarray, penalised: bool
+    source: States, splits: RowSplits, ridge: np.ndarray, fitting: dict[str, Any]
 ) -> SplitReadouts:
     """Readouts and errors of every split at its ``ridge (splits, 1 or outputs)``, from one run."""
     path, place = np.unique(ridge, return_inverse=True)
     place = place.reshape(ridge.shape)
     rmse = resolve("rmse")
-    one = readouts_by_ridge(source, splits, path, penalised)
+    one = readouts_by_ridge(source, splits, path, fitting)
     problem, scored = source.problem, source.problem.scored
+    if one.W.shape[1] > len(place):  # of runs
+        place = place[splits.runs.split]
     W, train_rows = of_outputs(one.W[0], place), splits.train_sizes
     if problem.present is not None:
         train_rows = splits.among(problem.present).train_sizes
@@ -297,14 +312,14 @@ def validate_winner(
 
 
 def output_ridges(
-    source: States, splits: RowSplits, path: np.ndarray, penalised: bool
+    source: States, splits: RowSplits, path: np.ndarray, fitting: dict[str, Any]
 ) -> np.ndarray:
     """The ridge of a path ``(outputs,)`` at which each output has its lowest mean squared error.
 
     Outputs of an open loop know nothing of each other: a readout of one is a column of the common
     one. Means over splits, as of scores.
     """
-    W = readouts_by_ridge(source, splits, path, penalised).W[0]
+    W = readouts_by_ridge(source, splits, path, fitting).W[0]
     rows, problem = splits.valid_rows, source.problem
     counts = problem.is_scored(rows)
     sums = np.zeros((*W.shape[:2], W.shape[-1]))
@@ -328,7 +343,7 @@ def score_readouts(
 
 
 def final_readout(
-    final: str, source: States, readouts: SplitReadouts, penalised: bool, correct_ridge: bool
+    final: str, source: States, readouts: SplitReadouts, fitting: Any, correct_ridge: bool
 ) -> tuple[np.ndarray, float | list[float]]:
     """The readout of a final model, and the ridge it stands for, or those of its outputs.
 
@@ -343,7 +358,7 @@ def final_readout(
         ridge = mean_ridge(readouts.ridge)
         if correct_ridge:
             ridge = ridge * (source.problem.known_rows / readouts.train_rows.mean())
-        readout = fit_all(source, ridge, penalised, condition=False)[0]
+        readout = fit_all(source, ridge, condition=False, **fitting)[0]
     return readout, float(ridge[0]) if len(ridge) == 1 else ridge.tolist()
 
 

@@ -23,7 +23,7 @@ from echofold._search.checkpoint import Checkpoint, expected
 from echofold._search.selection import mean_costs
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record
-from echofold._validation.settings import Settings, resolve_schemes
+from echofold._validation.settings import Settings, check_pool, resolve_schemes
 from echofold.metrics._metric import Metric
 
 WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
@@ -161,7 +161,8 @@ class Runner:
             problem, _ = self.reader.problem(candidate)
             seed = candidate_seed(candidate, self.seeds[0])
             draw = type(kind), kind.shared(), kind._view, seed
-            key = (id(problem), bool(params["penalize_bias"]), params["device"], draw)
+            fitting = self.reader.estimator._fitting(params)
+            key = (id(problem), *fitting.values(), params["device"], draw)
             groups.setdefault(key, []).append((place, kind))
         each = (self._blocks_of(group, candidates[group[0][0]], only) for group in groups.values())
         return list(chain.from_iterable(each))
@@ -174,7 +175,8 @@ class Runner:
         if only is not None:
             schemes = {name: splits.part(only) for name, splits in schemes.items()}
         params, seed = self.reader.params(first), candidate_seed(first, self.seeds[0])
-        settings = replace(self.settings, penalised=bool(params["penalize_bias"]))
+        settings = replace(self.settings, **self.reader.estimator._fitting(params))
+        check_pool(problem, schemes, settings)
         width, together = WIDEST, self.together
         work = problem, schemes, group[0][1], len(group) * len(self.seeds), settings
         device = self._device(params["device"], work)

@@ -36,12 +36,18 @@ from echofold._search.candidates import STRATEGIES, check_space, split_ridge, st
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.final_models import Winners
 from echofold._search.identity import identity_of
-from echofold._search.runner import Reader, Runner
-from echofold._search.selection import FINALS, Winner, describe_winner, scheme_in
-from echofold._search.spaces import automatic_space
+from echofold._search.runner import Reader, Runner, values_of
+from echofold._search.selection import FINALS, Winner, check_final, describe_winner, scheme_in
+from echofold._search.spaces import automatic_space, with_pools
 from echofold._validation.plan import budget
 from echofold._validation.record import datasets, warn_once
-from echofold._validation.settings import Settings, check_metrics, check_prunable, describe_data
+from echofold._validation.settings import (
+    Settings,
+    check_metrics,
+    check_pool,
+    check_prunable,
+    describe_data,
+)
 from echofold._validation.verify import check_verifiable
 from echofold.metrics._metric import OF_GROWING_SUMS
 
@@ -64,10 +70,11 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     space : "auto", dict, or list of dicts
         Parameter names to lists of values, or to ``scipy.stats`` distributions for
         ``strategy="random"``. "auto" is what suits the task and the data: networks, and for a
-        forecaster representations by the length and the seasons of the series; what was set on the
-        estimator stays so, and ``space_`` tells. ``ridge`` is always a list: the path searched
-        inside candidates. With several values of ``washout``, all are scored on the rows after the
-        longest. ``random_state`` takes integers, and None for the seed of the search.
+        forecaster representations by the length and the seasons of the series, and of several how
+        much they share (``pool``); what was set on the estimator stays so, and ``space_`` tells.
+        ``ridge`` is always a list: the path searched inside candidates. With several values of
+        ``washout``, all are scored on the rows after the longest. ``random_state`` takes integers,
+        and None for the seed of the search.
     cv : scheme, splitter, int, or dict of these, optional
         By default ten folds, ``KFold(10)``; those of whole sequences are shuffled, for a classifier
         stratified too, and those of ``groups`` keep them together. An integer is a number of such
@@ -226,7 +233,12 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         )
         problem, schemes = reader.problem({})
         self._given_task = problem.task
+        if self.space_ is not self.space and may_pool(self, problem, schemes, settings):
+            self.space_ = with_pools(self.space_, self.estimator)
+            spaces, settings = check_arguments(self, self.space_)
         check_strategy(self, problem, schemes, settings)
+        if problem.each and problem.task.fed_back:
+            check_final(self.final, values_of("pool", spaces, self.estimator.pool))
         self.seed_, checkpoint = self._begin(spaces, settings, problem, schemes)
         count, carry_out = strategy_of(self, spaces, self.seed_, next(iter(schemes.values())))
         total = count * self.n_draws
@@ -454,6 +466,16 @@ def check_arguments(search: Any, space: Any) -> tuple[list[dict[str, Any]], Sett
         search.memory, verify=bool(search.verify),
     )  # fmt: skip
     return spaces, settings
+
+
+def may_pool(search: Any, problem, schemes, settings: Settings) -> bool:
+    """Whether several series may have readouts of their own, whatever these are like."""
+    try:
+        check_pool(problem, schemes, replace(settings, pool="none"))
+        check_final(search.final, ["none"])
+    except ValueError:
+        return False
+    return bool(problem.each) and problem.task.fed_back
 
 
 def check_ensemble(search: Any, final: str, draw: int | None = None, panel: bool = False) -> None:

@@ -128,6 +128,16 @@ class FinalModel:
     members: Callable[..., list[Winner]] | None = None
 
 
+def check_final(final: str, pools: Sequence[str]) -> None:
+    """Raise for a final model made of readouts of splits where each series has its own."""
+    own = [pool for pool in pools if pool != "all"]
+    if own and FINALS[final].combine is not None:
+        raise ValueError(
+            f"final={final!r} is made of the readouts of splits, and with pool={own[0]!r} each "
+            "series has one of its own in each of them. Use 'retrain', or pool='all'."
+        )
+
+
 def mean_ridge(ridge: np.ndarray) -> np.ndarray:
     """The mean of the splits' ridges ``(splits, 1 or outputs)``."""
     # The mean of equal numbers may round to another one, which would not be on the path.

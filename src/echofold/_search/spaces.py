@@ -11,6 +11,7 @@ from echofold._data.lazy import is_long
 from echofold._data.panels import is_panel, panel_of
 from echofold._data.season import calendar_seasons, detected_season, seen_seasons
 from echofold._data.tables import Table, read
+from echofold._models.forecaster import POOLS
 
 RIDGE = [1e-6, 1e-3, 1e-1, 1.0, 10.0]
 GRIDS: dict[str, dict[str, list[float]]] = {  # of each representation: there are six or more
@@ -121,6 +122,12 @@ def automatic_space(estimator: Any, data: tuple, named: dict[str, Any]) -> list[
     spaces = [{name: one for name, one in space.items() if name in free} for space in spaces]
     distinct = {repr(space): space for space in spaces}
     return list(distinct.values()) or [{"ridge": RIDGE}]
+
+
+def with_pools(spaces: list[dict[str, Any]], estimator: Any) -> list[dict[str, Any]]:
+    """The same for several series, which share a readout as may suit them."""
+    pools = {"pool": list(POOLS)} if "pool" in _left_alone(estimator) else {}
+    return [space | pools for space in spaces]
 
 
 def _left_alone(estimator: Any) -> set[str]:

@@ -91,9 +91,14 @@ def cross_validate(
     seed = seed_of(params["random_state"])
     source = estimator._states(problem, seed)
     settings = Settings(
-        path, bool(params["penalize_bias"]), check_metrics(metric), algorithm, memory, readouts,
-        verify,
+        path, metrics=check_metrics(metric), algorithm=algorithm, memory=memory, readouts=readouts,
+        verify=verify, **estimator._fitting(params),
     )  # fmt: skip
+    if readouts and settings.apart(problem):
+        raise ValueError(
+            f"readouts=True gives a readout of each split, and with pool={settings.pool!r} each "
+            "series has one of its own. Use readouts=False, or pool='all'."
+        )
     return _run(source, cv, groups, settings, {"seed": seed})
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from echofold._data.problem import Problem
@@ -34,12 +34,16 @@ from echofold._machine.available import available
 from echofold._machine.device import EAGER, Work, is_accelerator, memory_of
 from echofold._validation.record import Validated
 from echofold._validation.score import runs_closed_loop
-from echofold._validation.settings import Settings
+from echofold._validation.settings import Settings, check_pool
 
 MODES = ("states", "pieces", "fold", "frugal")
 STREAMED = MODES[1:]
 SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes up to 1 ms
 KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each block of candidates
+OWN = {
+    "none": "that is of the longest series, and others are solved by what suits them",
+    "shrunk": "that is of the common readout, which series correct by naive or small_k",
+}
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Plan:
 def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], settings) -> Plan:
     """Choose machine, algorithms and memory, and cut the rows where splits meet."""
     problem = source.problem
+    check_pool(problem, schemes, settings)
     eager = isinstance(source, States) and source.device == EAGER
     sizes = sizes_of(problem, schemes, source.columns, settings, eager)
     if isinstance(source, States) and suits_device(source, settings):
@@ -66,17 +71,20 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     else:
         mode = _mode(source, schemes, settings)
         choices = choose_together(sizes, settings.algorithm)
-    if mode in STREAMED:
+    if mode in STREAMED and not settings.alone(problem):
         reason = f"small_k is the algorithm that needs no states (memory: {mode})"
         choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
     few = [schemes[name] for name, one in choices.items() if one.variant == "small_k"]
-    if mode in ("fold", "frugal"):  # split by split
+    if mode in ("fold", "frugal") or settings.alone(problem):  # split by split
         few = []
     kept = "states" if mode == "device" else mode
     found = {
         name: Validated(schemes[name], choices[name], size.closed, mode=kept)
         for name, size in sizes.items()
     }
+    if settings.apart(problem):
+        for one in found.values():
+            one.choice = replace(one.choice, reason=f"{one.choice.reason}; {OWN[settings.pool]}")
     return Plan(mode, cut(problem.rows, few), found)
 
 
@@ -85,18 +93,24 @@ def sizes_of(
 ) -> dict[str, Size]:
     """What the costs of every scheme are estimated from."""
     outputs, ridges = problem.targets.shape[1], len(settings.ridge)
+    alone, apart = settings.alone(problem), settings.apart(problem)
     return {
         name: Size(
-            splits,
+            _longest(splits) if alone else splits,
             columns,
             outputs,
             ridges,
             settings.readouts,
-            runs_closed_loop(problem, splits),
+            apart or runs_closed_loop(problem, splits),
             eager,
         )
         for name, splits in schemes.items()
     }
+
+
+def _longest(splits: RowSplits) -> RowSplits:
+    """The splits of the longest of several series, trained on its own rows alone."""
+    return splits.trained_alone(max(splits.of_series, key=lambda one: one.splits.n))
 
 
 def work_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,8 @@ class Settings:
 
     ``ridge (ridges,)`` is the path, ``penalised`` whether it acts on the bias, too; the first of
     the metrics is the one to select by; ``memory`` is as users give it; ``readouts`` tells whether
-    those of every split are kept.
+    those of every split are kept. ``pool`` says how several series share a readout, and ``shrink``
+    is the ridge of what each adds to it.
     """
 
     ridge: np.ndarray
@@ -33,6 +35,16 @@ class Settings:
     readouts: bool = False
     verify: bool = False
     workers: int = 1  # that share the free memory
+    pool: str = "all"
+    shrink: float = 0.0
+
+    def apart(self, problem: Problem) -> bool:
+        """Whether each of several series has a readout of its own."""
+        return bool(problem.each) and self.pool != "all"
+
+    def alone(self, problem: Problem) -> bool:
+        """Whether there is none that they have in common."""
+        return bool(problem.each) and self.pool == "none"
 
 
 def check_metrics(metric) -> list[Metric]:
@@ -105,6 +117,35 @@ def _groups_of(name: Any, groups, problem: Problem) -> np.ndarray:
     """`_groups` of one of several series."""
     with in_words_of(name):
         return _groups(groups, problem)
+
+
+def check_pool(problem: Problem, schemes: dict[str, RowSplits], settings: Settings) -> None:
+    """Raise where series cannot have readouts of their own."""
+    if not settings.apart(problem):
+        return
+    if settings.verify:
+        raise ValueError(
+            f"verify=True refits the readouts of splits, and with pool={settings.pool!r} each "
+            "series has one of its own. Use verify=False, or pool='all'."
+        )
+    for splits in schemes.values() if settings.alone(problem) else ():
+        for one in splits.of_series:
+            rows = weighed_rows(splits.trained_alone(one).train, problem.each[one.series].weights)
+            if not rows.all():
+                at = f" in split {one.places[int(rows.argmin())] + 1} of cv={splits.name}"
+                raise ValueError(
+                    f"pool='none': series {problem.names[one.series]!r} has no row to be trained on"
+                    f"{at if splits.name else ''}, and the readouts of others are not its own. Use "
+                    "pool='all' or 'shrunk', or a scheme that splits each series by its time."
+                )
+
+
+def weighed_rows(sets: Sequence[Intervals], weights: np.ndarray | None) -> np.ndarray:
+    """How many rows ``(sets,)`` of each set have a positive weight."""
+    if weights is None:
+        return np.array([sum(b - a for a, b in one) for one in sets])
+    before = np.append(0, np.cumsum(weights > 0))
+    return np.array([sum(before[b] - before[a] for a, b in one) for one in sets])
 
 
 def check_labels(metrics: list[Metric], task: Task) -> None:
@@ -246,9 +287,8 @@ def _check_weights(problem: Problem, splits: RowSplits) -> None:
     """Raise where all training rows of a split have no weight."""
     if problem.weights is None:
         return
-    weighed = np.append(0, np.cumsum(problem.weights > 0))
-    for split, train in enumerate(splits.train, 1):
-        if not sum(weighed[b] - weighed[a] for a, b in train):
+    for split, rows in enumerate(weighed_rows(splits.train, problem.weights), 1):
+        if not rows:
             why = "sample_weight is 0"
             if problem.present is not None:
                 why = "y is missing, differs from a missing value or has sample_weight 0"

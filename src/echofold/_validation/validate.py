@@ -30,6 +30,7 @@ from echofold._folds.choose import VARIANTS
 from echofold._folds.many_rows import ManyRows, taken
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
+from echofold._validation.own_readouts import enter_own
 from echofold._validation.plan import Plan, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
 from echofold._validation.score import finish_runs, needs_of, score_outputs, score_residuals, summed
@@ -104,13 +105,19 @@ def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> B
     states = cast(States, source)
     for one in looped:
         states.watch(one.splits.runs.first)
-    if plan.mode == "states":
-        _from_kept(source, plan, batch, settings)
+    kept = source.kept() if plan.mode == "states" else None
+    if settings.alone(source.problem):
+        pass
+    elif kept is not None:
+        _from_kept(source, kept, plan, batch, settings)
     elif plan.mode == "pieces":
         from_pieces(states, plan.pieces, batch, settings)
     else:
         for one in batch.values():
             fold_by_fold(states, one, settings, keep_fold=plan.mode == "fold")
+    for one in batch.values() if settings.apart(source.problem) else ():
+        enter_own(states, one, settings, kept)
+    del kept  # before room is needed for closed loops
     for one in looped:
         one.starts = states.begins(one.splits.runs.first)
     if loops:
@@ -118,10 +125,12 @@ def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> B
     return batch
 
 
-def _from_kept(source: Source, plan: Plan, batch: Batch, settings: Settings) -> None:
+def _from_kept(
+    source: Source, kept: list[np.ndarray], plan: Plan, batch: Batch, settings: Settings
+) -> None:
     """One candidate after the other, from states that are all in memory."""
     problem, condition = source.problem, np.empty(source.candidates)
-    for candidate, X in enumerate(source.kept()):
+    for candidate, X in enumerate(kept):
         rows = KeptRows(
             X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
             several=len(batch) > 1,
@@ -237,7 +246,8 @@ def _sums(source: States, one: Validated, settings: Settings, needs, before) -> 
         W, starts, part = one.W, one.starts, splits
         if len(new) < len(names):
             part = splits.part(new)
-            W, starts = W[:, new], starts[:, np.isin(splits.runs.split, new)]
+            runs = np.flatnonzero(np.isin(splits.runs.split, new))
+            W, starts = W[:, runs if W.shape[1] == len(splits.runs) else new], starts[:, runs]
         for kind in needs:
             sum_ = summed(source.problem, settings.metrics, kind)
             total = closed_loop_sums(source, W, starts, part.runs, sum_)
