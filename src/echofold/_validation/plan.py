@@ -135,7 +135,7 @@ def suits_device(source: States, settings: Settings) -> bool:
     problem = source.problem
     if not is_accelerator(source.device) or settings.algorithm == "naive":
         return False
-    if problem.lazy:
+    if problem.lazy or settings.apart(problem):
         return False
     return settings.memory not in STREAMED and bytes_on_device(source) < memory_of(source.device)
 
