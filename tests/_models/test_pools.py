@@ -166,7 +166,7 @@ def test_readouts_of_splits_of_several_outputs(pool, case, algorithm):
     splits = resolve_schemes(WalkForward(3, valid=5, min_train=20), problem, None, [])["cv"]
     settings = Settings(
         np.array(RIDGE), metrics=[resolve("rmse")], algorithm=algorithm, readouts=True,
-        **model._fitting(vars(model)),
+        **model._fitting(vars(model), problem),
     )  # fmt: skip
     found = validate(source, {"one": splits}, settings, loops=False)["one"].W[0]
     (X,) = source.kept()

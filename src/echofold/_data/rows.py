@@ -113,10 +113,6 @@ class Runs:
         ahead = np.arange(self.longest)
         return np.where(ahead < self.steps[:, None], self.first[:, None] + ahead, self.n)
 
-    def readout(self, count: int) -> np.ndarray:
-        """Which of so many readouts ``(runs,)`` each runs on: its split's, or one of its own."""
-        return np.arange(len(self)) if count == len(self) else self.split
-
     def of_splits(self, values: Any, axis: int = 1) -> Any:
         """For every run what belongs to its split, along one axis of an array."""
         return values if self.single else namespace(values).take(values, self.split, axis=axis)

@@ -217,7 +217,8 @@ class Columns:
         """Some of the columns."""
         runs, shape = self.runs, (len(self.W), len(self.runs), self.W.shape[2])
         candidate, run, ridge = np.unravel_index(index, shape)
-        readout = self.W[candidate, runs.readout(self.W.shape[1])[run], ridge]
+        own = self.W.shape[1] == shape[1]  # a readout for each run
+        readout = self.W[candidate, run if own else runs.split[run], ridge]
         rows = self.rows[candidate, run]
         return Part(candidate, runs.first[run], runs.steps[run], readout, rows)
 

@@ -190,9 +190,9 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         return single(problem, reservoir_of(self.get_params(deep=False)), seed, self.device)
 
     @classmethod
-    def _fitting(cls, params: Mapping[str, Any]) -> dict[str, Any]:
-        """How readouts are fitted, in words of `Settings`."""
-        own = {name: params[name] for name in ("pool", "shrink") if name in params}
+    def _fitting(cls, params: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
+        """How readouts are fitted, in words of `Settings`; those of one series are not pooled."""
+        own = {name: params[name] for name in ("pool", "shrink") if problem.each and name in params}
         return {"penalised": bool(params["penalize_bias"]), **own}
 
     def _fit(self, problem: Problem):
@@ -201,7 +201,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         source = self._states(problem, seed)
         with one_piece("fitting"):
             ridge = self._ridge_of(problem.targets.shape[1])
-            readout, condition = fit_all(source, ridge, **self._fitting(vars(self)))
+            readout, condition = fit_all(source, ridge, **self._fitting(vars(self), problem))
         warn_of(problem.notes)
         return self._install(source, readout, seed, condition)
 
@@ -279,8 +279,8 @@ def fit_all(
     """
     problem = source.problem
     settings = Settings(np.atleast_1d(ridge), penalised, [], "naive", **pool)
-    if settings.apart(problem):
-        if settings.alone(problem):
+    if settings.pool != "all":
+        if settings.pool == "none":
             return fit_own(source, None, settings)
         common, seen = fit_all(source, ridge, penalised, condition)
         return fit_own(source, common, settings)[0], seen

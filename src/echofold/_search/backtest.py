@@ -335,7 +335,7 @@ def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: i
     ).in_steps(problem.steps)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
     ridge = np.array([float(model.ridge)])
-    found = readouts_by_ridge(seen, splits, ridge, model._fitting(vars(model)))
+    found = readouts_by_ridge(seen, splits, ridge, model._fitting(vars(model), problem))
     W = np.asarray(found.W)[0, :, 0]
     if len(W) > len(order):
         W = W.reshape(len(order), -1, *W.shape[1:])

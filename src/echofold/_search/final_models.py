@@ -157,9 +157,10 @@ class Winners:
         model, problem = self.reader.model(self.candidates[winner.candidate], self._seed(winner))
         source = model._states(problem, model.random_state)
         readouts = self._readouts(scheme, winner, model, source)
-        check_final(final, [model.pool] if problem.each and problem.task.fed_back else [])
+        if problem.each and problem.task.fed_back:
+            check_final(final, [model.pool])
         readout, model.ridge = final_readout(
-            final, source, readouts, model._fitting(vars(model)), correct_ridge
+            final, source, readouts, model._fitting(vars(model), problem), correct_ridge
         )
         condition = float(self.results[scheme].condition.values[winner.draw, winner.candidate])
         model._install(source, readout, model.random_state, condition)
@@ -210,7 +211,7 @@ class Winners:
             aligned, schemes = self.reader.problem(self.candidates[winner.candidate])
             if np.any(aligned.skipped > source.problem.skipped):  # another's, for equal rows
                 source = model._states(aligned, model.random_state)
-            splits, fitting = schemes[scheme], model._fitting(vars(model))
+            splits, fitting = schemes[scheme], model._fitting(vars(model), source.problem)
             if self.ridge_per == "output":
                 own = output_ridges(source, splits, path, fitting)
                 ridge = np.tile(own, (len(ridge), 1))

@@ -161,7 +161,7 @@ class Runner:
             problem, _ = self.reader.problem(candidate)
             seed = candidate_seed(candidate, self.seeds[0])
             draw = type(kind), kind.shared(), kind._view, seed
-            fitting = self.reader.estimator._fitting(params)
+            fitting = self.reader.estimator._fitting(params, problem)
             key = (id(problem), *fitting.values(), params["device"], draw)
             groups.setdefault(key, []).append((place, kind))
         each = (self._blocks_of(group, candidates[group[0][0]], only) for group in groups.values())
@@ -175,8 +175,9 @@ class Runner:
         if only is not None:
             schemes = {name: splits.part(only) for name, splits in schemes.items()}
         params, seed = self.reader.params(first), candidate_seed(first, self.seeds[0])
-        settings = replace(self.settings, **self.reader.estimator._fitting(params))
-        check_pool(problem, schemes, settings)
+        settings = replace(self.settings, **self.reader.estimator._fitting(params, problem))
+        if settings.pool != "all":
+            check_pool(problem, schemes, settings)
         width, together = WIDEST, self.together
         work = problem, schemes, group[0][1], len(group) * len(self.seeds), settings
         device = self._device(params["device"], work)

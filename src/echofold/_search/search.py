@@ -470,12 +470,14 @@ def check_arguments(search: Any, space: Any) -> tuple[list[dict[str, Any]], Sett
 
 def may_pool(search: Any, problem, schemes, settings: Settings) -> bool:
     """Whether several series may have readouts of their own, whatever these are like."""
+    if not (problem.each and problem.task.fed_back):
+        return False
     try:
         check_pool(problem, schemes, replace(settings, pool="none"))
         check_final(search.final, ["none"])
     except ValueError:
         return False
-    return bool(problem.each) and problem.task.fed_back
+    return True
 
 
 def check_ensemble(search: Any, final: str, draw: int | None = None, panel: bool = False) -> None:

@@ -92,9 +92,9 @@ def cross_validate(
     source = estimator._states(problem, seed)
     settings = Settings(
         path, metrics=check_metrics(metric), algorithm=algorithm, memory=memory, readouts=readouts,
-        verify=verify, **estimator._fitting(params),
+        verify=verify, **estimator._fitting(params, problem),
     )  # fmt: skip
-    if readouts and settings.apart(problem):
+    if readouts and settings.pool != "all":
         raise ValueError(
             f"readouts=True gives a readout of each split, and with pool={settings.pool!r} each "
             "series has one of its own. Use readouts=False, or pool='all'."

@@ -62,7 +62,8 @@ class Plan:
 def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], settings) -> Plan:
     """Choose machine, algorithms and memory, and cut the rows where splits meet."""
     problem = source.problem
-    check_pool(problem, schemes, settings)
+    if settings.pool != "all":
+        check_pool(problem, schemes, settings)
     eager = isinstance(source, States) and source.device == EAGER
     sizes = sizes_of(problem, schemes, source.columns, settings, eager)
     if isinstance(source, States) and suits_device(source, settings):
@@ -71,18 +72,18 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     else:
         mode = _mode(source, schemes, settings)
         choices = choose_together(sizes, settings.algorithm)
-    if mode in STREAMED and not settings.alone(problem):
+    if mode in STREAMED and settings.pool != "none":
         reason = f"small_k is the algorithm that needs no states (memory: {mode})"
         choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
     few = [schemes[name] for name, one in choices.items() if one.variant == "small_k"]
-    if mode in ("fold", "frugal") or settings.alone(problem):  # split by split
+    if mode in ("fold", "frugal") or settings.pool == "none":  # split by split
         few = []
     kept = "states" if mode == "device" else mode
     found = {
         name: Validated(schemes[name], choices[name], size.closed, mode=kept)
         for name, size in sizes.items()
     }
-    if settings.apart(problem):
+    if settings.pool != "all":
         for one in found.values():
             one.choice = replace(one.choice, reason=f"{one.choice.reason}; {OWN[settings.pool]}")
     return Plan(mode, cut(problem.rows, few), found)
@@ -93,7 +94,7 @@ def sizes_of(
 ) -> dict[str, Size]:
     """What the costs of every scheme are estimated from."""
     outputs, ridges = problem.targets.shape[1], len(settings.ridge)
-    alone, apart = settings.alone(problem), settings.apart(problem)
+    alone, apart = settings.pool == "none", settings.pool != "all"
     return {
         name: Size(
             _longest(splits) if alone else splits,
@@ -135,7 +136,7 @@ def suits_device(source: States, settings: Settings) -> bool:
     problem = source.problem
     if not is_accelerator(source.device) or settings.algorithm == "naive":
         return False
-    if problem.lazy or settings.apart(problem):
+    if problem.lazy or settings.pool != "all":
         return False
     return settings.memory not in STREAMED and bytes_on_device(source) < memory_of(source.device)
 

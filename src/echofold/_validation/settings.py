@@ -38,14 +38,6 @@ class Settings:
     pool: str = "all"
     shrink: float = 0.0
 
-    def apart(self, problem: Problem) -> bool:
-        """Whether each of several series has a readout of its own."""
-        return bool(problem.each) and self.pool != "all"
-
-    def alone(self, problem: Problem) -> bool:
-        """Whether there is none that they have in common."""
-        return bool(problem.each) and self.pool == "none"
-
 
 def check_metrics(metric) -> list[Metric]:
     """One or several metrics; the first is the one to select by."""
@@ -120,15 +112,13 @@ def _groups_of(name: Any, groups, problem: Problem) -> np.ndarray:
 
 
 def check_pool(problem: Problem, schemes: dict[str, RowSplits], settings: Settings) -> None:
-    """Raise where series cannot have readouts of their own."""
-    if not settings.apart(problem):
-        return
+    """Raise where series cannot have readouts of their own, as they would."""
     if settings.verify:
         raise ValueError(
             f"verify=True refits the readouts of splits, and with pool={settings.pool!r} each "
             "series has one of its own. Use verify=False, or pool='all'."
         )
-    for splits in schemes.values() if settings.alone(problem) else ():
+    for splits in schemes.values() if settings.pool == "none" else ():
         for one in splits.of_series:
             rows = weighed_rows(splits.trained_alone(one).train, problem.each[one.series].weights)
             if not rows.all():

@@ -106,7 +106,7 @@ def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> B
     for one in looped:
         states.watch(one.splits.runs.first)
     kept = source.kept() if plan.mode == "states" else None
-    if settings.alone(source.problem):
+    if settings.pool == "none":
         pass
     elif kept is not None:
         _from_kept(source, kept, plan, batch, settings)
@@ -115,7 +115,7 @@ def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> B
     else:
         for one in batch.values():
             fold_by_fold(states, one, settings, keep_fold=plan.mode == "fold")
-    for one in batch.values() if settings.apart(source.problem) else ():
+    for one in batch.values() if settings.pool != "all" else ():
         enter_own(states, one, settings, kept)
     del kept  # before room is needed for closed loops
     for one in looped:
