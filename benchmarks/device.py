@@ -47,6 +47,7 @@ from echofold import (  # noqa: E402
     LeaveOneOut,
     cross_validate,
     datasets,
+    systems,
 )
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -77,6 +78,11 @@ def vowels():
     return given.train, given.train_labels
 
 
+def trajectories():
+    """Two hundred starts of one system, as several series."""
+    return ([systems.lorenz63(301, 0.02, random_state=start) for start in range(200)],)
+
+
 def forecaster(units: int):
     return ESNForecaster(units, washout=213, scale=None, random_state=1)
 
@@ -94,6 +100,9 @@ CASES = {
     ),
     "leave one out, 100 candidates of 500 units": (
         forecaster(500), HUNDRED, LeaveOneOut(), lambda: electricity(1260), 1, 1, False,
+    ),
+    "40 candidates of 200 units, 200 series of 301 steps": (
+        ESNForecaster(200, washout=30, random_state=1), FORTY, KFold(9), trajectories, 1, 5, False,
     ),
 }  # fmt: skip
 
