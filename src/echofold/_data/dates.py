@@ -72,6 +72,23 @@ class Timeline:
             )
 
 
+class Indexes:
+    """Indexes of several series: of those that are equal one, which all of them hold."""
+
+    def __init__(self):
+        self._known: dict[Any, Any] = {}
+
+    def of(self, index: Any) -> Any:
+        """The first index that is equal to this one; it itself if its labels are any objects."""
+        if hasattr(index, "asi8"):
+            holds: Any = (str(index.dtype), index.freqstr, index.asi8.tobytes())
+        elif hasattr(index, "step"):
+            holds = (index.start, index.stop, index.step)
+        else:
+            return index
+        return self._known.setdefault((repr(index.name), holds), index)
+
+
 def written(index: Any) -> list[str]:
     """Labels as text: dates no finer than they need to be, numbers without needless digits."""
     import pandas as pd

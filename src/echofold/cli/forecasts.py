@@ -13,6 +13,7 @@ from typing import Any
 import click
 import pandas as pd
 
+from echofold._data.dates import Indexes
 from echofold._data.text import figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically
 from echofold._search.panel import forecasts_by_name
@@ -80,35 +81,37 @@ def forecast_all(
 
 
 def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[str, Any]):
-    """Series and inputs by name, and why others cannot be read; notes of several are said once.
-
-    Each of ``parts`` is gone when it is read.
-    """
+    """Series and inputs by name, and why others cannot be read; notes of several are said once."""
     if how["column"] is None:  # parts with empty cells would each tell their own
-        largest = sorted(parts, key=lambda name: len(parts[name].frame))[-ASKED:]
-        copies = [replace(parts[name], read={}) for name in largest]
-        told = Counter(filter(None, (_column(file, one, columns, how) for one in copies)))
+        largest = sorted(parts, key=lambda name: len(parts.rows[name]))[-ASKED:]
+        told = Counter(
+            filter(None, (_column(file, parts[name], columns, how) for name in largest))
+        )
         how = {**how, "column": max(told, key=told.__getitem__, default=None)}
     series: dict[str, Any] = {}
     known: dict[str, Inputs] = {}
     failed: dict[str, str] = {}
     said: dict[str, list[str]] = {}
-    for name in list(parts):
+    indexes = Indexes()
+    for name in parts:
         own = {**how, "only": name}
 
         def note(words: str, name=name) -> None:
             said.setdefault(words.replace(f", {shown(name)}", ""), []).append(name)
 
         try:
-            one = read_series(file, note, inputs=columns, table=parts.pop(name), **own)
+            one = read_series(file, note, inputs=columns, table=parts[name], **own)
             beside = {key: own[key] for key in OF_INPUTS}
             given = read_inputs(one, horizon, note, file=inputs, **beside)
         except FAILURES as error:
             failed[name] = " ".join(str(error).split()) or type(error).__name__
             continue
-        series[name] = one
+        values = one.values.to_numpy(copy=True)  # of its own: not a column beside others
+        index = indexes.of(one.values.index)
+        series[name] = replace(one, values=pd.Series(values, index, name=one.values.name))
         if given is not None:
             known[name] = given
+    parts.forget()
     for words, names in said.items():
         many = inflected(len(names) - 1, " and one more series", " and {} more series")
         output.note(f"{shown(names[0])}{many if len(names) > 1 else ''}: {words}")

@@ -6,6 +6,7 @@ import datetime
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -206,7 +207,7 @@ def weeks(year: np.ndarray, number: np.ndarray, days: Whole = 0) -> pd.DatetimeI
     return moved.where(thursday.year == year)
 
 
-def sampled(cells: Sequence[str]) -> list[str]:
+def sampled(cells: Sequence[Any]) -> list[Any]:
     """Some of the cells of a column, from its first to its last."""
     places = np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)
     return [cells[place] for place in places]

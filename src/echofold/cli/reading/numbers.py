@@ -66,6 +66,19 @@ def each_cell(column: pd.Series) -> Iterator[str]:
             yield cell.strip().replace("\u2212", "-")
 
 
+def distinct_cells(column: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """The cells as text, each once, and which of them every row has.
+
+    A text of Python takes many times the bytes of its cell, so that there is none for each row.
+    """
+    try:
+        places, cells = pd.factorize(column, use_na_sentinel=False)
+    except TypeError:  # lists in the cells of a Parquet file
+        places, cells = np.arange(len(column)), column
+    again, texts = pd.factorize(np.array([*each_cell(pd.Series(cells))], dtype=object))
+    return again[places], texts.tolist()
+
+
 def number_in(cell: str, decimal: str) -> float:
     """The value of a cell, NaN if it is missing, infinite if it is something else or too large."""
     if len(cell) <= LONGEST_MARK and cell.lower() in MISSING:
