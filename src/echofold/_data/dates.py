@@ -77,6 +77,7 @@ class Indexes:
 
     def __init__(self):
         self._known: dict[Any, Any] = {}
+        self._timelines: dict[int, tuple[Any, Timeline]] = {}
 
     def of(self, index: Any) -> Any:
         """The first index that is equal to this one; it itself if its labels are any objects."""
@@ -87,6 +88,12 @@ class Indexes:
         else:
             return index
         return self._known.setdefault((repr(index.name), holds), index)
+
+    def timeline(self, index: Any) -> Timeline:
+        """Where an index ends; the same object for the same index."""
+        if id(index) not in self._timelines:
+            self._timelines[id(index)] = index, timeline(index)  # which keeps its place in memory
+        return self._timelines[id(index)][1]
 
 
 def written(index: Any) -> list[str]:

@@ -84,9 +84,7 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
     """Series and inputs by name, and why others cannot be read; notes of several are said once."""
     if how["column"] is None:  # parts with empty cells would each tell their own
         largest = sorted(parts, key=lambda name: len(parts.rows[name]))[-ASKED:]
-        told = Counter(
-            filter(None, (_column(file, parts[name], columns, how) for name in largest))
-        )
+        told = Counter(filter(None, (_column(file, parts[name], columns, how) for name in largest)))
         how = {**how, "column": max(told, key=told.__getitem__, default=None)}
     series: dict[str, Any] = {}
     known: dict[str, Inputs] = {}

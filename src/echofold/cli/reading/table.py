@@ -268,7 +268,7 @@ def _cells(text: str, separator: str, name: str, say: Note) -> pd.DataFrame:
     uneven = f"{name} is not an even table:"
     try:
         frame = pd.read_csv(
-            _Text(text), sep=separator, header=None, dtype=str, na_filter=False,  # type: ignore
+            _Text(text), sep=separator, header=None, dtype=str, na_filter=False,
             skipinitialspace=True,
         ).fillna("")  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
