@@ -10,6 +10,7 @@ irregular.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,10 @@ class Timeline:
 
     def following(self, rows: int) -> Any:
         """The pandas index of the next ``rows`` rows."""
+        # Dates that are equal may have other zones and units, names that are equal other types.
+        return _following(self, rows, repr(self), getattr(self.last, "unit", "")).view()
+
+    def _following(self, rows: int) -> Any:
         import pandas as pd
 
         how = {"freq": self.step, "name": self.name}
@@ -70,6 +75,12 @@ class Timeline:
                 f"{index[row]!s}, expected {expected[row]!s}. Give the rows that come right "
                 f"after {self.last!s}, or pass {argument} without an index (as a NumPy array)."
             )
+
+
+@lru_cache(64)
+def _following(timeline: Timeline, rows: int, *_: str) -> Any:
+    """What follows many series that end alike, and each of a forecast's parts, is made once."""
+    return timeline._following(rows)
 
 
 class Indexes:

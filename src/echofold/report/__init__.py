@@ -105,7 +105,9 @@ def _of_panel(model: Any, about: About) -> dict[str, Any]:
     from echofold._search.panel import forecasts_by_name
     from echofold.report._panel import content_of
 
-    ahead = forecasts_by_name(model, model.horizon, about.X, model.level)
+    ahead: Any = about.forecast
+    if ahead is None:
+        ahead = forecasts_by_name(model, model.horizon, about.X, model.level)
     content = content_of(model, ahead, about.title or "Forecasts")
     content["notes"] = [*content["notes"], *map(legible, about.notes)]
     return {"date": date.today().isoformat(), **content}

@@ -51,7 +51,8 @@ class About:
     X : array or frame of shape (horizon, known inputs), optional
         Inputs known in advance, if the search was given any.
     forecast : Forecast, optional
-        One that was made before, instead of ``search.forecast(horizon, X, level)``.
+        One that was made before, instead of ``search.forecast(horizon, X, level)``; of several
+        series a dict of these.
     seasons : sequence of int, optional
         Steps after which plain forecasts repeat; by default found in the series.
 
@@ -67,7 +68,7 @@ class About:
     horizon: int | None = None
     level: float | Sequence[float] = LEVEL
     X: Any = None
-    forecast: Forecast | None = None
+    forecast: Forecast | dict[Any, Forecast] | None = None
     seasons: Sequence[int] | None = None
 
 

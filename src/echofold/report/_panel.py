@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from echofold._data.text import figure, legible
 from echofold._models.forecast import Forecast
 from echofold._search.verdict import short_name
 
-MOST = 2000  # series in the table, those with the largest errors; all are in the file of forecasts
+# Series in a table, those with the largest errors; all are in the file of forecasts.
+MOST = 2000
 SHOWN = 4  # best and worst ones that are drawn
 HISTORY = 5  # times the horizon, of the past that is drawn
 WIDE, LOW = (560, 170), (150, 34)  # pixels of a picture, and of one in the table
@@ -51,7 +53,11 @@ def content_of(model: Any, ahead: dict[Any, Forecast], title: str) -> dict[str, 
         "members": list(model.members_["weight"].items()),
         "rows": rows,
         "left_out": max(0, len(errors) - MOST),
-        "failed": [(legible(str(name)), legible(words)) for name, words in model.failed_.items()],
+        "failed": [
+            (legible(str(name)), legible(words))
+            for name, words in islice(model.failed_.items(), MOST)
+        ],
+        "failed_left_out": max(0, len(model.failed_) - MOST),
         "ends": {
             words: [
                 {
