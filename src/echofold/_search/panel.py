@@ -190,12 +190,11 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
     ridge, shares, model.gain_ = _shares(each, values, rows, plain, [said for said, _ in pooled])
     model.pool_ = pools[0].at(ridge)
     del plain
-    given = zip(taken(others), taken(pooled), shares, strict=True)
-    weighed = (
-        (block, [(said, past[ridge], ahead[ridge], share)
-                 for said, (past, ahead), share in islice(given, len(block.ones))])
-        for block in blocks(POOLED_BLOCK)
-    )  # fmt: skip
+    said = zip(each, taken(others), taken(pooled), shares, strict=True)
+    given = (
+        (one, other, past[ridge], ahead[ridge], share) for one, other, (past, ahead), share in said
+    )
+    weighed = iter(lambda: list(islice(given, POOLED_BLOCK)), [])
     found = (own for block in run(partial(_weighed, model.pool_), weighed) for own in block)
     for one, y, at, own in zip(each, values, rows, found, strict=True):
         vars(one).update(own)
@@ -212,11 +211,11 @@ def taken(each: list[Any]) -> Iterator[Any]:
         yield each.pop()
 
 
-def _weighed(pool: Pool, task: tuple[_Block, list[tuple]]) -> list[dict[str, Any]]:
-    """What is found for each series of a block, by what members and pooled networks said."""
-    block, said = task
-    for one, values, rows, (outputs, past, ahead, share) in zip(*block, said, strict=True):
-        table = one.table_
+def _weighed(pool: Pool, task: list[tuple]) -> list[dict[str, Any]]:
+    """What is found for each of some series, by what members and pooled networks said."""
+    for one, outputs, past, ahead, share in task:
+        table, values = one.table_, one.table_.values[:, 0]
+        rows = past_stretches(len(values), one.horizon)
         one.notes_ += words_of_table(table, "y", "Other values take their place.")
         one.notes_ += () if table.index is None else words_of_dates(table.index)
         if share:
@@ -225,7 +224,7 @@ def _weighed(pool: Pool, task: tuple[_Block, list[tuple]]) -> list[dict[str, Any
             one.pool_, one.ahead_ = pool, ahead.copy()
         found = Past(rows, values[rows], outputs, side_by_side(rows), FEWER)
         one._weigh(one._repeated(values, found, min(one.seasons_, default=1)))
-    return [{name: getattr(one, name) for name in WEIGHED} for one in block.ones]
+    return [{name: getattr(one, name) for name in WEIGHED} for one, *_ in task]
 
 
 def _workers(model: Any) -> Callable[[Callable, Iterable], Iterator]:

@@ -145,7 +145,9 @@ def usual(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
 
 def in_plausible_years(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
     """Dates without those of years that nobody means."""
-    return dates.where((dates.year >= YEARS[0]) & (dates.year <= YEARS[1]))
+    years = dates.year
+    meant = (years >= YEARS[0]) & (years <= YEARS[1])
+    return dates if meant.all() else dates.where(meant)
 
 
 def centuries(years: np.ndarray) -> np.ndarray:

@@ -184,8 +184,8 @@ class Numbers(NamedTuple):
 def numbers_of(column: pd.Series, sign: Sign) -> Numbers:
     """A column as numbers: of text plain or dressed, and none of dates."""
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        values = np.full(len(column), np.inf)
-    elif pd.api.types.is_numeric_dtype(column.dtype):
+        return Numbers(np.full(len(column), np.nan), np.arange(len(column)))
+    if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
     else:
         read = (number_in(cell, sign.decimal) for cell in each_cell(column))

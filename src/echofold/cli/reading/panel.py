@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -55,8 +56,13 @@ class Parts(Mapping[str, FileTable]):
         return len(self.rows)
 
     def forget(self) -> None:
-        """Let the whole table go, when all of it is read."""
+        """Let the whole table go, when all of it is read.
+
+        What pandas held as text of pyarrow stays with that library, unless it is asked for.
+        """
         self._whole = None
+        if "pyarrow" in sys.modules:
+            sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
 def one_of(
