@@ -9,8 +9,8 @@ beginnings are all that is learned from. Compared are the even-numbered ones alo
 in ``competitions.py``; the odd numbers are kept for judging, and their last values are not read.
 
 ``--made-up`` adds files of so many series of 100 months, and of a quarter as many, for the seconds
-and the memory of one more; ``workers.py`` has several workers. ``--every`` is for a quick look: of the even-numbered ones each N-th is
-compared.
+and the memory of one more; ``workers.py`` has several workers. ``--every`` is for a quick look: of
+the even-numbered ones each N-th is compared.
 """
 
 from __future__ import annotations

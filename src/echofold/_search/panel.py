@@ -190,9 +190,9 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
     ridge, shares, model.gain_ = _shares(each, values, rows, plain, [said for said, _ in pooled])
     model.pool_ = pools[0].at(ridge)
     del plain
-    said = zip(each, taken(others), taken(pooled), shares, strict=True)
+    known = zip(each, taken(others), taken(pooled), shares, strict=True)
     given = (
-        (one, other, past[ridge], ahead[ridge], share) for one, other, (past, ahead), share in said
+        (one, other, past[ridge], ahead[ridge], share) for one, other, (past, ahead), share in known
     )
     weighed = iter(lambda: list(islice(given, POOLED_BLOCK)), [])
     found = (own for block in run(partial(_weighed, model.pool_), weighed) for own in block)

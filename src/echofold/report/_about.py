@@ -68,7 +68,7 @@ class About:
     horizon: int | None = None
     level: float | Sequence[float] = LEVEL
     X: Any = None
-    forecast: Forecast | dict[Any, Forecast] | None = None
+    forecast: Any = None
     seasons: Sequence[int] | None = None
 
 
