@@ -265,16 +265,19 @@ def seen_seasons(seasons: tuple[int, ...], count: int) -> tuple[int, ...]:
 class SeasonsSeen(NamedTuple):
     """The seasons as one would see them who knows the values before a row alone.
 
-    They were ``told``, or the ``latest`` of all values, up to the end of ``rows``, must tell.
+    They were ``told``, or the ``latest`` of all values, up to the end of ``rows``, must tell, which
+    takes milliseconds: what they told of a row is known then.
     """
 
     told: tuple[int, ...] | None
-    latest: np.ndarray | None
+    latest: np.ndarray
     rows: int
+    known: dict[int, tuple[int, ...]]
 
     def __call__(self, row: int) -> tuple[int, ...]:
         if self.told is not None:
             return seen_seasons(self.told, row)
-        assert self.latest is not None
-        found = detected_season(self.latest[: max(0, len(self.latest) - self.rows + row)])
-        return () if found is None else (found,)
+        if row not in self.known:
+            found = detected_season(self.latest[: max(0, len(self.latest) - self.rows + row)])
+            self.known[row] = () if found is None else (found,)
+        return self.known[row]

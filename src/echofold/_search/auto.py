@@ -257,6 +257,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         self.search_ = self.networks_ = self.results_ = self.recipe_ = None
         self.pool_ = self.ahead_ = self.next_ = None
         self._told = self._given_seasons(table)
+        latest = self.values_ if self._told is None else np.zeros(0)
+        self._seasons_before = SeasonsSeen(self._told, latest, self.rows_, {})
         self._set_seasons(len(table.values))
         self._set_limits(table)
         return X
@@ -430,12 +432,6 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
                 f"a season of {one} steps is not used: {count(rows, 'value')} do not show it often "
                 "enough."
             )
-
-    @property
-    def _seasons_before(self) -> SeasonsSeen:
-        """The seasons as one would see them who knows the values before a row alone."""
-        latest = self.values_ if self._told is None else None
-        return SeasonsSeen(self._told, latest, self.rows_)
 
     def _set_limits(self, table: Table) -> None:
         """What forecasts keep inside of: as given, or as the data suggest."""

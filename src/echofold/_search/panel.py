@@ -200,7 +200,8 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
         vars(one).update(own)
         one.past_ = Past(at, y[at], np.empty((0, *at.shape)), side_by_side(at), FEWER)
         one.pool_ = model.pool_ if POOLED in one.names_ else None
-        vars(one).pop("_priors", None)  # of where it was weighed by others
+        for name in ("_priors", "_seasons_before"):  # what only a fit needs
+            vars(one).pop(name, None)
     return dict(ones)
 
 
