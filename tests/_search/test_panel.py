@@ -324,6 +324,37 @@ def test_equal_dates_are_held_once():
     assert third.timeline_ != first.timeline_ and first.past_.rows is second.past_.rows
 
 
+class Pickling:
+    """An executor whose workers share nothing, and what they are sent and send back."""
+
+    def __init__(self):
+        self.sent = {}
+
+    def map(self, function, tasks):
+        for task in tasks:
+            there = pickle.dumps((function, task))
+            run, given = pickle.loads(there)
+            back = pickle.dumps(run(given))
+            sizes = self.sent.setdefault(function.func.__name__, [])
+            sizes.append((len(pickle.dumps(task)), len(back)))
+            yield pickle.loads(back)
+
+
+def test_workers_are_sent_little(pooled):
+    executor = Pickling()
+    found = fitted(SERIES, executor=executor)
+    pd.testing.assert_frame_equal(
+        found.forecast().to_frame(), pooled.forecast().to_frame(), check_exact=True
+    )
+    assert found.notes_ == pooled.notes_ and found.verdict_ == pooled.verdict_
+    pd.testing.assert_frame_equal(found.errors_, pooled.errors_, check_exact=True)
+    sizes = {name: np.sum(each, axis=0) / len(SERIES) for name, each in executor.sent.items()}
+    assert sizes.keys() == {"_past_of", "_learned", "_pooled_of", "_weighed"}
+    assert (sizes.pop("_learned")[0] < 10_000) and (np.array(list(sizes.values())) < 6_000).all()
+    one = found.series_["s3"]
+    assert one.past_.rows is past_stretches(one.rows_, H)
+
+
 def test_an_executor_has_two_waves_at_most(monkeypatch):
     monkeypatch.setattr(panel, "WAVE", 3)
     asked, out = [], []
