@@ -9,8 +9,8 @@ beginnings are all that is learned from. Compared are the even-numbered ones alo
 in ``competitions.py``; the odd numbers are kept for judging, and their last values are not read.
 
 ``--made-up`` adds files of so many series of 100 months, and of a quarter as many, for the seconds
-and the memory of one more. ``--every`` is for a quick look: of the even-numbered ones each N-th is
-compared.
+and the memory of one more; ``workers.py`` has several workers. ``--every`` is for a quick look: of
+the even-numbered ones each N-th is compared.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pathlib import Path
 import competitions  # first: it sets the number of threads
 import numpy as np
 import pandas as pd
+import workers
 
 PROGRAM = "import sys; from echofold.cli import main; sys.exit(main())"
 STARTS = {"quarterly": "QS", "monthly": "MS"}
@@ -85,15 +86,7 @@ def made_up(count: int, folder: Path) -> dict:
     """What one more series of 100 months takes, in seconds and in KiB."""
     rows = []
     for many in (count // 4, count):
-        rng, t = np.random.default_rng(0), np.arange(100)
-        series = {
-            f"s{n}": np.exp(
-                rng.normal(4, 1) + rng.normal(0, 0.004) * t
-                + rng.uniform(0, 0.3) * np.sin(2 * np.pi * (t + n) / 12)
-                + np.cumsum(rng.normal(0, 0.03, 100)) + rng.normal(0, 0.05, 100)
-            )
-            for n in range(many)
-        }  # fmt: skip
+        series = {f"s{n}": values for n, values in enumerate(workers.made_up(many))}
         written(folder / f"made{many}.csv", series, "MS")
         _, seconds, memory = command(folder / f"made{many}.csv", 12)
         rows.append({"series": many, "seconds": seconds, "MiB": memory})

@@ -13,9 +13,11 @@ from echofold._models.smoothing import (
     adjusted,
     croston,
     levels_read,
+    levels_read_together,
     seasonal_indices,
     smoothed,
     theta,
+    theta_together,
 )
 
 RNG = np.random.RandomState(0)
@@ -108,6 +110,25 @@ def test_seasons_are_taken_off_and_put_back():
     assert not seasonal_indices(np.arange(5.0), 3).any()  # seen once only
     noise = RNG.normal(size=48)
     assert np.abs(seasonal_indices(noise, 12)).max() < 0.5 * np.abs(noise).max()
+
+
+def test_series_side_by_side_are_each_as_alone():
+    lengths = [3, 100, 1, 9, 40, 700, 2, 10, 100, 64]
+    each = [RNG.normal(size=rows).cumsum() for rows in lengths]
+    each = [np.exp(y / 10) if place % 2 else y for place, y in enumerate(each)]
+    for y, found in zip(each, theta_together(each, 5), strict=True):
+        y, best = y[-480:], (np.inf, y[-1], 0.0)
+        slope = np.polyfit(np.arange(len(y)), y, 1)[0] / 2 if len(y) > 2 else 0.0
+        for share in np.linspace(0.05, 1, 20) if len(y) > 2 else ():
+            level, cost = y[0], 0.0
+            for value in y[1:]:
+                error = value - level - slope
+                level, cost = level + slope + share * error, cost + error**2
+            best = min(best, (cost, level, slope))
+        np.testing.assert_allclose(found, best[1] + best[2] * np.arange(1, 6), rtol=1e-12)
+    for y, found in zip(each, levels_read_together(each, 5), strict=True):
+        np.testing.assert_array_equal(found, levels_read(y, 5))
+    assert theta_together([], 5) == levels_read_together([], 5) == []
 
 
 def test_theta_levels_and_demand_by_hand():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from echofold import AutoForecaster, EchofoldWarning, baselines, evaluate, load, save
-from echofold._models.combination import NETWORKS
+from echofold._models.combination import NETWORKS, priors_for
 from echofold._search.auto import unusual
 from echofold._search.recipe import recipe_for, stretches
 
@@ -171,7 +171,7 @@ def test_networks_say_nothing_of_stretches_before_their_season_could_be_found():
     unknown = np.array([found._seasons_before(row) == () for row in starts])
     assert unknown.any() and not unknown.all()
     own, others = found.past_.outputs[0], found.past_.outputs[1:]
-    priors = np.array(list(found._priors.values()))[1:]
+    priors = np.array(list(priors_for(y, True, {NETWORKS: 0.2}).values()))[1:]
     mean = np.tensordot(priors / priors.sum(), others, 1)
     np.testing.assert_allclose(own[unknown], mean[unknown])
     # Of a season that was told, networks are believed from the first stretch on.

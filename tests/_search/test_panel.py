@@ -1,5 +1,6 @@
 """Many series at once: each as if alone, and with networks that all share."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,7 +12,7 @@ from echofold import AutoForecaster, baselines, evaluate, load, save
 from echofold._models.combination import POOLED
 from echofold._persistence import save_and_load
 from echofold._search import panel
-from echofold._search.panel import _before, _Block, _pooled_of, _pools, past_stretches
+from echofold._search.panel import _Block, _pooled_of, _pools, _seen, past_stretches
 from echofold.metrics import crps, interval_score
 
 H = 4
@@ -122,16 +123,17 @@ def test_what_follows_is_not_known():
         one._begin(y, None)
     rows = [past_stretches(len(y), H) for y in values]
     changed = [np.append(y[:-H], 1000 * y[-H:]) for y in values]
-    pools = [_pools(each, own, rows, H, 0, "cpu") for own in (values, changed)]
+    pools = [_pools(map, each, own, rows, H, 0, "cpu") for own in (values, changed)]
     assert not np.allclose(pools[0][0].readouts, pools[1][0].readouts)
     found, other = (
-        [past for past, _ in _pooled_of((own, H, _Block(each, past, rows)))]
+        [past for past, _ in _pooled_of(own, H, _seen(_Block(each, past, rows)))]
         for own, past in zip(pools, (values, changed), strict=True)
     )
     for one, again, at in zip(found, other, rows, strict=True):
         assert one.shape == (3, *at.shape) and np.isfinite(one).all()
         np.testing.assert_allclose(again, one, rtol=1e-9)
-    assert _before(each[0], values[0], 9)[0].tolist() == values[0][:9].tolist()
+    seen = _seen(_Block(each, values, rows))[0]
+    assert seen.before(9)[0].tolist() == values[0][:9].tolist()
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 9, 30, 200])
@@ -277,11 +279,11 @@ def test_a_killed_fit_goes_on(monkeypatch, tmp_path):
     finished, alone = [], fitted(SERIES).forecast()
     right = panel._past_of
 
-    def killed(block):
+    def killed(horizon, asked):
         if len(finished) == 2:
             raise KeyboardInterrupt
-        finished.append(len(block))
-        return right(block)
+        finished.append(len(asked))
+        return right(horizon, asked)
 
     monkeypatch.setattr(panel, "_past_of", killed)
     with pytest.raises(KeyboardInterrupt):
@@ -290,7 +292,7 @@ def test_a_killed_fit_goes_on(monkeypatch, tmp_path):
     assert len(files) == 2
     files[0].write_bytes(files[0].read_bytes()[:-9])  # damaged: made anew
     finished.clear()
-    monkeypatch.setattr(panel, "_past_of", lambda block: finished.append(1) or right(block))
+    monkeypatch.setattr(panel, "_past_of", lambda *given: finished.append(1) or right(*given))
     found = fitted(SERIES, checkpoint=tmp_path / "kept").forecast()
     assert len(finished) == 2
     for name in SERIES:
@@ -300,6 +302,67 @@ def test_a_killed_fit_goes_on(monkeypatch, tmp_path):
     assert not finished
     fitted({**SERIES, "s0": SERIES["s0"] + 1}, checkpoint=tmp_path / "kept")
     assert len(finished) == 1  # only the block with another value
+
+
+def test_series_hold_little():
+    one = fitted(SERIES).series_["s3"]
+    held = {name: len(pickle.dumps(each)) for name, each in vars(one).items() if name != "pool_"}
+    del held["table_"], held["timeline_"]  # the series, and what many hold together
+    assert sum(held.values()) < 8000, held
+    assert not any(
+        array.base is not None and array.base.nbytes > 2 * array.nbytes
+        for array in vars(one).values() if isinstance(array, np.ndarray)
+    )  # fmt: skip
+
+
+def test_equal_dates_are_held_once():
+    days = [pd.date_range("2020-01-01", periods=20, freq=freq, name="day") for freq in "DDW"]
+    data = {f"s{i}": pd.Series(np.arange(20.0) + i, at) for i, at in enumerate(days)}
+    assert data["s0"].index is not data["s1"].index
+    first, second, third = fitted(data, pool="all").series_.values()
+    assert first.table_.index is second.table_.index and first.timeline_ is second.timeline_
+    assert third.timeline_ != first.timeline_ and first.past_.rows is second.past_.rows
+
+
+class Pickling:
+    """An executor whose workers share nothing, and what they are sent and send back."""
+
+    def __init__(self):
+        self.sent = {}
+
+    def map(self, function, tasks):
+        for task in tasks:
+            there = pickle.dumps((function, task))
+            run, given = pickle.loads(there)
+            back = pickle.dumps(run(given))
+            sizes = self.sent.setdefault(function.func.__name__, [])
+            sizes.append((len(pickle.dumps(task)), len(back)))
+            yield pickle.loads(back)
+
+
+def test_workers_are_sent_little(pooled):
+    executor = Pickling()
+    found = fitted(SERIES, executor=executor)
+    pd.testing.assert_frame_equal(
+        found.forecast().to_frame(), pooled.forecast().to_frame(), check_exact=True
+    )
+    assert found.notes_ == pooled.notes_ and found.verdict_ == pooled.verdict_
+    pd.testing.assert_frame_equal(found.errors_, pooled.errors_, check_exact=True)
+    sizes = {name: np.sum(each, axis=0) / len(SERIES) for name, each in executor.sent.items()}
+    assert sizes.keys() == {"_past_of", "_learned", "_pooled_of", "_weighed"}
+    assert (sizes.pop("_learned")[0] < 10_000) and (np.array(list(sizes.values())) < 6_000).all()
+    one = found.series_["s3"]
+    assert one.past_.rows is past_stretches(one.rows_, H)
+
+
+def test_an_executor_has_two_waves_at_most(monkeypatch):
+    monkeypatch.setattr(panel, "WAVE", 3)
+    asked, out = [], []
+    tasks = (asked.append(i) or i for i in range(10))
+    for one in panel._in_waves(map, lambda i: 2 * i, tasks):
+        out.append(one)
+        assert len(asked) <= len(out) + 5
+    assert out == [2 * i for i in range(10)] and list(panel._in_waves(map, abs, [])) == []
 
 
 def test_another_fit_forgets_the_panel(pooled):

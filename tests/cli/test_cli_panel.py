@@ -13,10 +13,14 @@ from hypothesis import strategies as st
 from messy_files import DAYS, ROWS, VALUES, panel
 
 from echofold._data.text import guarded, unguarded
+from echofold._machine import files
 from echofold._search import panel as recipe_of_many
 from echofold.cli import forecasts
 from echofold.cli import panel as panels
 from echofold.cli.app import app
+from echofold.cli.reading import read_table, tables_by_id
+from echofold.cli.reading.table import _Text
+from echofold.report import _panel
 
 FORECAST = ("--horizon", "3")  # of series that are too short for networks
 FILES = ["forecasts.csv", "index.html"]
@@ -102,10 +106,62 @@ def test_a_disk_that_is_full_leaves_an_earlier_table_whole(run, shops, tmp_path,
     def full(*_):
         raise OSError(28, "No space left on device", "forecasts.csv")
 
-    monkeypatch.setattr(forecasts, "write_atomically", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     code, shown, err = run(*args)
     assert (code, shown) == (1, "") and "No space left on device" in err
     assert (tmp_path / "forecasts.csv").read_bytes() == before
+
+
+def test_many_series_are_written_some_at_a_time(run, shops, tmp_path, monkeypatch):
+    args = ("forecast", shops[0] / "shops.csv", "--id", "shop", *FORECAST, "--out", tmp_path)
+    monkeypatch.setattr(forecasts, "BLOCK", 1)
+    assert run(*args)[0] == 1
+    whole = (shops[0] / "out" / "forecasts.csv").read_bytes()
+    assert (tmp_path / "forecasts.csv").read_bytes() == whole
+
+
+def test_many_failures_are_not_all_told_of(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(forecasts, "MOST", 3)
+    monkeypatch.setattr(_panel, "MOST", 2)
+    lines = panel(*(f"s{i}" for i in range(6)), header="shop,day,x").decode().splitlines()
+    lines[-5 * ROWS :] = [f"{line.rpartition(',')[0]}," for line in lines[-5 * ROWS :]]
+    (tmp_path / "p.csv").write_text("\n".join(lines))
+    args = ("--id", "shop", "--column", "x", *FORECAST, "--out", tmp_path)
+    code, _, err = run("forecast", tmp_path / "p.csv", *args)
+    assert code == 1 and "2 more series that failed are not told of here" in err
+    page = (tmp_path / "index.html").read_text()
+    failed = page.partition("Series that failed")[2]
+    assert "The first 2; 3 more failed." in failed and failed.count("holds no numbers") == 2
+
+
+@pytest.mark.parametrize("blank", [False, True])
+def test_a_table_of_one_series_is_that_of_its_rows(tmp_path, blank):
+    rows = [("a" if i % 3 else " b", f"2024-01-{i + 1:02}", f"{i / 4}") for i in range(20)]
+    rows[5] = ("", *rows[5][1:])
+    if blank:
+        rows[7] = (rows[7][0], "", rows[7][2])  # dates are read by series then
+    text = "shop,day,sold\n" + "\n".join(",".join(row) for row in rows)
+    (tmp_path / "p.csv").write_text(text)
+    table = read_table(str(tmp_path / "p.csv"), None, print)
+    parts = tables_by_id(table, ["shop"], None, print)
+    assert list(parts) == ["b", "a"] and len(parts) == 2
+    for name, part in parts.items():
+        own = [row for row in rows if row[0].strip() == name]
+        assert part.frame["sold"].tolist() == [row[2] for row in own]
+        assert (part.frame["day"].dtype.kind == "M") == (not blank)
+        assert part.frame["day"].astype(str).tolist() == [row[1] for row in own]
+    parts.forget()
+    assert list(parts) == ["b", "a"]
+
+
+def test_a_text_is_read_as_it_is():
+    text = 'a;ü\r\n1;"x\n€"\r\n' * 50_000
+    own = _Text(text)
+    assert own.read(3) + own.read(0) + own.read() == text and own.read(9) == ""
+    found, plain = (
+        pd.read_csv(file, sep=";", dtype=str) for file in (_Text(text), io.StringIO(text))
+    )
+    pd.testing.assert_frame_equal(found, plain)
 
 
 def test_series_that_two_columns_tell_apart(run, tmp_path):
@@ -300,11 +356,11 @@ def test_a_killed_forecast_with_sums_goes_on(run, tmp_path, monkeypatch):
     assert run(*args, "--out", tmp_path / "o")[0] == 0
     right, done = recipe_of_many._past_of, []
 
-    def killed(block):
+    def killed(*args):
         if len(done) == 2:
             raise KeyboardInterrupt
-        done.append(block)
-        return right(block)
+        done.append(args)
+        return right(*args)
 
     again = (*args, "--checkpoint", tmp_path / "kept", "--out", tmp_path / "p")
     monkeypatch.setattr(recipe_of_many, "_past_of", killed)
@@ -312,7 +368,7 @@ def test_a_killed_forecast_with_sums_goes_on(run, tmp_path, monkeypatch):
     assert (code, shown) == (130, "") and "run the same command to go on" in err
     assert len(list((tmp_path / "kept").iterdir())) == 2
     done.clear()
-    monkeypatch.setattr(recipe_of_many, "_past_of", lambda block: done.append(1) or right(block))
+    monkeypatch.setattr(recipe_of_many, "_past_of", lambda *a: done.append(1) or right(*a))
     assert run(*again)[0] == 0 and len(done) == 1
     both = [(tmp_path / one / "forecasts.csv").read_bytes() for one in "op"]
     assert both[0] == both[1]

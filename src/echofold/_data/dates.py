@@ -10,6 +10,7 @@ irregular.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,10 @@ class Timeline:
 
     def following(self, rows: int) -> Any:
         """The pandas index of the next ``rows`` rows."""
+        # Dates that are equal may have other zones and units, names that are equal other types.
+        return _following(self, rows, repr(self), getattr(self.last, "unit", "")).view()
+
+    def _following(self, rows: int) -> Any:
         how = {"freq": self.step, "name": self.name}
         try:
             if self.kind == "dates":
@@ -68,6 +73,36 @@ class Timeline:
                 f"{index[row]!s}, expected {expected[row]!s}. Give the rows that come right "
                 f"after {self.last!s}, or pass {argument} without an index (as a NumPy array)."
             )
+
+
+@lru_cache(64)
+def _following(timeline: Timeline, rows: int, *_: str) -> Any:
+    """What follows many series that end alike, and each of a forecast's parts, is made once."""
+    return timeline._following(rows)
+
+
+class Indexes:
+    """Indexes of several series: of those that are equal one, which all of them hold."""
+
+    def __init__(self):
+        self._known: dict[Any, Any] = {}
+        self._timelines: dict[int, tuple[Any, Timeline]] = {}
+
+    def of(self, index: Any) -> Any:
+        """The first index that is equal to this one; it itself if its labels are any objects."""
+        if hasattr(index, "asi8"):
+            holds: Any = (str(index.dtype), index.freqstr, index.asi8.tobytes())
+        elif hasattr(index, "step"):
+            holds = (index.start, index.stop, index.step)
+        else:
+            return index
+        return self._known.setdefault((repr(index.name), holds), index)
+
+    def timeline(self, index: Any) -> Timeline:
+        """Where an index ends; the same object for the same index."""
+        if id(index) not in self._timelines:
+            self._timelines[id(index)] = index, timeline(index)  # which keeps its place in memory
+        return self._timelines[id(index)][1]
 
 
 def written(index: Any) -> list[str]:

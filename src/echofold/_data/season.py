@@ -259,3 +259,24 @@ def seen_seasons(seasons: tuple[int, ...], count: int) -> tuple[int, ...]:
     """Those that so many values show again, the shortest first."""
     often = {one: LEAST_YEARS if one == YEAR else 2 for one in seasons}
     return tuple(sorted({one for one in seasons if one > 1 and count >= often[one] * one}))
+
+
+class SeasonsSeen(NamedTuple):
+    """The seasons as one would see them who knows the values before a row alone.
+
+    They were ``told``, or the ``latest`` of all values, up to the end of ``rows``, must tell, which
+    takes milliseconds: what they told of a row is known then.
+    """
+
+    told: tuple[int, ...] | None
+    latest: np.ndarray
+    rows: int
+    known: dict[int, tuple[int, ...]]
+
+    def __call__(self, row: int) -> tuple[int, ...]:
+        if self.told is not None:
+            return seen_seasons(self.told, row)
+        if row not in self.known:
+            found = detected_season(self.latest[: max(0, len(self.latest) - self.rows + row)])
+            self.known[row] = () if found is None else (found,)
+        return self.known[row]

@@ -26,9 +26,9 @@ from echofold._models.smoothing import (
     Smoothing,
     adjusted,
     croston,
-    levels_read,
+    levels_read_together,
     smoothed_together,
-    theta,
+    theta_together,
 )
 
 NETWORKS, POOLED, ONCE = "networks", "pooled networks", "last season"
@@ -277,22 +277,24 @@ def _smoothed(kind: Smoothing) -> Rule:
     return rule
 
 
-def _without_seasons(method: Callable[[np.ndarray, int], np.ndarray]) -> Callable[..., Any]:
+def _without_seasons(method: Callable[[list[np.ndarray], int], list[np.ndarray]]) -> Rule:
     """A method for values without seasons, which are taken off before and put back after."""
 
-    def forecast(y: np.ndarray, seasons: Seasons, horizon: int) -> np.ndarray:
-        rest = adjusted(y, seasons)
-        return rest.restored(method(rest.values, horizon))
+    def rule(series: Sequence[Series], horizon: int) -> list[np.ndarray]:
+        rests = [adjusted(y[:start], seasons) for y, starts, seasons in series for start in starts]
+        each = zip(rests, method([rest.values for rest in rests], horizon), strict=True)
+        found = iter([rest.restored(ahead) for rest, ahead in each])
+        return [np.stack([next(found) for _ in starts]) for _, starts, _ in series]
 
-    return forecast
+    return rule
 
 
 RULES: dict[str, Rule] = {
     "exponential smoothing": _smoothed(CALM),
     "additive smoothing": _smoothed(Smoothing(CALM.trends, 1.0, False)),
     "smoothing": _smoothed(LIVELY),
-    "theta": _each(_without_seasons(theta)),
-    "smoothed levels": _each(_without_seasons(levels_read)),
+    "theta": _without_seasons(theta_together),
+    "smoothed levels": _without_seasons(levels_read_together),
     "intermittent demand": _each(lambda y, _, horizon: croston(y, horizon)),
     "mean": _plain(baselines.mean),
     "drift": _plain(baselines.drift),

@@ -310,45 +310,99 @@ def theta(y: np.ndarray, horizon: int) -> np.ndarray:
     >>> theta(np.arange(20.0), 2).round(2)
     array([19.5, 20. ])
     """
-    y = y[-LATEST:]
-    if len(y) < 3:
-        return np.repeat(y[-1], horizon)
-    slope = np.polyfit(np.arange(len(y)), y, 1)[0] / 2
+    return theta_together([y], horizon)[0]
+
+
+def theta_together(each: Sequence[np.ndarray], horizon: int) -> list[np.ndarray]:
+    """The same for several series, side by side."""
     shares = np.linspace(0.05, 1, 20)
-    level, cost = np.full(len(shares), y[0]), np.zeros(len(shares))
-    for value in y[1:]:
-        error = value - level - slope
+    found = [np.repeat(y[-1], horizon) for y in each]
+    z, places = _side_by_side([y[-LATEST:] for y in each], 3)
+    if not z:
+        return found
+    slopes = np.array([np.polyfit(np.arange(len(y)), y, 1)[0] / 2 for y in z])[:, None]
+    levels = np.repeat([[y[0]] for y in z], len(shares), axis=1)
+    costs = np.zeros(levels.shape)
+    for _, here, values in _steps(z, 1):
+        slope, level, cost = slopes[here], levels[here], costs[here]
+        error = values - level - slope
         cost += error**2
-        level = level + slope + shares * error
-    return level[cost.argmin()] + slope * np.arange(1, horizon + 1)
+        level += slope
+        level += shares * error
+    for place, slope, level, cost in zip(places, slopes, levels, costs, strict=True):
+        found[place] = level[cost.argmin()] + slope[0] * np.arange(1, horizon + 1)
+    return found
+
+
+def _side_by_side(each: Sequence[np.ndarray], least: int) -> tuple[list[np.ndarray], list[int]]:
+    """Series of at least so many values, the longest first, and their places."""
+    places = [place for place, y in enumerate(each) if len(y) >= least]
+    places.sort(key=lambda place: -len(each[place]))
+    return [each[place] for place in places], places
+
+
+def _steps(z: Sequence[np.ndarray], first: int) -> Iterator[tuple[int, slice, np.ndarray]]:
+    """Each row from the ``first`` on, the series ``z`` that reach it, and their values ``(n, 1)``.
+
+    The longest come first.
+    """
+    lengths = np.array([len(y) for y in z])
+    padded = np.zeros((len(z), lengths.max(initial=0)))
+    for row, y in enumerate(z):
+        padded[row, : len(y)] = y
+    for t in range(first, padded.shape[1]):
+        here = slice(int((lengths > t).sum()))
+        yield t, here, padded[here, t, None]
 
 
 def levels_read(y: np.ndarray, horizon: int) -> np.ndarray:
     """Direct forecasts: the change over each number of steps, read from gaps to smoothed levels."""
-    if len(y) < LEARNED:
-        return np.repeat(y[-1], horizon)
+    return levels_read_together([y], horizon)[0]
+
+
+def levels_read_together(each: Sequence[np.ndarray], horizon: int) -> list[np.ndarray]:
+    """The same for several series, side by side."""
     shares = np.array([0.1, 0.2, 0.35, 0.5, 0.7])
-    log = bool(y.min() > 0)
-    z = np.log(y) if log else y
-    z = z[-LATEST:]
+    found = [np.repeat(y[-1], horizon) for y in each]
+    logs = [len(y) >= LEARNED and bool(y.min() > 0) for y in each]
+    tracks = [np.log(y) if log else y for y, log in zip(each, logs, strict=True)]
+    z, places = _side_by_side([y[-LATEST:] for y in tracks], LEARNED)
+    if not z:
+        return found
+    units = np.array([[float(np.abs(np.diff(y)).mean()) or 1.0] for y in z])
+    levels = np.repeat([[y[0]] for y in z], len(shares), axis=1)
+    gaps = np.empty((len(z), len(z[0]), len(shares)))
+    for t, here, values in _steps(z, 0):
+        level = levels[here]
+        level += np.maximum(shares, 1 / (t + 1)) * (values - level)
+        gaps[here, t] = (level - values) / units[here]
+    for y, place, unit, own in zip(z, places, units[:, 0], gaps, strict=True):
+        ahead = y[-1] + unit * _changes(y, own[: len(y)], unit, horizon)
+        low, high = y.min() - FAR, min(y.max() + FAR, LARGEST)
+        found[place] = np.exp(np.clip(ahead, low, high)) if logs[place] else ahead
+    return found
+
+
+def _changes(z: np.ndarray, gaps: np.ndarray, unit: float, horizon: int) -> np.ndarray:
+    """Changes ``(horizon,)`` in such units, by ridge regression on ``gaps (T, levels)``."""
     count, first = len(z), max(1, min(5, len(z) // 4))
-    unit = float(np.abs(np.diff(z)).mean()) or 1.0
-    level, gaps = np.full(len(shares), z[0]), np.empty((count, len(shares)))
-    for t, value in enumerate(z):
-        level = level + np.maximum(shares, 1 / (t + 1)) * (value - level)
-        gaps[t] = (level - value) / unit
     gaps = (gaps - gaps[first:].mean(axis=0)) / (gaps[first:].std(axis=0) + 1e-9)
     rows = np.column_stack([np.ones(count), gaps])
     steps = min(horizon, count - first - 3)
-    change = np.empty(horizon)
+    grams, products = (
+        np.empty((steps, rows.shape[1], rows.shape[1])),
+        np.empty((steps, rows.shape[1])),
+    )
     for step in range(1, steps + 1):
         A, most = rows[first : count - step], CLIPPED * step**0.7
         target = np.clip((z[first + step :] - z[first : count - step]) / unit, -most, most)
-        penalty = np.array([3.0 * step, *np.full(len(shares), float(len(A)))])
-        change[step - 1] = rows[-1] @ np.linalg.solve(A.T @ A + np.diag(penalty), A.T @ target)
+        penalty = np.array([3.0 * step, *np.full(gaps.shape[1], float(len(A)))])
+        grams[step - 1], products[step - 1] = A.T @ A + np.diag(penalty), A.T @ target
+    change = np.empty(horizon)
+    read = np.linalg.solve(grams, products[:, :, None])[:, :, 0]
+    change[:steps] = [rows[-1] @ one for one in read]
     change[steps:] = change[steps - 1]
-    ahead = z[-1] + unit * change
-    return np.exp(np.clip(ahead, z.min() - FAR, min(z.max() + FAR, LARGEST))) if log else ahead
+    return change
 
 
 def croston(y: np.ndarray, horizon: int, share: float = 0.1) -> np.ndarray:

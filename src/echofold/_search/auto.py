@@ -22,12 +22,12 @@ from echofold._data.arguments import (
     is_integer,
     refuse,
 )
-from echofold._data.dates import timeline, words_of_dates, written
+from echofold._data.dates import Indexes, words_of_dates, written
 from echofold._data.long_frames import in_long_frames
 from echofold._data.missing import filled, words_of_table
 from echofold._data.panels import is_panel
 from echofold._data.problem import FORECASTING
-from echofold._data.season import detected_season, seen_seasons
+from echofold._data.season import SeasonsSeen
 from echofold._data.tables import Table, read, read_rows, write
 from echofold._data.text import count, in_words, inflected, short
 from echofold._machine.notices import warn_of
@@ -168,6 +168,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     given_: str | None
     values_: np.ndarray
     rows_: int
+    names_: tuple[str, ...]
+    weights_: np.ndarray
     log_residuals_: np.ndarray | None
     pool_: Pool | None  # networks that were trained on other series too, and what these say next
     ahead_: np.ndarray | None
@@ -245,13 +247,18 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         self._combine()
         return self
 
-    def _begin(self, y: Any, X: Any) -> Any:
-        """Read a series, and tell its seasons and limits; the inputs beside it."""
-        table, X = self._read(y, X)
+    def _begin(self, y: Any, X: Any, indexes: Indexes | None = None) -> Any:
+        """Read a series, and tell its seasons and limits; the inputs beside it.
+
+        Its index is that of ``indexes`` which is equal, if several series are.
+        """
+        table, X = self._read(y, X, indexes or Indexes())
         self.table_, self.notes_, self.evaluation_ = table, [], None
         self.search_ = self.networks_ = self.results_ = self.recipe_ = None
         self.pool_ = self.ahead_ = self.next_ = None
         self._told = self._given_seasons(table)
+        latest = self.values_ if self._told is None else np.zeros(0)
+        self._seasons_before = SeasonsSeen(self._told, latest, self.rows_, {})
         self._set_seasons(len(table.values))
         self._set_limits(table)
         return X
@@ -273,6 +280,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         if len(past.rows):
             self.notes_ += words_beyond(self.residuals_, self.horizon)
         self._say_limits()
+        del self._priors
 
     def forecast(
         self, horizon: int | None = None, X: Any = None, level: Level | None = None
@@ -345,6 +353,13 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         return write_report(self, path, about)
 
     @property
+    def members_(self) -> pd.DataFrame:
+        """Weight and error of each member, by name; of several series mean weights."""
+        columns = {"weight": self.weights_, "error": self.member_errors_}
+        index = pd.Index(self.names_, name="member")
+        return pd.DataFrame({name: one for name, one in columns.items() if one is not None}, index)
+
+    @property
     def given(self) -> str:
         """What the forecast is: that of all members together, or a plain one by its name."""
         return self.given_ or TOGETHER
@@ -366,7 +381,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         """The metric that errors are told in."""
         return resolve((self.search or {}).get("metric") or "rmse")
 
-    def _read(self, y: Any, X: Any) -> tuple[Table, Any]:
+    def _read(self, y: Any, X: Any, indexes: Indexes) -> tuple[Table, Any]:
         """The series, and the inputs beside it, from the first value on that is known."""
         table, self.range_ = read_rows(y, "y", False)
         if table.values.shape[1] != 1:
@@ -383,9 +398,12 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         if known is not None:
             check_beside(known, table)
         self.y_schema_, self.X_schema_ = table.schema, None if known is None else known.schema
-        self.timeline_ = None if table.index is None else timeline(table.index)
+        self.timeline_ = None
+        if table.index is not None:
+            table = table._replace(index=indexes.of(table.index))
+            self.timeline_ = indexes.timeline(table.index)
         if first := int((~np.isnan(table.values[:, 0])).argmax()):
-            index = None if table.index is None else table.index[first:]
+            index = None if table.index is None else indexes.of(table.index[first:])
             table = table._replace(values=table.values[first:], index=index)
             X = X if X is None else X.iloc[first:] if hasattr(X, "iloc") else X[first:]
         self.values_, self.rows_ = table.values[-HISTORY:, 0], len(table.values)
@@ -414,13 +432,6 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
                 f"a season of {one} steps is not used: {count(rows, 'value')} do not show it often "
                 "enough."
             )
-
-    def _seasons_before(self, row: int) -> tuple[int, ...]:
-        """The seasons as one would see them who knows the values before a row alone."""
-        if self._told is not None:
-            return seen_seasons(self._told, row)
-        found = detected_season(self.values_[: max(0, len(self.values_) - self.rows_ + row)])
-        return () if found is None else (found,)
 
     def _set_limits(self, table: Table) -> None:
         """What forecasts keep inside of: as given, or as the data suggest."""
@@ -574,7 +585,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         plain = plain_forecasts(values, self.seasons_, starts, steps)
         plain = {name: np.clip(one, *self.limits_[:, 0]) for name, one in plain.items()}
         self.baselines_ = {name: error(outputs) for name, outputs in plain.items()}
-        self.members_ = _table(self.names_, self.weights_, [error(one) for one in past.outputs])
+        self.member_errors_ = np.array([error(one) for one in past.outputs])
         own = error(self.outputs_)
         if np.isnan(own):
             words = "How good this forecast will be is not known: there is too little to tell."
@@ -669,7 +680,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
     def _parts(self) -> dict[str, Any]:
         """What a file holds of it: fitted values, and what is said of them as plain values."""
-        errors = [*self.members_["error"], *self.baselines_.values()]
+        errors = [*self.member_errors_, *self.baselines_.values()]
         known = tuple(None if np.isnan(one) else float(one) for one in errors)
         said = astuple(self.verdict_), tuple(self.notes_), tuple(self.baselines_), known
         pool = self.pool_
@@ -709,7 +720,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
                 and all(isinstance(one, str) for one in (*names, *notes, *plain, verdict[0]))
             )
             each = np.array([np.nan if one is None else one for one in errors], dtype=float)
-            model.members_ = _table(names, weights, list(each[: len(names)]))
+            model.member_errors_ = each[: len(names)]
             model.baselines_ = dict(zip(plain, each[len(names) :].tolist(), strict=True))
             model.verdict_, model.notes_ = Verdict(*verdict), list(notes)
         except (TypeError, IndexError, AttributeError) as error:
@@ -719,12 +730,6 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         model.networks_, model.search_, model.results_, model.recipe_ = networks, None, None, None
         model.evaluation_ = None
         return model
-
-
-def _table(names: tuple[str, ...], weights: np.ndarray, errors: list[float]) -> pd.DataFrame:
-    """Weights and errors of members."""
-    index = pd.Index(names, name="member")
-    return pd.DataFrame({"weight": weights, "error": errors}, index=index)
 
 
 def _where(past: Past) -> str:

@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import astuple, replace
+from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import islice
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from echofold._data.arguments import check_count, refuse, seed_of
-from echofold._data.dates import words_of_dates
+from echofold._data.dates import Indexes, words_of_dates
 from echofold._data.missing import words_of_table
 from echofold._data.panels import Panel, panel_of
 from echofold._data.text import one_line
@@ -32,7 +33,14 @@ from echofold._machine.files import write_atomically
 from echofold._machine.notices import said_once, warn_of
 from echofold._machine.progress import progress
 from echofold._models.base import Stored
-from echofold._models.combination import POOLED, Past, forecasts_of, side_by_side
+from echofold._models.combination import (
+    POOLED,
+    Asked,
+    Past,
+    SeasonsBefore,
+    forecasts_of,
+    side_by_side,
+)
 from echofold._models.forecast import Forecast, forecast_of, levels_of, of_all, words_beyond
 from echofold._models.pooled import RIDGES, Pool, Series, drawn_from
 from echofold._search.recipe import LARGEST
@@ -52,6 +60,7 @@ OWN = 250  # values, from which on those of a series' own do most of its forecas
 STRETCHES = 3  # of the past, one after the other, that all members forecast
 FEWER = 3.0  # the power of errors: a few stretches, one after the other, tell less than many
 BLOCK, POOLED_BLOCK = 16, 256  # series in one task, of members and of pooled networks
+WAVE = 64  # tasks that an executor is given at a time
 SHARES = np.linspace(0, 0.8, 9)  # of pooled networks, which are compared
 CLASSES, CLASS = 4, 50  # of series by length, at most, and series in each, at least
 WORST = 10.0  # times the typical change of a series: larger errors count as much
@@ -73,6 +82,7 @@ def fit_panel(
     if model.pool == "auto" and sum(shares) < SEVERAL:
         shares = [False] * len(each)
     together: dict[Any, One] = {}
+    indexes = Indexes()
     with progress(model.progress, len(each), "series") as bar, said_once():
         pairs = zip(panel.names, each, known, shares, strict=True)
         for place, (name, values, inputs, shared) in enumerate(pairs):
@@ -80,7 +90,7 @@ def fit_panel(
             one.set_params(**(own or {}).get(name, {}))
             try:
                 if shared:
-                    one._begin(values, inputs)
+                    one._begin(values, inputs, indexes)
                     together[name] = one
                 else:
                     one.fit(values, inputs)
@@ -145,6 +155,12 @@ class _Block(NamedTuple):
     rows: list[np.ndarray]
 
 
+WEIGHED = (  # what weighing finds out of a series
+    "names_", "weights_", "member_errors_", "baselines_", "verdict_", "notes_", "outputs_",
+    "residuals_", "log_residuals_", "runs_", "given_", "ahead_",
+)  # fmt: skip
+
+
 def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dict[Any, One]:
     """Fit members of every series, of which pooled networks are one; others are ``done``.
 
@@ -164,47 +180,55 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
         one._set_members(y, {})
     run = _workers(model)
     others: list[np.ndarray] = []
-    for said in _others(run, blocks(BLOCK), model.checkpoint):
-        for one, own in zip(each[len(others) :], said, strict=False):
-            one.next_ = own[:, -1]
-            others.append(own[:, :-1])
+    for said in _others(run, blocks(BLOCK), horizon, model.checkpoint):
+        for own in said:
+            one, at = each[len(others)], rows[len(others)]
+            one.next_ = own[:, -1].copy()
+            others.append(own[:, :-1, : at.shape[1]].copy())
         bar.update(done + len(others), np.nan)
-    pools = _pools(each, values, rows, horizon, seed_of(model.random_state), model.device)
-    tasks = [(pools, horizon, block) for block in blocks(POOLED_BLOCK)]
-    pooled = [own for found in run(_pooled_of, tasks) for own in found]
-    others = [said[:, :, : at.shape[1]] for said, at in zip(others, rows, strict=True)]
+    pools = _pools(run, each, values, rows, horizon, seed_of(model.random_state), model.device)
+    tasks = (_seen(block) for block in blocks(POOLED_BLOCK))
+    pooled = [own for found in run(partial(_pooled_of, pools, horizon), tasks) for own in found]
     plain = [_combined(one, said) for one, said in zip(each, others, strict=True)]
-    past = [said for said, _ in pooled]
-    ridge, shares, model.gain_ = _shares(each, values, rows, plain, past)
+    ridge, shares, model.gain_ = _shares(each, values, rows, plain, [said for said, _ in pooled])
     model.pool_ = pools[0].at(ridge)
-    chosen = [(said[ridge], ahead[ridge]) for said, ahead in pooled]
-    given = zip(others, chosen, shares, strict=True)
-    weighed = [
-        (model.pool_, block, list(islice(given, len(block.ones)))) for block in blocks(POOLED_BLOCK)
-    ]
-    found = [one for block in run(_weighed, weighed) for one in block]
-    for one in found:
+    del plain
+    known = zip(each, taken(others), taken(pooled), shares, strict=True)
+    given = (
+        (one, other, past[ridge], ahead[ridge], share) for one, other, (past, ahead), share in known
+    )
+    weighed = iter(lambda: list(islice(given, POOLED_BLOCK)), [])
+    found = (own for block in run(partial(_weighed, model.pool_), weighed) for own in block)
+    for one, y, at, own in zip(each, values, rows, found, strict=True):
+        vars(one).update(own)
+        one.past_ = Past(at, y[at], np.empty((0, *at.shape)), side_by_side(at), FEWER)
         one.pool_ = model.pool_ if POOLED in one.names_ else None
-    by_name = dict(zip(names, found, strict=True))
-    return {name: by_name[name] for name in ones}
+        for name in ("_priors", "_seasons_before"):  # what only a fit needs
+            vars(one).pop(name, None)
+    return dict(ones)
 
 
-def _weighed(task: tuple[Pool, _Block, list[tuple]]) -> list[One]:
-    """The forecasters of a block, with weights by what members and pooled networks said."""
-    pool, block, said = task
-    for one, values, rows, own in zip(*block, said, strict=True):
-        outputs, (past, ahead), share = own
-        table = one.table_
+def taken(each: list[Any]) -> Iterator[Any]:
+    """What a list holds, one by one; it is gone from the list then."""
+    each.reverse()
+    while each:
+        yield each.pop()
+
+
+def _weighed(pool: Pool, task: list[tuple]) -> list[dict[str, Any]]:
+    """What is found for each of some series, by what members and pooled networks said."""
+    for one, outputs, past, ahead, share in task:
+        table, values = one.table_, one.table_.values[:, 0]
+        rows = past_stretches(len(values), one.horizon)
         one.notes_ += words_of_table(table, "y", "Other values take their place.")
         one.notes_ += () if table.index is None else words_of_dates(table.index)
         if share:
             one._set_members(values, {POOLED: float(share)})
             outputs = np.concatenate([past[None], outputs])
-            one.pool_, one.ahead_ = pool, ahead
+            one.pool_, one.ahead_ = pool, ahead.copy()
         found = Past(rows, values[rows], outputs, side_by_side(rows), FEWER)
         one._weigh(one._repeated(values, found, min(one.seasons_, default=1)))
-        one.pool_ = None  # it is the same of all, and sent once
-    return block.ones
+    return [{name: getattr(one, name) for name in WEIGHED} for one, *_ in task]
 
 
 def _workers(model: Any) -> Callable[[Callable, Iterable], Iterator]:
@@ -213,7 +237,7 @@ def _workers(model: Any) -> Callable[[Callable, Iterable], Iterator]:
         if not callable(getattr(model.executor, "map", None)):
             refuse("executor", model.executor, "one with a method map, or None")
         check_executor(model.executor)
-        return lambda function, tasks: iter(model.executor.map(function, tasks))
+        return partial(_in_waves, model.executor.map)
     if model.n_jobs in (None, 1):
         return map
     if model.n_jobs != -1:
@@ -224,6 +248,20 @@ def _workers(model: Any) -> Callable[[Callable, Iterable], Iterator]:
     return lambda function, tasks: pool(delayed(function)(task) for task in tasks)
 
 
+def _in_waves(map_: Callable, function: Callable, tasks: Iterable) -> Iterator:
+    """Results in the order of the tasks, of which so many are handed out at a time, and the next.
+
+    An executor takes all that it is given at once; there may be more than memory holds.
+    """
+    tasks, before = iter(tasks), iter(())
+    while wave := list(islice(tasks, WAVE)):
+        now = iter(map_(function, wave))
+        yield from before
+        before = now
+    yield from before
+
+
+@lru_cache(1000)
 def past_stretches(length: int, horizon: int) -> np.ndarray:
     """Rows ``(stretches, steps)`` of the later half, one after the other, up to the end.
 
@@ -240,15 +278,20 @@ def past_stretches(length: int, horizon: int) -> np.ndarray:
     starts = [length - back * horizon for back in range(STRETCHES, 0, -1)]
     starts = [start for start in starts if start >= first]
     steps = horizon if starts else max(1, min(horizon, length // 3))
-    return np.array(starts or [length - steps])[:, None] + np.arange(steps)
+    rows = np.array(starts or [length - steps])[:, None] + np.arange(steps)
+    rows.flags.writeable = False  # all series of this length hold it
+    return rows
 
 
-def _others(run: Callable, blocks: Sequence[_Block], folder: Any) -> Iterator[list[np.ndarray]]:
+def _others(
+    run: Callable, blocks: Sequence[_Block], horizon: int, folder: Any
+) -> Iterator[list[np.ndarray]]:
     """What members that are no networks said of the past of each block, and of what is next."""
     kept = _Kept(folder)
     files = [kept.file_of(block) for block in blocks]
     known = [kept.read(file, len(block.ones)) for file, block in zip(files, blocks, strict=True)]
-    done = run(_past_of, [block for block, one in zip(blocks, known, strict=True) if one is None])
+    lacking = (block for block, one in zip(blocks, known, strict=True) if one is None)
+    done = run(partial(_past_of, horizon), map(_all_asked, lacking))
     for file, one in zip(files, known, strict=True):
         yield kept.write(file, next(done)) if one is None else one
 
@@ -298,67 +341,94 @@ class _Kept:
         return found
 
 
-def _past_of(block: _Block) -> list[np.ndarray]:
+def _all_asked(block: _Block) -> list[Asked]:
+    """What is asked of other members: a block's past stretches, and what is next."""
+    return [
+        one._asked(values, np.append(at[:, 0], len(values)), one._seasons_before)
+        for one, values, at in zip(*block, strict=True)
+    ]
+
+
+def _past_of(horizon: int, asked: list[Asked]) -> list[np.ndarray]:
     """Forecasts ``(members, stretches + 1, horizon)`` of a block's series; the last from the end.
 
     All starts of all of them are one pass.
     """
-    asked = [
-        one._asked(values, np.append(at[:, 0], len(values)), one._seasons_before)
-        for one, values, at in zip(*block, strict=True)
-    ]
     with one_blas_thread():
-        return forecasts_of(asked, block.ones[0].horizon)
+        return forecasts_of(asked, horizon)
 
 
-def _before(one: One, values: np.ndarray, row: int) -> Series:
-    """The values before a row, and their seasons."""
-    return values[:row], one._seasons_before(row)
+class _Seen(NamedTuple):
+    """A series, the rows of its past, and the seasons as they are seen before a row."""
+
+    values: np.ndarray
+    rows: np.ndarray
+    seasons: SeasonsBefore
+
+    def before(self, row: int) -> Series:
+        """The values before a row, and their seasons."""
+        return self.values[:row], self.seasons(row)
 
 
-def _pools(each: Sequence[One], values, rows, horizon: int, seed: int, device: str) -> list[Pool]:
+def _seen(block: _Block) -> list[_Seen]:
+    """The series of a block, without their forecasters."""
+    return [
+        _Seen(values, rows, one._seasons_before) for one, values, rows in zip(*block, strict=True)
+    ]
+
+
+def _pools(
+    run: Callable, each: Sequence[One], values, rows, horizon: int, seed: int, device: str
+) -> list[Pool]:
     """Networks that were trained on all values, and on those before the last stretches of all.
 
     All series are cut alike, so that none is seen beyond the beginning of a stretch of another.
     """
-    pools = []
+    trains = []
     for back in range(STRETCHES + 1):
         cut = np.array([len(y) - back * horizon for y in values])
         able = np.flatnonzero(cut >= (LEAST if back else 0))
         if back > max(map(len, rows)) or not len(able):
             break
         chosen = able[drawn_from(cut[able], seed)]
-        train = [_before(each[at], values[at], int(cut[at])) for at in chosen]
-        with one_blas_thread():
-            pools.append(Pool.learned(train, horizon, seed, device))
-    return pools
+        trains.append(
+            [(values[at][: cut[at]], each[at]._seasons_before(int(cut[at]))) for at in chosen]
+        )
+    return list(run(partial(_learned, horizon, seed, device), trains))
 
 
-def _pooled_of(task: tuple[list[Pool], int, _Block]) -> list[tuple[np.ndarray, np.ndarray]]:
+def _learned(horizon: int, seed: int, device: str, series: list[Series]) -> Pool:
+    """Networks that are learned from series."""
+    with one_blas_thread():
+        return Pool.learned(series, horizon, seed, device)
+
+
+def _pooled_of(
+    pools: list[Pool], horizon: int, block: list[_Seen]
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """What pooled networks say of a block's series.
 
     Of the past ``(ridges, stretches, steps)``, NaN where nothing was trained, and of what is next
     ``(ridges, horizon)``.
     """
-    pools, horizon, block = task
-    found = [np.full((len(RIDGES), *at.shape), np.nan) for at in block.rows]
+    found = [np.full((len(RIDGES), *one.rows.shape), np.nan) for one in block]
     with one_blas_thread():
         for back, pool in enumerate(pools[1:], 1):
             begun = [
                 (place, len(at) - back)
-                for place, at in enumerate(block.rows)
+                for place, (_, at, _) in enumerate(block)
                 if len(at) >= back and at.shape[1] and (back == 1 or at.shape[1] == horizon)
             ]
-            starts = [
-                _before(block.ones[place], block.values[place], int(block.rows[place][stretch, 0]))
-                for place, stretch in begun
-            ]
-            ahead = pool.ahead(starts)
+            ahead = pool.ahead(
+                [
+                    block[place].before(int(block[place].rows[stretch, 0]))
+                    for place, stretch in begun
+                ]
+            )
             for number, (place, stretch) in enumerate(begun):
                 found[place][:, stretch] = ahead[:, number, : found[place].shape[2]]
-        work = zip(block.ones, block.values, strict=True)
-        ahead = pools[0].ahead([_before(one, values, len(values)) for one, values in work])
-    return [(past, ahead[:, place]) for place, past in enumerate(found)]
+        ahead = pools[0].ahead([one.before(len(one.values)) for one in block])
+    return [(past, ahead[:, place].copy()) for place, past in enumerate(found)]
 
 
 def unit_of(one: One, values: np.ndarray) -> float:
@@ -455,7 +525,8 @@ def _sum_up(model: Any, errors: pd.DataFrame) -> None:
     model.baselines_ = {name: float(everywhere[name].mean()) for name in everywhere.columns[1:]}
     members = [dict(zip(one.names_, one.weights_, strict=True)) for one in model.series_.values()]
     weights = pd.DataFrame(members).fillna(0.0).mean()
-    model.members_ = pd.DataFrame({"weight": weights.rename_axis("member")})
+    model.names_, model.weights_ = tuple(weights.index), weights.to_numpy()
+    model.member_errors_ = None  # in the units of each series
 
 
 def error_of(one: One, truth: np.ndarray, outputs: np.ndarray) -> float:

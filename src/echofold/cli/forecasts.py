@@ -7,15 +7,19 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pandas as pd
 
+from echofold._data.dates import Indexes, written
 from echofold._data.sums import check_ids
 from echofold._data.text import figure, guarded, inflected, shown
-from echofold._machine.files import write_atomically
+from echofold._machine.files import written_aside
+from echofold._models.forecast import Forecast
 from echofold._search.panel import errors_of, forecasts_by_name
 from echofold._search.totals import fit_totals
 from echofold.cli.forecast import forecaster_for, records
@@ -28,7 +32,8 @@ from echofold.report._about import forecast_table
 OUTPUT = re.compile(r"forecast$|(lower|upper)_\d")  # heads of columns that are written
 LONGEST = 40  # characters of a name that are printed
 ASKED = 50  # largest series that tell the column of values, if none is named
-MOST = 20  # series that are printed; of more, the worst and the best
+BLOCK = 1000  # series that are written at a time
+MOST = 20  # series that are printed, of more the worst and the best; notes on single ones
 
 
 def forecast_all(
@@ -62,12 +67,14 @@ def forecast_all(
         past = {name: one.past for name, one in known.items()} if known else None
         ahead = {name: one.ahead for name, one in known.items()} if known else None
         y, totals = {name: one.values for name, one in series.items()}, None
+        del series
         with output.resumable(model.checkpoint):
             if total:
                 each = {name: _ids_of(name, ids) for name in y}
                 totals = fit_totals(model, y, each, ids, named, past, ahead, total)
             else:
                 model.fit(y, past)
+        del y, past
         if totals is None:
             found = forecasts_by_name(model, horizon, ahead, model.level)
         else:
@@ -78,16 +85,18 @@ def forecast_all(
                     "cannot be read.")  # fmt: skip
     model.failed_ = failed | model.failed_
     there = sums.keys() | model.series_.keys()
-    tables = {name: forecast_table(one) for name, one in found.items() if name in there}
     paths = [out / "forecasts.csv", out / "index.html"]
-    _write(paths[0], tables, ids)
+    _write(paths[0], {name: one for name, one in found.items() if name in there}, ids)
     title = f"{Path(file).name}: {first.values.name}"
-    model.report(paths[1], About(title=title, notes=output.notes, X=ahead, totals=totals))
+    about = About(
+        title=title, notes=output.notes, X=ahead, forecast=None if totals else found, totals=totals
+    )
+    model.report(paths[1], about)
     for note in [*model.notes_, *([] if totals is None else totals.notes)]:
         output.note(note)
     seconds = time.perf_counter() - began
     if output.as_json:
-        click.echo(as_json(_records(model, tables, names, known, totals)))
+        click.echo(as_json(_records(model, found, names, known, totals)))
     elif output.quiet:
         output.result("\n".join(map(str, paths)))
     else:
@@ -102,40 +111,43 @@ def forecast_all(
 
 
 def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[str, Any]):
-    """Series and inputs by name, and why others cannot be read; notes of several are said once.
-
-    Each of ``parts`` is gone when it is read.
-    """
+    """Series and inputs by name, and why others cannot be read; notes of several are said once."""
     if how["column"] is None:  # parts with empty cells would each tell their own
-        largest = sorted(parts, key=lambda name: len(parts[name].frame))[-ASKED:]
-        copies = [replace(parts[name], read={}) for name in largest]
-        told = Counter(filter(None, (_column(file, one, columns, how) for one in copies)))
+        largest = sorted(parts, key=lambda name: len(parts.rows[name]))[-ASKED:]
+        told = Counter(filter(None, (_column(file, parts[name], columns, how) for name in largest)))
         how = {**how, "column": max(told, key=told.__getitem__, default=None)}
     series: dict[str, Any] = {}
     known: dict[str, Inputs] = {}
     failed: dict[str, str] = {}
     said: dict[str, list[str]] = {}
-    for name in list(parts):
+    indexes = Indexes()
+    for name in parts:
         own = {**how, "only": name}
 
         def note(words: str, name=name) -> None:
             said.setdefault(words.replace(f", {shown(name)}", ""), []).append(name)
 
         try:
-            one = read_series(file, note, inputs=columns, table=parts.pop(name), **own)
+            one = read_series(file, note, inputs=columns, table=parts[name], **own)
             beside = {key: own[key] for key in OF_INPUTS}
             given = read_inputs(one, horizon, note, file=inputs, **beside)
         except FAILURES as error:
             failed[name] = " ".join(str(error).split()) or type(error).__name__
             continue
-        series[name] = one
+        values = one.values.to_numpy(copy=True)  # of its own: not a column beside others
+        index = indexes.of(one.values.index)
+        series[name] = replace(one, values=pd.Series(values, index, name=one.values.name))
         if given is not None:
             known[name] = given
-    for words, names in said.items():
+    parts.forget()
+    for words, names in islice(said.items(), MOST):
         many = inflected(len(names) - 1, " and one more series", " and {} more series")
         output.note(f"{shown(names[0])}{many if len(names) > 1 else ''}: {words}")
-    for name, words in failed.items():
+    for name, words in islice(failed.items(), MOST):
         output.note(f"{shown(name)}: {words}")
+    for left, what in ((len(said), "notes on single series"), (len(failed), "series that failed")):
+        if left > MOST:
+            output.note(f"{left - MOST:,} more {what} are not told of here.")
     _say_spacings(series, output)
     if known and len(known) < len(series):
         lacks = next(name for name in series if name not in known)
@@ -160,17 +172,31 @@ def _say_spacings(series: dict[str, Any], output: Output) -> None:
         output.note(f"series have different spacings: {each}.")
 
 
-def _write(path: Path, tables: dict[str, pd.DataFrame], ids: Sequence[str]) -> None:
-    """All forecasts below each other, with a column for each id."""
-    often = Counter(one.columns[0] for one in tables.values()).most_common(1)[0][0]
-    heads = [often, *next(iter(tables.values())).columns[1:]]
-    each = [one.set_axis(heads, axis=1) for one in tables.values()]  # dates may be numbers of rows
-    whole = pd.concat(each).rename(columns=guarded)
-    names = [name for name, one in tables.items() for _ in range(len(one))]
-    each = [_ids_of(name, ids) for name in names]
-    for place, column in enumerate(ids):
-        whole.insert(place, guarded(column), [guarded(one[place]) for one in each])
-    write_atomically(path, whole.to_csv(index=False).encode())
+def _write(path: Path, found: dict[str, Forecast], ids: Sequence[str]) -> None:
+    """All forecasts below each other, with a column for each id; some series at a time."""
+    often = Counter(one.mean.index.name for one in found.values()).most_common(1)[0][0]
+    usual = next(one for one in found.values() if one.mean.index.name == often)
+    heads = [*map(guarded, forecast_table(usual).columns)]  # of some, dates are numbers of rows
+    names = list(found)
+    with written_aside(path) as file:
+        for first in range(0, len(names), BLOCK):
+            block = {name: found[name] for name in names[first : first + BLOCK]}
+            whole = pd.DataFrame(
+                np.concatenate([*map(_columns, block.values())]), columns=heads[1:]
+            )
+            steps = [step for one in block.values() for step in written(one.mean.index)]
+            whole.insert(0, heads[0], steps)
+            own = [name for name, one in block.items() for _ in range(len(one.mean))]
+            each = [_ids_of(name, ids) for name in own]
+            for place, column in enumerate(ids):
+                whole.insert(place, guarded(column), [guarded(one[place]) for one in each])
+            file.write(whole.to_csv(index=False, header=not first).encode())
+
+
+def _columns(one: Forecast) -> np.ndarray:
+    """A forecast and the ends of its intervals, beside each other as `forecast_table` has them."""
+    ends = [end[level] for level in one.lower for end in (one.lower, one.upper)]
+    return np.column_stack([one.mean, *ends]).astype(float)
 
 
 def named(ids: Iterable[Any]) -> str:
@@ -184,7 +210,7 @@ def _ids_of(name: str, ids: Sequence[str]) -> tuple[str, ...]:
 
 
 def _records(
-    model: Any, tables: dict[str, pd.DataFrame], names, known, totals: Any
+    model: Any, ahead: dict[str, Forecast], names, known, totals: Any
 ) -> list[dict[str, Any]]:
     """What was found, a record for each series; those of sums are first, and tell their levels."""
     found: list[dict[str, Any]] = []
@@ -205,7 +231,8 @@ def _records(
             "id": name, **level, **wrong, "values": one.rows_, "seasons": one.seasons_,
             "inputs": known[name].names if name in known else [], "verdict": one.verdict_.words,
             "error_in_mean_changes": errors[name],
-            "members": one.members_["weight"].to_dict(), "forecast": records(tables[name]),
+            "members": one.members_["weight"].to_dict(),
+            "forecast": records(forecast_table(ahead[name])),
         })  # fmt: skip
     return found
 
@@ -214,11 +241,13 @@ def _show(model: Any, ids: Sequence[str], output: Output) -> None:
     """The verdict, and the series with the largest and the smallest errors."""
     output.explain(f"\n{model.verdict_.words}")
     errors = model.errors_.sort_values("forecast", ascending=False)
+    plain, own = errors.drop(columns="forecast"), errors["forecast"].tolist()
     rows = []
-    for name, each in errors.iterrows():
-        plain = each.drop("forecast").dropna()
-        best, least = (plain.idxmin(), figure(plain.min())) if len(plain) else ("", "")
-        rows.append([f"{str(name):.{LONGEST}}", figure(each["forecast"]), least, best])
+    for name, error, each in zip(errors.index, own, plain.to_numpy(), strict=True):
+        there = not np.isnan(each).all()
+        least, best = (np.nanmin(each), plain.columns[np.nanargmin(each)]) if there else (None, "")
+        figures = figure(error), figure(least) if there else ""
+        rows.append([f"{str(name):.{LONGEST}}", *figures, best])
     columns = [BETWEEN.join(ids), "error", "plain", "by"]
     output.result(f"\n{table(columns, shortened(rows, MOST))}\n")
     output.explain(

@@ -17,8 +17,8 @@ from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
 from echofold.cli.reading import (
     BETWEEN,
-    FileTable,
     Inputs,
+    Parts,
     read_inputs,
     read_series,
     read_table,
@@ -77,7 +77,7 @@ def one_or_all(
     return together(parts, given["id"], output=output, **given)
 
 
-def _parts(given: dict[str, Any], output: Output) -> dict[str, FileTable]:
+def _parts(given: dict[str, Any], output: Output) -> Parts:
     """The tables of all series of a panel, by what their ids hold."""
     table, ids = read_table(given["file"], given["decimal"], output.note), given["id"]
     for option in ("column", "date"):
@@ -86,12 +86,12 @@ def _parts(given: dict[str, Any], output: Output) -> dict[str, FileTable]:
     if len(set(ids)) < len(ids):
         raise click.UsageError("--id names a column twice.")
     parts = tables_by_id(table, ids, given["date_format"], output.note)
-    if without := len(table.frame) - sum(len(part.frame) for part in parts.values()):
+    if without := len(table.frame) - sum(map(len, parts.rows.values())):
         output.note(f"{count(without, 'row')} of {table.name} without an id are left out.")
     for one, other in pairwise(sorted(parts, key=str.casefold)):
         if one.casefold() == other.casefold():
             output.note(f"{shown(one)} and {shown(other)} differ in case alone: two series.")
-    if max((len(part.frame) for part in parts.values()), default=0) < 2:
+    if max(map(len, parts.rows.values()), default=0) < 2:
         raise ValueError(
             f"column {shown(BETWEEN.join(ids))} of {table.name} tells {len(parts):,} series apart, "
             f"{listed(list(parts)[:3])} first, and none has more than one row; name another with "
@@ -101,19 +101,18 @@ def _parts(given: dict[str, Any], output: Output) -> dict[str, FileTable]:
 
 
 def _all(
-    run: Callable[..., dict[str, Any]], parts: dict[str, FileTable], given: dict[str, Any],
-    output: Output,
-) -> int:  # fmt: skip
+    run: Callable[..., dict[str, Any]], parts: Parts, given: dict[str, Any], output: Output
+) -> int:
     """Run a command on every series of a panel by itself; 1 if some failed."""
     folders = folder_names(parts)
     done: list[dict[str, Any]] = []
-    for number, one in enumerate(list(parts), 1):
+    for number, one in enumerate(parts, 1):
         output.stage(f"[{number}/{len(folders)}] {shown(one)}")
         own, said = {**given, "only": one}, Output(quiet=True, as_json=True)
         if own["checkpoint"] is not None:
             own["checkpoint"] = Path(own["checkpoint"]) / folders[one]
         try:
-            found = run(output=said, table=parts.pop(one), **own)
+            found = run(output=said, table=parts[one], **own)
             finished = {"id": one, **found, "notes": said.notes}
         except FAILURES as error:
             words = " ".join(str(error).split()) or type(error).__name__

@@ -106,11 +106,9 @@ def _of_panel(model: Any, about: About) -> dict[str, Any]:
     from echofold.report._panel import content_of
 
     totals = about.totals
-    ahead = (
-        forecasts_by_name(model, model.horizon, about.X, model.level)
-        if totals is None
-        else totals.by_name
-    )
+    ahead: Any = about.forecast if totals is None else totals.by_name
+    if ahead is None:
+        ahead = forecasts_by_name(model, model.horizon, about.X, model.level)
     content = content_of(model, ahead, about.title or "Forecasts", totals)
     content["notes"] = [*content["notes"], *map(legible, about.notes)]
     return {"date": date.today().isoformat(), **content}

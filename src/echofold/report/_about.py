@@ -51,7 +51,8 @@ class About:
     X : array or frame of shape (horizon, known inputs), optional
         Inputs known in advance, if the search was given any.
     forecast : Forecast, optional
-        One that was made before, instead of ``search.forecast(horizon, X, level)``.
+        One that was made before, instead of ``search.forecast(horizon, X, level)``; of several
+        series a dict of these.
     seasons : sequence of int, optional
         Steps after which plain forecasts repeat; by default found in the series.
     totals : Totals, optional
@@ -69,7 +70,7 @@ class About:
     horizon: int | None = None
     level: float | Sequence[float] = LEVEL
     X: Any = None
-    forecast: Forecast | None = None
+    forecast: Any = None
     seasons: Sequence[int] | None = None
     totals: Any = None
 

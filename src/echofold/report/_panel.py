@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from echofold._models.forecast import Forecast
 from echofold._search.panel import errors_of
 from echofold._search.verdict import short_name
 
-MOST = 2000  # series in the table, those with the largest errors; all are in the file of forecasts
+# Series in a table, those with the largest errors; all are in the file of forecasts.
+MOST = 2000
 SHOWN = 4  # best and worst ones that are drawn
 HISTORY = 5  # times the horizon, of the past that is drawn
 # Pixels of a picture, of one in the table, and of that of the total.
@@ -42,7 +44,11 @@ def content_of(
         "totals": None if totals is None else _of_totals(totals),
         "rows": _rows(model.series_, errors.head(MOST), ahead),
         "left_out": max(0, len(errors) - MOST),
-        "failed": [(legible(str(name)), legible(words)) for name, words in model.failed_.items()],
+        "failed": [
+            (legible(str(name)), legible(words))
+            for name, words in islice(model.failed_.items(), MOST)
+        ],
+        "failed_left_out": max(0, len(model.failed_) - MOST),
         "ends": {
             words: [
                 {

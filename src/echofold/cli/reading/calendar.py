@@ -6,6 +6,7 @@ import datetime
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -144,7 +145,9 @@ def usual(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
 
 def in_plausible_years(dates: pd.DatetimeIndex) -> pd.DatetimeIndex:
     """Dates without those of years that nobody means."""
-    return dates.where((dates.year >= YEARS[0]) & (dates.year <= YEARS[1]))
+    years = dates.year
+    meant = (years >= YEARS[0]) & (years <= YEARS[1])
+    return dates if meant.all() else dates.where(meant)
 
 
 def centuries(years: np.ndarray) -> np.ndarray:
@@ -206,7 +209,7 @@ def weeks(year: np.ndarray, number: np.ndarray, days: Whole = 0) -> pd.DatetimeI
     return moved.where(thursday.year == year)
 
 
-def sampled(cells: Sequence[str]) -> list[str]:
+def sampled(cells: Sequence[Any]) -> list[Any]:
     """Some of the cells of a column, from its first to its last."""
     places = np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)
     return [cells[place] for place in places]

@@ -94,7 +94,9 @@ def _in_text(
             candidates[name] = dates, notes
     if not candidates:
         return None
-    name = min(candidates, key=lambda one: _doubtful(candidates[one][0]))
+    name = next(iter(candidates))
+    if len(candidates) > 1:
+        name = min(candidates, key=lambda one: _doubtful(candidates[one][0]))
     dates, notes = candidates[name]
     for one in notes:
         note(one)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from echofold._data.season import calendar_seasons
 from echofold._data.text import Note, one_line, shown
 from echofold.cli.reading import calendar
 from echofold.cli.reading.calendar import DAY, YEARS, centuries, made, unaccented, usual
-from echofold.cli.reading.numbers import between, each_cell, whole
+from echofold.cli.reading.numbers import between, distinct_cells, each_cell, whole
 from echofold.cli.reading.spacing import date_grid, nearest_spacing, words_of
 from echofold.cli.reading.table import FileTable
 
@@ -52,6 +52,7 @@ WORDS = {
     "my": "as month and year", "ym": "as year and month", "y": "as years",
 }  # fmt: skip
 ISO = re.compile(r"\d{4}-|\d{8}T")
+WHOLE_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 DIGIT = re.compile(r"\d")
 NO_DATE = 0.1  # share of cells that may be something else in a column of dates
 HALF = 0.5  # the same in one that was meant to be, of which the first such cell is named
@@ -99,7 +100,12 @@ def parse_dates(
 
 def brief(column: pd.Series) -> list[str]:
     """Cells, empty where they are too long for a date: pandas makes all as wide as the longest."""
-    return [cell if len(cell) <= LONGEST else "" for cell in each_cell(column)]
+    return _of_dates(each_cell(column))
+
+
+def _of_dates(cells: Iterable[str]) -> list[str]:
+    """Cells, empty where they are too long for a date."""
+    return [cell if len(cell) <= LONGEST else "" for cell in cells]
 
 
 def _rewritten(cells: list[str], say: Note) -> list[str]:
@@ -339,13 +345,21 @@ def in_one_order(
     """Dates of series whose rows are ``parts`` of a column, NaT in cells that are none.
 
     Day and month are written in the same order in all, which each alone may not tell. None if no
-    other order is possible anyway, or if the column holds something else.
+    other order is possible anyway, but for plain dates of ISO 8601, or if the column holds
+    something else.
     """
-    codes, known = pd.factorize(np.array(brief(column), dtype=object))
-    sample = calendar.sampled(known.tolist())
+    sample = brief(column.iloc[calendar.sampled(range(len(column)))])
+    if all(map(WHOLE_ISO.fullmatch, sample)):
+        codes, cells = distinct_cells(column)
+        dates = _iso(cells)[0] if all(map(WHOLE_ISO.fullmatch, cells)) else None
+        return None if dates is None or dates.hasnans else dates[codes]
     if np.mean([ISO.match(cell) is not None or not DIGIT.search(cell) for cell in sample]) > 0.5:
         return None
-    apart = take_apart(known.tolist())
+    apart = take_apart(sample)  # before all cells of a column of numbers are
+    if all(in_order(apart, one)[0].isna().mean() > HALF for one in ORDERS[3]):
+        return None
+    codes, cells = distinct_cells(column)
+    apart = take_apart(_of_dates(cells))
     readings = {one: in_order(apart, one) for one in ORDERS[3]}
     if sum(dates.notna().any() for dates, _ in readings.values()) < 2:
         return None

@@ -66,6 +66,19 @@ def each_cell(column: pd.Series) -> Iterator[str]:
             yield cell.strip().replace("\u2212", "-")
 
 
+def distinct_cells(column: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """The cells as text, each once, and which of them every row has.
+
+    A text of Python takes many times the bytes of its cell, so that there is none for each row.
+    """
+    try:
+        places, cells = pd.factorize(column, use_na_sentinel=False)
+    except TypeError:  # lists in the cells of a Parquet file
+        places, cells = np.arange(len(column)), column
+    again, texts = pd.factorize(np.array([*each_cell(pd.Series(cells))], dtype=object))
+    return again[places], texts.tolist()
+
+
 def number_in(cell: str, decimal: str) -> float:
     """The value of a cell, NaN if it is missing, infinite if it is something else or too large."""
     if len(cell) <= LONGEST_MARK and cell.lower() in MISSING:
@@ -171,8 +184,8 @@ class Numbers(NamedTuple):
 def numbers_of(column: pd.Series, sign: Sign) -> Numbers:
     """A column as numbers: of text plain or dressed, and none of dates."""
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        values = np.full(len(column), np.inf)
-    elif pd.api.types.is_numeric_dtype(column.dtype):
+        return Numbers(np.full(len(column), np.nan), np.arange(len(column)))
+    if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
     else:
         read = (number_in(cell, sign.decimal) for cell in each_cell(column))

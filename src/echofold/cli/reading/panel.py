@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +13,7 @@ import pandas as pd
 from echofold._data.text import Note, listed, shown, unguarded
 from echofold.cli.reading.calendar import YEARS, like_dates
 from echofold.cli.reading.dates import in_one_order, parse_dates
-from echofold.cli.reading.numbers import between, each_cell, whole
+from echofold.cli.reading.numbers import between, distinct_cells, each_cell, whole
 from echofold.cli.reading.table import FileTable
 
 NAMES = {
@@ -35,6 +36,35 @@ def _ids_of(table: FileTable, name: str) -> pd.Series:
     return pd.Series([unguarded(cell) for cell in each_cell(column)], dtype=object)
 
 
+class Parts(Mapping[str, FileTable]):
+    """The table of each of several series by its name, cut out of the whole when asked for."""
+
+    def __init__(self, whole: FileTable, rows: dict[str, np.ndarray]):
+        self._whole: FileTable | None = whole
+        self.rows = rows
+
+    def __getitem__(self, name: str) -> FileTable:
+        rows, whole = self.rows[name], self._whole
+        assert whole is not None
+        part = whole.frame.iloc[rows].reset_index(drop=True)
+        return FileTable(f"{whole.name}, {shown(name)}", part, whole.signs)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def forget(self) -> None:
+        """Let the whole table go, when all of it is read.
+
+        What pandas held as text of pyarrow stays with that library, unless it is asked for.
+        """
+        self._whole = None
+        if "pyarrow" in sys.modules:
+            sys.modules["pyarrow"].default_memory_pool().release_unused()
+
+
 def one_of(
     table: FileTable, ids: Sequence[str], value: str, form: str | None, note: Note
 ) -> FileTable:
@@ -48,35 +78,40 @@ def one_of(
     return parts[value]
 
 
-def tables_by_id(
-    table: FileTable, ids: Sequence[str], form: str | None, note: Note
-) -> dict[str, FileTable]:
+def tables_by_id(table: FileTable, ids: Sequence[str], form: str | None, note: Note) -> Parts:
     """Every series of a panel by its ids, in the order of the file; rows without one are none.
 
     Dates without a ``form`` that could be read in several orders are read in one in all series.
     """
-    columns = [_ids_of(table, name) for name in ids]
-    for name, column in zip(ids, columns, strict=True):
-        if len(ids) > 1 and column.str.contains(BETWEEN, regex=False).any():
+    places, known = np.zeros(len(table.frame), dtype=np.int64), list[tuple[str, ...]]([()])
+    for name in ids:
+        own, cells = distinct_cells(table.column(name, "--id"))
+        texts = [unguarded(cell) for cell in cells]
+        if len(ids) > 1 and any(BETWEEN in one for one in texts):
             raise ValueError(
                 f"column {shown(name)} of {table.name} holds '{BETWEEN}', which stands between "
                 "several ids of a series: replace it by another sign."
             )
-    names = [BETWEEN.join(each) if all(each) else "" for each in zip(*columns, strict=True)]
+        places, pairs = pd.factorize(places * len(texts) + own)
+        both = (divmod(pair, len(texts)) for pair in pairs.tolist())
+        known = [(*known[before], texts[at]) for before, at in both]
+    joined = [BETWEEN.join(each) if all(each) else "" for each in known]
+    again, names = pd.factorize(np.array(joined, dtype=object))
+    places = again[places]
+    ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
+    rows = dict(zip(names, np.split(np.argsort(places, kind="stable"), ends), strict=True))
     frame = table.frame.drop(columns=list(ids))
-    groups = frame.groupby(pd.Series(names, dtype=object), sort=False)
-    largest = sorted(groups.indices.values(), key=len)[-MOST_SERIES:]
+    largest = sorted(rows.values(), key=len)[-MOST_SERIES:]
     for name in frame if form is None else ():
         if pd.api.types.is_numeric_dtype(frame[name]):
             continue
         dates = in_one_order(frame[name], largest, note)
-        if dates is not None:
+        if dates is not None and not dates.hasnans:
+            frame[name] = dates
+        elif dates is not None:
             frame[name] = frame[name].where(dates.isna(), dates.strftime("%Y-%m-%d %H:%M:%S"))
-    return {
-        str(one): FileTable(f"{table.name}, {shown(one)}", part.reset_index(drop=True), table.signs)
-        for one, part in groups
-        if one
-    }
+    rows.pop("", None)
+    return Parts(FileTable(table.name, frame, table.signs), rows)
 
 
 def refuse_panel(table: FileTable, dates: pd.Index | None, others: Sequence[str]) -> None:

@@ -168,6 +168,8 @@ def read_inputs(
     columns ``id`` the rows of ``only`` are taken, and all of one without it. Inputs of which
     nothing can be learned are left out.
     """
+    if series.beside is None and file is None:
+        return None
     index, known = series.values.index, len(series.values)
     ahead = timeline(index).following(horizon) if horizon else index[:0]
     dates = index.append(ahead)
@@ -177,8 +179,6 @@ def read_inputs(
         if id and only is not None and set(id) <= set(table.frame.columns):
             table = one_of(table, id, only, date_format, note)
         parts.append(_other_inputs(table, series, dates, date_format, note))
-    if all(part is None for part in parts):
-        return None
     both = pd.concat(parts, axis=1)
     doubled = both.columns[both.columns.duplicated()]
     if len(doubled):

@@ -310,9 +310,10 @@ def without_holes(
     if not len(there):
         raise ValueError(f"column {shown(known.name)} of {source} holds no numbers.")
     first, last = there[[0, -1]]
-    ends = f": the series ends at {written(known.index[[last]])[0]}"
-    for empty, where, end in ((first, "first", ""), (len(known) - 1 - last, "last", ends)):
+    for empty, where in ((first, "first"), (len(known) - 1 - last, "last")):
         if empty and not (ahead and where == "last"):
+            last_one = f": the series ends at {written(known.index[[last]])[0]}"
+            end = last_one if where == "last" else ""
             rows, are = inflected(empty, "row has", "{} rows have"), inflected(empty, "is", "are")
             note(f"the {where} {rows} no value and {are} left out{end}.")
     known = known.iloc[first : last + 1]

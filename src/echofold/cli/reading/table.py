@@ -247,13 +247,28 @@ def _check_names(frame: pd.DataFrame, name: str) -> None:
         raise ValueError(f"{name} has two columns named {shown(doubled[0])}; rename one of them.")
 
 
+class _Text(io.TextIOBase):
+    """A text to read from as it is: `io.StringIO` copies it, four bytes for each character."""
+
+    def __init__(self, text: str):
+        self._text, self._at = text, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> str:
+        end = len(self._text) if size is None or size < 0 else self._at + size
+        part, self._at = self._text[self._at : end], end
+        return part
+
+
 def _cells(text: str, separator: str, name: str, say: Note) -> pd.DataFrame:
     """Cells between separators, or the error that names an uneven line."""
     _check_width(text, separator, name)
     uneven = f"{name} is not an even table:"
     try:
         frame = pd.read_csv(
-            io.StringIO(text), sep=separator, header=None, dtype=str, na_filter=False,
+            _Text(text), sep=separator, header=None, dtype=str, na_filter=False,
             skipinitialspace=True,
         ).fillna("")  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
