@@ -40,7 +40,6 @@ from echofold import (
 )
 from echofold._engine import drive, states
 from echofold._folds.splits import split_series
-from echofold._models import base
 from echofold._models.forecast import interval
 from echofold.dynamics import lyapunov_exponents
 from echofold.metrics import horizon
@@ -705,7 +704,7 @@ def test_bad_panels_are_refused_in_words(case):
     assert not hasattr(model, "series_")
 
 
-def test_what_several_series_cannot_do_is_said(monkeypatch):
+def test_what_several_series_cannot_do_is_said():
     model = ESNForecaster(**SETTINGS).fit(DATED)
     with pytest.raises(ValueError, match=r"this is done with one. Take one: model.series_\['a'\]"):
         lyapunov_exponents(model)
@@ -734,9 +733,6 @@ def test_what_several_series_cannot_do_is_said(monkeypatch):
         model.update({"e": PANEL[0]})
     with pytest.raises(ValueError, match="series 'a': level needs validation errors"):
         model.forecast(3, level=0.5)
-    monkeypatch.setattr(base, "choose_device", lambda *_: "gpu")
-    with pytest.raises(ValueError, match="run by the processor"):
-        ESNForecaster(device="gpu").fit(PANEL)
 
 
 SPOILED = {

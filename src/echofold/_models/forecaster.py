@@ -58,7 +58,7 @@ from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir, Reservoirs
 from echofold._engine.states import States, states_of
 from echofold._machine.arrays import few_lengths
-from echofold._machine.device import choose_device, is_accelerator
+from echofold._machine.device import choose_device
 from echofold._machine.notices import collected, warn_of
 from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
 from echofold._models.forecast import (
@@ -492,11 +492,6 @@ class ESNForecaster(Forecasts, ESN):
 
     def _read_panel(self, y, X, sample_weight) -> Problem:
         """`_read` of several series, each by a forecaster of its own."""
-        if self.device != "auto" and is_accelerator(self.device):
-            raise ValueError(
-                f"device={self.device!r}: several series in one model are run by the processor. "
-                "Use device='auto' or 'cpu'."
-            )
         self._forget(*self._stored, "state_", "series_", "panel_")
         self.panel_, each = panel_of(y, "y")
         known = self.panel_.of(X, "X")
