@@ -111,31 +111,9 @@ def evaluate(
     """
     check_count("origins", origins)
     check_number("level", level, "a number in (0, 1)", above=0, below=1)
-    _check_search(search)
+    task, metrics, several = _what_is_judged(search, data, fit_params)
     automatic = isinstance(search, AutoForecaster)
-    check_fit_params(
-        evaluate, search if automatic else search.estimator, fit_params.keys() - {"groups"}
-    )
-    task = search._task if automatic else search.estimator._task
-    metrics = check_metrics(
-        (search.search or {}).get("metric", "rmse") if automatic else search.metric
-    )
-    if len(data) < task.needed:
-        needed = ", ".join(task.data[: task.needed])
-        raise TypeError(
-            f"evaluate got {len(data)} data sets by position and needs {needed}: "
-            f"evaluate(search, {needed}, ...)."
-        )
-    if not automatic:
-        task = search.estimator._task_on(*data)
-    stacked = task is REGRESSION and getattr(data[0], "ndim", 2) == 3
-    several = task.ordered and (is_panel(data[0]) or stacked)
     recipes = automatic and several
-    if several and not task.fed_back:
-        raise ValueError(
-            "evaluate of several series is for forecasts, which go on in time. Use cross_validate "
-            "with a scheme such as LeaveSeriesOut for a regressor."
-        )
     whole = data, fit_params
     if not task.ordered:
         classes = np.asarray(data[1]) if task.labels else np.zeros(len(data[0]))
@@ -188,6 +166,37 @@ def evaluate(
     if hasattr(search, "evaluation_"):
         search.evaluation_ = result
     return result
+
+
+def _what_is_judged(
+    search: Any, data: Sequence[Any], fit_params: dict[str, Any]
+) -> tuple[Task, list[Metric], bool]:
+    """The task, the metrics, and whether it is of several series; raise for what cannot be."""
+    _check_search(search)
+    automatic = isinstance(search, AutoForecaster)
+    check_fit_params(
+        evaluate, search if automatic else search.estimator, fit_params.keys() - {"groups"}
+    )
+    task = search._task if automatic else search.estimator._task
+    metrics = check_metrics(
+        (search.search or {}).get("metric", "rmse") if automatic else search.metric
+    )
+    if len(data) < task.needed:
+        needed = ", ".join(task.data[: task.needed])
+        raise TypeError(
+            f"evaluate got {len(data)} data sets by position and needs {needed}: "
+            f"evaluate(search, {needed}, ...)."
+        )
+    if not automatic:
+        task = search.estimator._task_on(*data)
+    stacked = task is REGRESSION and getattr(data[0], "ndim", 2) == 3
+    several = task.ordered and (is_panel(data[0]) or stacked)
+    if several and not task.fed_back:
+        raise ValueError(
+            "evaluate of several series is for forecasts, which go on in time. Use cross_validate "
+            "with a scheme such as LeaveSeriesOut for a regressor."
+        )
+    return task, metrics, several
 
 
 def _by_name(task: Task, data: Sequence[Any], fit_params: dict[str, Any]) -> dict[Any, Part]:
