@@ -394,3 +394,13 @@ def test_random_series_have_sound_forecasts(seeds):
         assert known.all() or not known.any(), seed
         rounding = 1e-9 * max(abs(low), abs(high))
         assert (~known | (lower[0.9] <= mean + rounding) & (mean <= upper[0.9] + rounding)).all()
+
+
+@pytest.mark.filterwarnings("ignore::echofold.EchofoldWarning")
+@pytest.mark.parametrize("missing", [0, 1, 2, 5])
+def test_missing_values_at_the_end_leave_networks(missing):
+    y = MONTHS.copy()
+    y.iloc[len(y) - missing :] = np.nan
+    model = AutoForecaster(6, progress=False).fit(y)
+    assert NETWORKS in model.names_
+    assert model.forecast().mean.index[0] == pd.Timestamp("2020-01-01")

@@ -574,3 +574,30 @@ def test_too_many_origins_for_a_panel_are_refused():
         evaluate(AutoForecaster(H, progress=False), SERIES, origins=20)
     with pytest.raises(ValueError, match="horizon=0"):
         evaluate(AutoForecaster(H, progress=False), SERIES, origins=2, horizon=0)
+
+
+def test_evaluate_goes_on_without_a_bad_series():
+    good = {name: SERIES[name] for name in list(SERIES)[:2]}
+    bad = np.array(SERIES["s9"], dtype=float)
+    bad[3] = np.inf
+    model = AutoForecaster(H, progress=False)
+    found = evaluate(model, {**good, "bad": bad}, origins=1)
+    alone = evaluate(model, good, origins=1)
+    np.testing.assert_array_equal(found.mase.values[:, :2], alone.mase.values)
+
+
+def test_networks_that_failed_for_their_inputs_do_not_ask_for_them():
+    y = {name: 10 + np.sin(np.arange(60) / 2) + n for n, name in enumerate("ab")}
+    X = {"a": np.arange(60.0)[:, None] % 7, "b": np.arange(59.0)[:, None]}
+    model = AutoForecaster(H, search={"units": 5, "k": 4, "draws": 1}, progress=False).fit(y, X)
+    assert list(model.failed_) == ["b"]
+    ahead = model.forecast(X={name: np.arange(60.0, 60.0 + H)[:, None] % 7 for name in y})
+    assert all(np.isfinite(one).all() for one in ahead.mean.values())
+
+
+def test_a_folder_of_another_search_is_no_failure_of_a_series(tmp_path):
+    y = {name: 10 + np.sin(np.arange(60) / 2) + n for n, name in enumerate("ab")}
+    how = {"search": {"units": 5, "k": 4, "draws": 1}, "progress": False, "checkpoint": tmp_path}
+    AutoForecaster(H, **how).fit(y)
+    with pytest.raises(ValueError, match="belongs to another search"):
+        AutoForecaster(H, **how).fit({**y, "a": y["a"] + np.arange(60) % 2})

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from echofold import AutoForecaster, forecast_totals
+from echofold import AutoForecaster, ESNForecaster, forecast_totals
 from echofold._models.reconciliation import minimum_trace, shrunk
 from echofold._search import totals
 from echofold.report import About
@@ -320,3 +320,30 @@ def test_folds_are_bounded(monkeypatch):
     found = found_of(y, search=search)
     assert len(used) == totals.FOLDS + 1
     assert np.isfinite(found.errors.to_numpy()).all()
+
+
+def test_numbered_rows_are_summed_by_their_numbers():
+    years = {
+        "a": pd.Series(np.arange(30.0) + 5, pd.RangeIndex(1950, 1980)),
+        "b": pd.Series(np.ones(32), pd.RangeIndex(1950, 1982)),
+        "c": pd.Series(np.full(20, 100.0), pd.RangeIndex(1962, 1982)),
+    }
+    whole = found_of(years, horizon=3).model.series_["(all)"].table_
+    assert list(whole.index[:2]) == [1950, 1951] and len(whole.values) == 32
+    np.testing.assert_array_equal(whole.values[[0, 11, 12], 0], [6, 17, 118])
+
+
+def test_what_cannot_be_totalled_is_said():
+    y = {name: one.droplevel(0) if one.index.nlevels > 1 else one for name, one in sales().items()}
+    with pytest.raises(TypeError, match="model is a ESNForecaster, expected an AutoForecaster"):
+        forecast_totals(ESNForecaster(5), y)
+    with pytest.raises(ValueError, match=r"series \(\) has no id"):
+        found_of({(): y[IDS[0]], ("a",): y[IDS[1]]})
+    frame = pd.concat({"a": y[IDS[0]], np.nan: y[IDS[1]]}, names=["shop", "quarter"])
+    with pytest.raises(ValueError, match="some rows of y have no id"):
+        found_of(frame)
+    X = {name: np.zeros((len(one), 1)) for name, one in y.items()}
+    short = {**y, IDS[1]: y[IDS[1]].iloc[:-2]}
+    X[IDS[1]] = X[IDS[1]][:-2]
+    with pytest.raises(ValueError, match=r"series \('a', 'y'\) ends before others, and so do"):
+        found_of(short, X=X, X_ahead={name: np.zeros((H, 1)) for name in y})

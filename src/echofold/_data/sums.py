@@ -45,6 +45,8 @@ class Sums(NamedTuple):
 def check_ids(ids: Mapping[Any, Ids], called: Sequence[str]) -> None:
     """Raise unless all series have as many ids, none of which is the mark of a sum."""
     for name, own in ids.items():
+        if not own:
+            raise ValueError(f"series {name!r} has no id. Name each by a text, or a tuple of ids.")
         if len(own) != len(called):
             raise ValueError(
                 f"series {name!r} has {inflected(len(own), '1 id', '{} ids')}, and others have "
@@ -246,8 +248,10 @@ def _in_order(index: Any) -> bool:
 
 def _kind(index: Any) -> str:
     """What labels rows: nothing but numbers from the first one on, dates, periods or others."""
-    if index is None or isinstance(index, pd.RangeIndex):
+    if index is None or (isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1)):
         return "rows"
+    if index.dtype.kind == "i" and not isinstance(index, pd.DatetimeIndex | pd.PeriodIndex):
+        return "integers"
     return f"{type(index).__name__} {getattr(index, 'tz', None) or ''} {index.dtype.kind}"
 
 

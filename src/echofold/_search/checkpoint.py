@@ -62,7 +62,7 @@ class Checkpoint:
         if now["seed"] is None:
             now["seed"] = before["seed"]
         if differing := list(_differences("", before, now)):
-            raise ValueError(
+            raise Elsewhere(
                 f"checkpoint={str(self.path)!r} belongs to another search; different are: "
                 f"{'; '.join(differing)}. Use the same arguments, or another directory."
             )
@@ -159,6 +159,10 @@ def _short(value: Any) -> str:
 
 
 # --- one block ------------------------------------------------------------------------------------
+
+
+class Elsewhere(ValueError):
+    """A folder that holds the work of another search."""
 
 
 class Misfit(Exception):

@@ -131,10 +131,12 @@ def evaluate(
     of = in_words_of if several else nullcontext
     spreads = {}
     for (name, one), begins in zip(given.items(), starts.T, strict=True):
-        values = targets_of(task, one.data)
-        spreads[name] = spread_of(values)
-        if not task.labels and not recipes:
-            with of(name):
+        if recipes:  # each has units of its own, and tells what is wrong with it
+            continue
+        with of(name):
+            values = targets_of(task, one.data)
+            spreads[name] = spread_of(values)
+            if not task.labels:
                 _check_values(values, begins, horizon)
                 check_zeros(metrics, values, begins, horizon)
 

@@ -25,6 +25,7 @@ from echofold._data.arguments import check_count, refuse, seed_of
 from echofold._data.dates import Indexes, words_of_dates
 from echofold._data.missing import words_of_table
 from echofold._data.panels import Panel, panel_of
+from echofold._data.problem import in_words_of
 from echofold._data.text import one_line
 from echofold._machine.archives import array_in, read_archive
 from echofold._machine.available import check_executor
@@ -43,6 +44,7 @@ from echofold._models.combination import (
 )
 from echofold._models.forecast import Forecast, forecast_of, levels_of, of_all, words_beyond
 from echofold._models.pooled import RIDGES, Pool, Series, drawn_from
+from echofold._search.checkpoint import Elsewhere
 from echofold._search.recipe import LARGEST
 from echofold._search.verdict import (
     EXACT,
@@ -96,6 +98,8 @@ def fit_panel(
                     one.fit(values, inputs)
                 ones[name] = one
             except FAILURES as error:
+                if isinstance(error, Elsewhere):
+                    raise
                 failed[name] = one_line(error)
                 left = _of_the_rest(model, name, values)
                 ones |= {} if left is None else {name: left}
@@ -635,7 +639,9 @@ def forecasts_by_name(model: Any, horizon: int, X: Any, levels: Any) -> dict[Any
     found = {}
     with said_once():
         for name, one in model.series_.items():
-            found[name] = forecast_of(one, horizon, known[name], levels, warn=False)
+            with in_words_of(name):
+                inputs = inputs_of(model, name, known[name])
+                found[name] = forecast_of(one, horizon, inputs, levels, warn=False)
             if horizon > model.horizon:
                 warn_of(words_beyond(one.residuals_, horizon))
     for name in model.failed_.keys() - found.keys():
@@ -643,6 +649,11 @@ def forecasts_by_name(model: Any, horizon: int, X: Any, levels: Any) -> dict[Any
         empty = dict.fromkeys(levels_of(levels), nothing)
         found[name] = Forecast(nothing, empty, empty)
     return {name: found[name] for name in panel.names}
+
+
+def inputs_of(model: Any, name: Any, known: Any) -> Any:
+    """What a series is told of inputs: nothing if it failed, and is forecast without networks."""
+    return None if name in model.failed_ and model.series_[name].X_schema_ is None else known
 
 
 def look_ahead(model: Any, horizon: int) -> None:

@@ -149,7 +149,8 @@ def recipe_for(
     ``asked`` are those of `SETTINGS` that are not left to the recipe.
     """
     asked = check_settings(asked, effort)
-    length, known = len(values), values[~np.isnan(values)]
+    there = ~np.isnan(values)
+    length, known = len(values) - int(there[::-1].argmax()), values[there]
     rows = rows_of(length)
     if len(known) < LEAST:
         few = inflected(len(known), "one value is", "{} values are")

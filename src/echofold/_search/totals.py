@@ -25,7 +25,8 @@ from echofold._data.text import inflected
 from echofold._machine.notices import said_once
 from echofold._models.forecast import Forecast, around, forecast_of, levels_of, of_all
 from echofold._models.reconciliation import minimum_trace, shrunk
-from echofold._search.panel import error_of, fit_panel, look_ahead, part_of
+from echofold._search.auto import AutoForecaster
+from echofold._search.panel import error_of, fit_panel, inputs_of, look_ahead, part_of
 from echofold._search.search import check_one_of
 from echofold._search.verdict import Verdict
 
@@ -55,7 +56,7 @@ class Totals:
         Fitted to all of them, sums included, each alone.
     given : AutoForecaster
         The part of it that was given, and ``sums``, forecasters by name, with errors as they are
-        left by reconciliation; ``levels`` names the level of each.
+        left by reconciliation, and forecasts before it; ``levels`` names the level of each.
     """
 
     model: Any
@@ -119,6 +120,11 @@ def forecast_totals(
     >>> list(found.forecast.mean), found.forecast.mean["(all)"].round(6)
     (['(all)', 'north', 'south'], array([3., 5.]))
     """
+    if not isinstance(model, AutoForecaster):
+        raise TypeError(
+            f"model is a {type(model).__name__}, expected an AutoForecaster, which tells how to "
+            "forecast all."
+        )
     series, called = _by_name(y)
     for argument, known in (("X", X), ("X_ahead", X_ahead)):
         if known is not None and not isinstance(known, dict):
@@ -144,6 +150,11 @@ def _by_name(y: Any) -> tuple[dict[Any, Any], tuple[str, ...]]:
         return y, ()
     if isinstance(y, pd.Series) and y.index.nlevels > 1 and len(y):
         ids = list(range(y.index.nlevels - 1))
+        if any(y.index.get_level_values(level).isna().any() for level in ids):
+            raise ValueError(
+                "some rows of y have no id: an index level holds missing values. Sums are of all "
+                "series: say which these belong to, or leave them out."
+            )
         groups = y.groupby(level=ids if len(ids) > 1 else 0, sort=False, observed=True)
         called = tuple(str(name or f"id {n + 1}") for n, name in enumerate(y.index.names[:-1]))
         return {name: one.droplevel(ids) for name, one in groups}, called
@@ -164,6 +175,12 @@ def fit_totals(
     sums = sums_of(y, ids, called, named, model.horizon, lambda index: _season(model, index))
     own = {name: _limits(model, len(members)) for name, members in sums.members.items()}
     if X is not None:
+        early = next((name for name in sums.padded if X.get(name) is not None), None)
+        if early is not None:
+            raise ValueError(
+                f"series {early!r} ends before others, and so do its inputs in X. Give it rows of "
+                "y to the end of the others, NaN where values are not known, and X for these."
+            )
         X = {**X, **dict.fromkeys(sums.series)}
     fit_panel(model, {**y, **sums.padded, **sums.series}, X, own)
     with said_once():
@@ -229,7 +246,10 @@ def _reconciled(
     tree, steps = _tree(model, sums), model.horizon
     look_ahead(model, steps)
     mean = np.stack(
-        [one._forecast(steps, X_ahead.get(name))[:, 0] for name, one in tree.ones.items()]
+        [
+            one._forecast(steps, inputs_of(model, name, X_ahead.get(name)))[:, 0]
+            for name, one in tree.ones.items()
+        ]
     )
     past = _past_of(tree, steps)
     free = _at_once(tree, past, mean, method)
@@ -250,7 +270,8 @@ def _reconciled(
     errors.insert(0, "series", table.groupby("level", sort=False).size())
     for name, one in model.series_.items():
         if name not in by_name:
-            by_name[name] = forecast_of(one, steps, X_ahead.get(name), levels, warn=False)
+            known = inputs_of(model, name, X_ahead.get(name))
+            by_name[name] = forecast_of(one, steps, known, levels, warn=False)
     ours = {name: left.get(name, model.series_[name]) for name in names if name in model.series_}
     clipped = int((np.abs(free - kept) > 1e-9 * np.abs(free)).any(axis=1).sum())
     return Totals(
@@ -361,12 +382,15 @@ def _with_intervals(one: Any, mean: np.ndarray, levels: Sequence[float], digits:
 
 
 def _of_failed(model: Any, sums: Sums) -> list[str]:
-    """Which sums have no forecast."""
-    failed = [name for name in sums.series if name in model.failed_]
-    if not failed:
-        return []
-    more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
-    return [f"sum {failed[0]!r}{more}, no forecast: {model.failed_[failed[0]]}"]
+    """Which sums have no forecast, or one without networks, and why."""
+    said = []
+    for how, there in (("no forecast", False), ("forecast without networks", True)):
+        failed = [name for name in sums.series if name in model.failed_]
+        failed = [name for name in failed if (name in model.series_) == there]
+        if failed:
+            more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+            said.append(f"sum {failed[0]!r}{more}, {how}: {model.failed_[failed[0]]}")
+    return said
 
 
 def _said(sums: Sums, errors: pd.DataFrame, method: str, clipped: int) -> list[str]:
