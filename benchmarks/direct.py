@@ -20,7 +20,7 @@ import competitions
 import numpy as np
 
 from echofold import AutoForecaster
-from echofold._models.combination import NETWORKS, mixed
+from echofold._models.combination import NETWORKS, mixed, network_share, priors_for
 
 LEAST, LENGTHS = 45, (45, 60, 80, 120)
 SHARES = (0.0, 0.25, 0.5, 1.0)
@@ -39,9 +39,10 @@ def errors(job: dict) -> list[float] | None:
     found = direct._winners.outputs(next(iter(direct._results)))
     known = np.searchsorted(found.rows[:, 0], model.past_.rows[:, 0])
     said = (found.truth - direct.best_estimator_.residuals_)[known, :, 0]
-    others = model._others(model.values_, np.array([len(y)]), model._seasons_before, horizon)[:, 0]
+    others = model._others_ahead(horizon)
     closed, ahead = model.networks_.forecast(horizon), direct.forecast(horizon)
-    past, priors = model.past_, model._priors
+    past = model.past_
+    priors = priors_for(y, bool(model.seasons_), {NETWORKS: network_share(len(y))})
     assert model.names_[0] == NETWORKS
     closed_past, each = past.outputs[0].copy(), []
     for share in SHARES:
