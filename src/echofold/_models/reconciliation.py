@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 
@@ -107,12 +106,12 @@ def minimum_trace(A: Any, W: Covariance) -> Any:
     lu = splu(scaled.tocsc(), **SYMMETRIC)
     H = (W.factor[:, :sums] - (A @ W.factor[:, sums:].T).T)[:, moves].T * unit[:, None]
     Z = lu.solve(H)
-    inner = cho_factor(np.eye(H.shape[1]) + H.T @ Z)
+    inner = np.eye(H.shape[1]) + H.T @ Z  # of no rows, where there are no past errors
 
     def solved(right: np.ndarray) -> np.ndarray:
         """``(scaled + H H')⁻¹ right``, by Woodbury."""
         first = lu.solve(right)
-        return first - Z @ cho_solve(inner, H.T @ first)
+        return first - Z @ np.linalg.solve(inner, H.T @ first)
 
     def reconciled(y: np.ndarray) -> np.ndarray:
         apart = (y[:sums] - A @ y[sums:])[moves] * unit[:, None]
