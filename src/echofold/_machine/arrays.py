@@ -6,9 +6,11 @@ is imported when it is first used, by the names `jax`, `jnp` and `lax` of here.
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +25,8 @@ class _Lazy:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(import_module(self._name), name)
+        with _uninterrupted():
+            value = getattr(import_module(self._name), name)
         with _lock:
             while _waiting:
                 _waiting.pop()()
@@ -31,8 +34,25 @@ class _Lazy:
         return value
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put a Ctrl-C off to the end: in the middle of JAX's libraries it would kill the process."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():
+        yield  # it is not Python's, or does not arrive here
+        return
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        signal.raise_signal(heard[0])
+
+
 _waiting: list[Callable[[], object]] = []
-_lock = RLock()
+_lock = threading.RLock()
 
 
 def once_imported(tell: Callable[[], object]) -> None:
