@@ -1,6 +1,6 @@
 """What the benchmarks share: one thread, repeated timing, results stored with the machine.
 
-Import this before NumPy or JAX: it sets the number of threads.
+Import this before NumPy or JAX: it sets the number of threads, unless ``--cores`` is given.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import sys
 import time
 from pathlib import Path
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
-os.environ["XLA_FLAGS"] = (
-    "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1 "
-    + os.environ.get("XLA_FLAGS", "")
-)
-if hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+CORES = "--cores" in sys.argv  # all of them, for what asks for it
+if not CORES:
+    for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[_variable] = "1"
+    os.environ["XLA_FLAGS"] = (
+        "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1 "
+        + os.environ.get("XLA_FLAGS", "")
+    )
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -10,13 +10,14 @@ import warnings
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from searches import TASKS, identical, searched
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
-from echofold import cross_validate
+from echofold import ESNForecaster, ESNSearchCV, KFold, cross_validate
 from echofold._search import blocks as _work
 from echofold._search.blocks import run_block
 
@@ -77,8 +78,13 @@ def test_processes_that_start_from_nothing(serial):
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 
+@pytest.fixture
+def jax_runs():
+    jax.local_devices()
+
+
 @FORKS
-def test_a_pool_that_forks_is_refused_once_jax_runs(serial):
+def test_a_pool_that_forks_is_refused_once_jax_runs(serial, jax_runs):
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(1, mp_context=context) as executor:
         with pytest.raises(ValueError, match=r"executor=.* forks its workers.*\('spawn'\)"):
@@ -88,7 +94,7 @@ def test_a_pool_that_forks_is_refused_once_jax_runs(serial):
 
 @FORKS
 @pytest.mark.parametrize("what", ["forecast", "fit", "search", "cross_validate", "submitted"])
-def test_a_forked_process_says_that_it_cannot_compute(serial, what):
+def test_a_forked_process_says_that_it_cannot_compute(serial, jax_runs, what):
     model, y = serial.best_estimator_, TASKS["forecast"][1][0]
     act = {
         "forecast": lambda: model.forecast(3),
@@ -213,3 +219,35 @@ def test_workers_share_the_free_memory(monkeypatch, options, expected):
 
 def test_an_executor_that_does_not_tell_has_a_worker_for_each_processor():
     assert _work.workers(Backwards(1)) == os.cpu_count()
+
+
+@pytest.mark.parametrize(("units", "widest"), [(10, 20), (600, 10), (1500, 4)])
+def test_large_networks_are_cut_into_more_blocks_for_more_cores(monkeypatch, units, widest):
+    """As many as the work asks for, whatever ``n_jobs``; all of one width, but perhaps the last."""
+    cut = {}
+
+    def look(waiting, n_jobs, executor):
+        cut[n_jobs] = [len(block.kinds) for _, block in waiting]
+        raise InterruptedError
+
+    monkeypatch.setattr("echofold._search.runner.carry_out", look)
+    y = np.sin(np.arange(2000) / 7)
+    for n_jobs in (None, 16):
+        search = ESNSearchCV(
+            ESNForecaster(units, device="cpu"), {"leak_rate": np.linspace(0.1, 1, 40).tolist()},
+            cv=KFold(10), n_jobs=n_jobs, progress=False,
+        )  # fmt: skip
+        with pytest.raises(InterruptedError):
+            search.fit(y)
+    assert cut[None] == cut[16]
+    widths = cut[16]
+    assert sum(widths) == 40 and 4 <= max(widths) <= widest and len(set(widths[:-1])) == 1
+
+
+def test_networks_that_are_driven_apart_from_others(monkeypatch, serial):
+    """Few at a time by their work, and by threads: still the same bits."""
+    monkeypatch.setattr("echofold._search.runner.BUSY", 0.0)
+    monkeypatch.setattr("echofold._search.runner.NARROWEST", 1)
+    one, several = searched(**OPTIONS), searched(**OPTIONS, n_jobs=3)
+    identical(one, several)
+    np.testing.assert_allclose(one.results_.nrmse, serial.results_.nrmse, rtol=1e-8)

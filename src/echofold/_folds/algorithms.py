@@ -24,7 +24,7 @@ from echofold._folds.splits import Pieces, RowSplits, add_up
 from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
 from echofold._folds.whitened import is_cheaper
 
-LONG = 50  # rows for each column from which coordinates are learned from a pilot
+LONG = 20  # rows for each column from which coordinates are learned from a pilot
 PILOT = 10  # rows a column, spread evenly over a long series
 GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
 

@@ -28,6 +28,7 @@ from echofold._folds.ridge import (
     condition_of,
     factor,
     is_balanced,
+    reciprocal_condition,
     solve_each,
     triangle_of,
 )
@@ -42,6 +43,7 @@ from echofold._folds.tolerances import (
     POOR,
     POWERS,
     PROBES,
+    WELL,
     negligible,
     probe,
 )
@@ -134,8 +136,16 @@ def whitening(pilot: np.ndarray) -> Whitening:
     # From the first row, so that a constant column becomes zero and not rounding.
     A = pilot - pilot[0]
     mean = A.mean(axis=0)
-    R = triangle_of(A - mean) / np.sqrt(len(pilot))
-    return from_factor(R, pilot[0] + mean)
+    A -= mean
+    gram = A.T @ A / len(pilot)
+    factors, there = factored(gram[None])
+    if there[0] and is_balanced(factors[0].T) and reciprocal_condition(factors[0].T) > WELL:
+        values, V = np.linalg.eigh(gram)  # no root of them is off by more than 1e-4 of itself
+        everything = np.ones(len(mean), dtype=bool)
+        return Whitening(
+            pilot[0] + mean, np.ones(len(mean)), V[:, ::-1], np.sqrt(values[::-1]), everything
+        )
+    return from_factor(triangle_of(A) / np.sqrt(len(pilot)), pilot[0] + mean)
 
 
 def from_factor(R: np.ndarray, mean: np.ndarray) -> Whitening:

@@ -24,8 +24,6 @@ from scipy.linalg.lapack import (
     dgejsv,
     dgeqp3,
     dgeqrf,
-    dgesdd,
-    dgesdd_lwork,
     dormqr,
     dtpmqrt,
     dtpqrt,
@@ -78,17 +76,8 @@ class Factored:
 
 def factor(F: np.ndarray, g: np.ndarray) -> Factored:
     """Decompose ``F (..., rows, columns)`` with right-hand sides ``g (..., rows, outputs)``."""
-    U, s, Qt = svd(F)
+    U, s, Qt = np.linalg.svd(F, full_matrices=False)  # lets other threads run, as SciPy does not
     return Factored(U, s, Qt, np.swapaxes(U, -1, -2) @ g)
-
-
-def svd(F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``U, s, Qt`` of ``F (..., rows, columns)``; one large matrix goes to LAPACK as it lies."""
-    if F.ndim == 2 and F.size:
-        U, s, Qt, failed = dgesdd(F, full_matrices=False, lwork=int(dgesdd_lwork(*F.shape)[0]))
-        if not failed:
-            return U, s, Qt
-    return np.linalg.svd(F, full_matrices=False)
 
 
 def condition_of(s: np.ndarray) -> float:

@@ -26,6 +26,7 @@ FULL_RANK = 100.0  # times what is negligible: above it no direction is left out
 FAR = 1e4  # times what is negligible: a direction is surely kept, and so is its angle to others
 
 # Whitened moments
+WELL = 1e-6  # reciprocal condition of a pilot, from which its Gram matrix tells enough
 POOR = 1e3  # condition from which a pilot, or a training set, is not trusted
 POWERS = 30  # of a matrix, from which its norm is known
 PROBES = 2  # random vectors whose growth tells how well conditioned a system is

@@ -16,7 +16,14 @@ from echofold._data.arguments import candidate_seed
 from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import EAGER, choose_device, is_accelerator, one_blas_thread, peers
+from echofold._machine.device import (
+    EAGER,
+    Work,
+    choose_device,
+    is_accelerator,
+    one_blas_thread,
+    peers,
+)
 from echofold._machine.progress import Progress
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint, expected
@@ -27,6 +34,8 @@ from echofold._validation.settings import Settings, check_pool, resolve_schemes
 from echofold.metrics._metric import Metric
 
 WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
+BUSY = 2.0  # estimated seconds of a block: large networks are to keep many cores busy
+NARROWEST = 4  # networks that are driven together in less time than two or three
 NETWORKS = 4096  # in a block on an accelerator: candidates times draws
 
 
@@ -178,15 +187,18 @@ class Runner:
         settings = replace(self.settings, **self.reader.estimator._fitting(params, problem))
         if settings.pool != "all":
             check_pool(problem, schemes, settings)
-        width, together = WIDEST, self.together
-        work = problem, schemes, group[0][1], len(group) * len(self.seeds), settings
+        networks, together = len(group) * len(self.seeds), self.together
+        work = work_of(problem, schemes, group[0][1], networks, settings)
+        # Not by the number of cores: how many run side by side changes how products are rounded.
+        each = sum(one.on_processor for one in work) / networks
+        width = min(WIDEST, max(NARROWEST, int(BUSY / each)))
         device = self._device(params["device"], work)
         if is_accelerator(device):
             together = True
             width = max(1, NETWORKS // len(self.seeds))
             if self.executor is None:
                 width = min(width, -(-len(group) // len(peers(device))))
-        width = len(group) if self.prune else width
+        width = len(group) if self.prune else -(-len(group) // -(-len(group) // width))
         numbers = range(len(self.seeds))
         for draws in [tuple(numbers)] if together else [(draw,) for draw in numbers]:
             for start in range(0, len(group), width):
@@ -204,12 +216,12 @@ class Runner:
                     elsewhere=params["device"] == "auto",
                 )
 
-    def _device(self, device: str, work: tuple) -> str:
+    def _device(self, device: str, work: Sequence[Work]) -> str:
         """Where candidates are validated, as far as can be told from here."""
         if self.executor is None or device == "cpu":
-            return choose_device(device, *work_of(*work))
+            return choose_device(device, *work)
         # Its workers may be other machines, and decide themselves about accelerators.
-        return choose_device("cpu", *work_of(*work)) if device == "auto" else device
+        return choose_device("cpu", *work) if device == "auto" else device
 
     def run(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> Record:
         """Evaluate candidates, on some of the splits if ``only`` names them."""

@@ -39,7 +39,7 @@ from echofold._validation.settings import Settings, check_pool
 MODES = ("states", "pieces", "fold", "frugal")
 STREAMED = MODES[1:]
 SURELY_FREE = 2**25  # bytes that need no look at the free memory, which takes up to 1 ms
-KEPT_AT_MOST = 2**28  # bytes of states kept without being asked to, for each block of candidates
+KEPT_AT_MOST = 2**29  # bytes of states kept without being asked to, for each block of candidates
 OWN = {
     "none": "that is of the longest series, and others are solved by what suits them",
     "shrunk": "that is of the common readout, which series correct by naive or small_k",

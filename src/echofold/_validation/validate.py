@@ -31,14 +31,15 @@ from echofold._folds.many_rows import ManyRows, taken
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
 from echofold._validation.own_readouts import enter_own
-from echofold._validation.plan import Plan, bytes_on_device, plan_of
+from echofold._validation.plan import Plan, budget, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
 from echofold._validation.score import finish_runs, needs_of, score_outputs, score_residuals, summed
 from echofold._validation.settings import Settings
 from echofold._validation.streamed import fold_by_fold, from_pieces
 from echofold.metrics._metric import GROWING
 
-STATE_BYTES = 2**27  # states of candidates that the host keeps at a time
+STATE_BYTES = 2**29  # states of candidates that the host keeps at a time, if it has twice that
+SLOWER = 2, 3  # candidates that take longer together than one after the other
 
 Source = States | GivenStates
 Batch = dict[str, Validated]  # what some candidates gave, by scheme
@@ -73,7 +74,9 @@ def validate_draws(
 def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Found]:
     """All draws side by side on a device; on the host, some candidates of one after the other."""
     count, problem = sources[0].candidates, sources[0].problem
-    width = max(1, STATE_BYTES // (8 * max(1, problem.rows * sources[0].columns)))
+    room = min(STATE_BYTES, budget(settings.memory, settings.workers) // 2)
+    width = max(1, room // (8 * max(1, problem.rows * sources[0].columns)))
+    width = 1 if width in SLOWER and count > width else -(-count // -(-count // width))
 
     def part(whole: Source, first: int) -> Source:
         if width >= count or isinstance(whole, GivenStates):
