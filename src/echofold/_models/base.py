@@ -61,6 +61,10 @@ random_state : int, RandomState, Generator or None, default=None
     Seed of the drawn weights.
 device : str, default="auto"
     Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
+precision : {"double", "single"}, default="double"
+    Of weights and states, driven and in closed loops: "single" takes 32 bits, of which ordinary
+    GPUs make far more of. Readouts, outputs and errors have 64 bits in both. A search in single
+    precision warns where another candidate might win in double.
 reservoir : object of `echofold.reservoirs`, optional
     Another kind of reservoir than the one that ``units`` to ``connectivity``, ``W`` and ``W_in``
     describe; those are then left at their defaults. In a search, ``reservoir`` takes a list of
