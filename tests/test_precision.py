@@ -7,6 +7,7 @@ by one rounding of 32 bits. Products and sums inside of a step round too, some d
 import pickle
 import warnings
 
+import jax
 import numpy as np
 import pytest
 from cases import SCHEMES, pairwise
@@ -23,12 +24,15 @@ from echofold import (
     KFold,
     backtest,
     cross_validate,
+    datasets,
     dynamics,
     load,
     save,
     systems,
 )
 from echofold._engine.kind import Reservoirs
+from echofold._engine.states import rows_of, stacked
+from echofold._folds.choose import VARIANTS
 from echofold._machine import device, programs
 from echofold._machine.arrays import namespace
 from echofold._machine.notices import EchofoldWarning
@@ -167,7 +171,7 @@ def test_schemes(three, scheme, algorithm, outputs):
 @pytest.mark.parametrize("task", ["loops", "pruned", "open", "panel", "classes", "states alone"])
 def test_searches_on_either_side(three, accelerated, monkeypatch, task, accelerator):
     accelerated(accelerator)
-    monkeypatch.setattr(search_module, "describe_choice", lambda *_: [])  # which drives in double
+    monkeypatch.setattr(search_module, "describe_single", lambda *_: [])  # which drives in double
 
     def work(precision):
         space = {"leak_rate": [0.4, 0.9], "ridge": [1e-3, 1e-1]}
@@ -278,3 +282,158 @@ def test_a_clear_choice_is_compared_and_nothing_said():
     words, attrs = said_by(ESNSearchCV(twin, {**SPACE, "ridge": [1e-4, 1e-1]}, cv=4), SERIES)
     assert words == []
     assert "compared_in_double" not in attrs
+
+
+@pytest.mark.parametrize("prune", [False, True])
+@pytest.mark.parametrize("options", [{}, {"select": "draw"}, {"ridge_per": "split"}], ids=str)
+def test_what_is_said_is_what_double_precision_finds(options, prune):
+    """Of all candidates: silent if and only if the same one wins."""
+    if prune and "ridge_per" in options:
+        pytest.skip("prune=True needs one ridge for all")
+    agreed = set()
+    for ridge, radii in (([1e-4, 1e-1], [0.3, 0.9]), ([1e-3], 0.9 + 1e-8 * np.arange(6))):
+        space = {"spectral_radius": list(radii), "ridge": ridge}
+        found = [
+            ESNSearchCV(
+                ESNForecaster(8, random_state=0, precision=name), space, cv=KFold(4, valid=9),
+                n_draws=2, verify=True, prune=prune, **options,
+            )
+            for name in ("single", "double")
+        ]  # fmt: skip
+        (words, attrs), _ = (said_by(one, SERIES) for one in found)
+        assert attrs["compared_in_double"] == len(radii)
+        winners = [(one.best_index_, one.best_params_["ridge"]) for one in found]
+        assert bool(words) == (winners[0] != winners[1])
+        if words:
+            assert f"in double precision candidate {found[1].best_index_} " in words[0]
+            assert f"not candidate {found[0].best_index_} " in words[0]
+        agreed.add(not words)
+    assert True in agreed
+
+
+def test_choices_that_hang_on_rounding_are_told(monkeypatch):
+    """Radii that differ by less than single precision does."""
+    space = {"spectral_radius": list(0.9 + 1e-8 * np.arange(30)), "ridge": [1e-3]}
+    words, found = [], []
+    for every in (False, True):
+        search = ESNSearchCV(
+            ESNForecaster(8, random_state=0, precision="single"), space, cv=4, verify=every
+        )
+        (said,), attrs = said_by(search, SERIES)
+        words.append(said)
+        found.append(attrs["compared_in_double"])
+    assert found == [compared.MOST, 30]
+    exact = ESNSearchCV(ESNForecaster(8, random_state=0), space, cv=4).fit(SERIES)
+    assert "hang on rounding" in words[0] or "hangs on rounding" in words[0]
+    assert f"in double precision candidate {exact.best_index_} at ridge=0.001 wins" in words[1]
+
+
+def test_many_that_are_near_but_none_better(monkeypatch):
+    """Whoever is not compared might win: told, unless all are asked for."""
+    monkeypatch.setattr(compared, "FURTHER", 1e9)
+    monkeypatch.setattr(compared, "MOST", 6)
+    space = {**SPACE, "ridge": [1e-3]}
+    model = ESNForecaster(8, random_state=0, precision="single")
+    (said,), attrs = said_by(ESNSearchCV(model, space, cv=4), SERIES)
+    assert attrs["compared_in_double"] == 6
+    assert "10 more candidates are no further behind" in said
+    words, attrs = said_by(ESNSearchCV(model, space, cv=4, verify=True), SERIES)
+    assert words == []
+    assert attrs["compared_in_double"] == 16
+
+
+def test_collinear_states_of_a_recording_need_double_precision():
+    """At a ridge of 0 the readout lives on digits that 32 bits do not have; and this is told."""
+    ecg = datasets.load_ecg()
+    X, y = ecg.signal[:20_000, :1], datasets.beat_target(ecg, fade=10)[:20_000]
+    X = (X - X.min()) / (X.max() - X.min())
+    space = {"leak_rate": [0.4, 0.7], "spectral_radius": [0.1, 0.85], "ridge": [0.0]}
+    found = {}
+    for name in ("double", "single"):
+        model = ESNRegressor(
+            50, washout=1000, scale=None, output_range=(0, 1), random_state=1, precision=name
+        )
+        found[name] = search = ESNSearchCV(model, space, cv=5)
+        words, attrs = said_by(search, X, y)
+        assert len(words) == (name == "single")
+    better, worse = (found[name].best_score_ for name in ("double", "single"))
+    assert worse > 1.03 * better
+    assert attrs["moved_by_single"] > 0.005
+
+
+def test_chaos_multiplies_rounding():
+    """Some Lyapunov times on, nothing of a forecast is the same in both."""
+    y = systems.lorenz63(1500, 0.05, random_state=0)
+    ahead = [
+        ESNForecaster(100, ridge=1e-6, random_state=0, precision=name).fit(y).forecast(400)
+        for name in ("double", "single")
+    ]
+    apart = np.abs(ahead[0] - ahead[1]).max(axis=1) / y.std()
+    assert apart[:5].max() < 1e-3
+    assert apart[-100:].max() > 0.5
+
+
+@pytest.mark.parametrize("scale", [None, "standard"])
+def test_inputs_far_from_zero_are_told(scale):
+    y = 1e6 + np.sin(np.arange(200) / 4)
+    far = pytest.warns(EchofoldWarning, match="1 of 1 inputs vary so little for their size")
+    for name in ("double", "single"):
+        model = ESNForecaster(
+            8, input_scaling=1e-6, scale=scale, random_state=0, precision=name, ridge=1e-3
+        )
+        search = ESNSearchCV(model, {"leak_rate": [0.5, 1.0]}, cv=4)
+        for work in (model.fit, search.fit, lambda y, m=model: cross_validate(m, y, cv=4)):
+            with far if scale is None and name == "single" else warnings.catch_warnings():
+                if scale is not None or name == "double":
+                    warnings.simplefilter("error", EchofoldWarning)
+                work(y)
+
+
+@pytest.mark.parametrize("algorithm", ["naive", "small_k", "large_k"])
+@pytest.mark.parametrize("side", ["host", "compiled", "device"])
+def test_right_results_are_verified(monkeypatch, accelerated, algorithm, side):
+    accelerated(side == "device")
+    monkeypatch.setattr(device, "COMPILING", np.inf if side == "host" else -1.0)
+    for data, make in (((SERIES,), ESNForecaster), ((KNOWN[:90], SERIES), ESNRegressor)):
+        search = ESNSearchCV(
+            make(12, random_state=0, precision="single", washout=5),
+            {"leak_rate": [0.2, 0.6, 1.0], "ridge": [1e-9, 1e-4, 1.0]},
+            cv=KFold(5), algorithm=algorithm, verify=True,
+        )  # fmt: skip
+        words, attrs = said_by(search, *data)
+        assert attrs["verified_splits"] == 3
+        assert attrs["compared_in_double"] == 3
+
+
+def test_wrong_results_are_an_error(monkeypatch):
+    for way in VARIANTS.values():
+
+        def wrong(self, splits, right=way.readouts):
+            found = right(self, splits)
+            return found._replace(W=found.W * (1 + 1e-2))
+
+        monkeypatch.setattr(way, "readouts", wrong)
+    model = ESNForecaster(12, random_state=0, precision="single")
+    with pytest.raises(RuntimeError, match="differ from a plain refit"):
+        cross_validate(model, SERIES, cv=KFold(5), ridge=[1e-2], verify=True)
+
+
+def test_products_are_of_all_bits():
+    """What an accelerator would round to 10 bits of a mantissa otherwise."""
+    a = np.ones((4, 4), np.float32)
+    with device.engine("cpu"):
+        told = jax.jit(lambda a: a @ a).lower(a).as_text()
+    assert "precision = [HIGHEST, HIGHEST]" in told
+
+
+@pytest.mark.parametrize("readout", ["states", "inputs+states", "polynomial 2"])
+def test_rows_have_64_bits(readout):
+    model = ESNForecaster(8, readout=readout, random_state=0, precision="single")
+    problem = model._read(SERIES)
+    source = model._states(problem, 0)
+    assert source.dtype == np.float32
+    assert source.kept()[0].dtype == source.begins([3])[0].dtype == np.float64
+    with device.engine("cpu"):
+        rows, starts = rows_of(stacked([source.reservoirs]), problem, np.array([3]))
+    assert rows.dtype == starts.dtype == np.float64
+    np.testing.assert_allclose(rows[0, : problem.rows], source.kept()[0], atol=1e-5)

@@ -24,7 +24,7 @@ from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
 from echofold._validation.own_readouts import fit_own
 from echofold._validation.refit import Growing
-from echofold._validation.settings import Settings
+from echofold._validation.settings import Settings, describe_rounding
 from echofold.reservoirs import reservoir_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -206,7 +206,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         with one_piece("fitting"):
             ridge = self._ridge_of(problem.targets.shape[1])
             readout, condition = fit_all(source, ridge, **self._fitting(vars(self), problem))
-        warn_of(problem.notes)
+        warn_of([*problem.notes, *describe_rounding(problem, source.dtype)])
         return self._install(source, readout, seed, condition)
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):

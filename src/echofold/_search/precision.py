@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from echofold._engine.kind import PRECISIONS
 from echofold._machine.progress import Progress
 from echofold._search.final_models import Winners
 from echofold._search.runner import Runner
 from echofold._search.selection import mean_costs
+from echofold._validation.settings import describe_rounding
 from echofold.metrics._metric import costs_of
 
 FIRST = 4  # candidates that are compared at first, the winner among them
@@ -22,17 +24,27 @@ MOST = 16  # in all, unless every one is asked for
 FURTHER = 3.0  # times the largest difference seen: others may have moved further than these
 
 
-def describe_choice(runner: Runner, winners: Winners, scheme: str, every: bool) -> list[str]:
-    """A sentence if another choice wins in double precision, or might.
+def describe_single(runner: Runner, winners: Winners, scheme: str, every: bool) -> list[str]:
+    """Sentences about single precision, where there is any: what it loses, and who else may win."""
+    precisions = [runner.reader.params(one)["precision"] for one in winners.candidates]
+    single = np.flatnonzero(np.array(precisions) == "single")
+    if not len(single):
+        return []
+    notes = describe_rounding(runner.reader.problem({})[0], PRECISIONS["single"])
+    if np.isfinite(winners.winner(scheme).cost):
+        notes += _describe_choice(runner, winners, scheme, single, every)
+    return notes
+
+
+def _describe_choice(
+    runner: Runner, winners: Winners, scheme: str, single: np.ndarray, every: bool
+) -> list[str]:
+    """A sentence if one of the ``single`` candidates wins in double precision, or might.
 
     All candidates are compared if ``every``. How many were, and how far the lowest score of one was
     moved at most, becomes an attribute of the results.
     """
-    precisions = [runner.reader.params(one)["precision"] for one in winners.candidates]
-    single = np.flatnonzero(np.array(precisions) == "single")
     results, winner = winners.results[scheme], winners.winner(scheme)
-    if not len(single) or not np.isfinite(winner.cost):
-        return []
     low = _lowest(winners, costs_of(results))  # of those that pruning dropped, a bound
     costs = winners.costs(scheme)
     kept, exact, moved = _lowest(winners, costs), costs.copy(), 0.0
