@@ -248,7 +248,7 @@ def describe_rounding(problem: Problem, dtype: np.dtype) -> list[str]:
     """A sentence about inputs of which driving in so few bits loses much."""
     if dtype.itemsize == 8 or problem.lazy:
         return []
-    steps = problem.segments.steps
+    steps = np.asarray(problem.segments.steps)
     rounding, spread = np.spacing(np.abs(steps).max(axis=0).astype(dtype)) / 2, steps.std(axis=0)
     if not (lost := int(((rounding > LOST * spread) & (spread > 0)).sum())):
         return []
