@@ -267,7 +267,7 @@ class Reservoirs:
 
     def step(self, x, u):
         """One update of states ``x`` by inputs ``u (inputs, columns or 1)``."""
-        x, u = (_of_type(self.dtype, array) for array in (x, u))
+        x, u = _of_type(self.dtype, x), _of_type(self.dtype, u)
         return _of_type(self.dtype, self.compiled.kind.step(self.weights, self.columns, x, u))
 
     def state(self, x=None):
@@ -311,7 +311,9 @@ once_imported(
 def _of_type(dtype: np.dtype, array: Any) -> Any:
     """Floating-point numbers of another type; those that are of this one, and all else, as is."""
     own = getattr(array, "dtype", dtype)
-    return array if own == dtype or getattr(own, "kind", "") != "f" else array.astype(dtype)
+    if own is dtype or own == dtype or getattr(own, "kind", "") != "f":
+        return array
+    return array.astype(dtype)
 
 
 def _columns_of(columns: Any) -> int:
