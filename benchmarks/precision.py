@@ -139,8 +139,8 @@ def compared(name: str, device: str) -> dict:
         f"{name}: validation {double[0].best_score_:.6g} (double) and {single[0].best_score_:.6g} "
         f"(single; that choice in double: {a[place]:.6g}), later rows {double[2]:.6g} and "
         f"{single[2]:.6g}; scores differ by {result['median_difference']:.1e}, at most "
-        f"{result['largest_difference']:.1e}; {double[3]:.2f} and {single[3]:.2f} s. {double[0].best_params_} "
-        f"{single[0].best_params_} {single[1]}",
+        f"{result['largest_difference']:.1e}; {double[3]:.2f} and {single[3]:.2f} s. "
+        f"{double[0].best_params_} {single[0].best_params_} {single[1]}",
         flush=True,
     )
     return result

@@ -62,8 +62,8 @@ random_state : int, RandomState, Generator or None, default=None
 device : str, default="auto"
     Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
 precision : {"double", "single"}, default="double"
-    Of weights and states, driven and in closed loops: "single" takes 32 bits, of which ordinary
-    GPUs make far more of. Readouts, outputs and errors have 64 bits in both. A search in single
+    Of weights and states, driven and in closed loops: "single" takes 32 bits, in which ordinary
+    GPUs are far quicker. Readouts, outputs and errors have 64 bits in both. A search in single
     precision warns where another candidate might win in double.
 reservoir : object of `echofold.reservoirs`, optional
     Another kind of reservoir than the one that ``units`` to ``connectivity``, ``W`` and ``W_in``
