@@ -85,6 +85,23 @@ def test_searches_agree(prune):
         assert other.best_score_ == pytest.approx(found[0].best_score_, rel=1e-7)
 
 
+def test_single_precision_has_all_of_its_bits():
+    """Products of cards keep 10 bits of 32-bit numbers unless they are told otherwise."""
+    models = [
+        on("gpu", ESNForecaster(200, precision=name)).fit(SERIES) for name in ("double", "single")
+    ]
+    off = np.abs(models[0].state_ - models[1].state_).max()
+    assert 0 < off < 1e-5
+    space = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9], "ridge": [1e-6, 1e-2]}
+    found = [
+        ESNSearchCV(on("gpu", ESNForecaster(50, precision=name)), space, cv=KFold(6)).fit(SERIES)
+        for name in ("double", "single")
+    ]
+    assert found[1].best_params_ == found[0].best_params_
+    assert found[1].best_score_ == pytest.approx(found[0].best_score_, rel=1e-4)
+    assert found[1].best_score_ != found[0].best_score_
+
+
 def test_several_series_agree():
     panel = {name: SERIES[: 200 + 30 * name] * (1 + name) for name in range(5)}
     space = {"leak_rate": [0.2, 0.6], "difference": [(), (1,)], "ridge": [1e-6, 1e-2]}

@@ -203,6 +203,31 @@ def trust(found: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
 
 
+def precision(found: dict[str, Any]) -> Iterator[str]:
+    """Errors of what is selected, and times, in single precision beside double."""
+    yield "Errors (NRMSE) of what a search selects, and its time once compiled:\n\n"
+    yield table(
+        ["data, horizon", "validated, double", "single", "later rows, double", "single",
+         "scores differ, median", "from ridge 1e-6, at most", "a warning", "search, double",
+         "single"],
+        [
+            [name, f"{row['double']['validation']:.4g}", f"{row['single']['validation']:.4g}",
+             f"{row['double']['test']:.4g}", f"{row['single']['test']:.4g}",
+             f"{row['median_difference']:.0e}", f"{row['largest_where_ridge_is_1e-6_or_more']:.0e}",
+             "yes" if row["said"] else "no", seconds(row["double"]["seconds"]),
+             seconds(row["single"]["seconds"])]
+            for name, row in found["cases"].items()
+        ],
+    )  # fmt: skip
+    yield "\nTimes faster:\n\n"
+    yield table(
+        ["units", "driving", "closed loops"],
+        [[str(row["units"]), *(f"{row[stage]['times_faster']:.2f}"
+                               for stage in ("drive", "closed loops"))]
+         for row in found["times"]],
+    )  # fmt: skip
+
+
 def longer(found: dict[str, Any]) -> Iterator[str]:
     """Memory and time of series that are read in blocks, beside those of arrays."""
     yield table(
@@ -450,12 +475,20 @@ WORDS = {
         "How right the numbers are",
         "Not a speed either: see [How far to trust the numbers](explanation/trust.md).",
     ),
+    "precision": (
+        "Single precision",
+        '`precision="single"` beside double, see [Run on a GPU](howto/gpu.md). CPU seconds of one '
+        "thread, on a machine that others worked on.",
+    ),
+    "precision_gpu": ("Single precision on an accelerator", "The same, in seconds."),
 }
 TABLES = {
     "reservoir": reservoir,
     "search": search,
     "coverage": coverage,
     "trust": trust,
+    "precision": precision,
+    "precision_gpu": precision,
     "accuracy": accuracy,
     "competitions": competitions,
     "compare": compare,

@@ -57,7 +57,7 @@ def drive(r: Reservoirs, inputs, x=None):
     Returns what is kept of each step, ``(T, kept, columns)``, of which the first values are what
     the readout sees; and the last state ``(size, columns)``.
     """
-    x = np.zeros(r.shape) if x is None else x
+    x = r.state(x)
     return _drive(r, inputs, x, len(inputs), whole=accelerated())
 
 
@@ -66,7 +66,7 @@ def advance(r: Reservoirs, inputs, x=None, rows: int = 0):
 
     If there are ``rows`` to drive over afterwards, few steps before them need no other program.
     """
-    x = np.zeros(r.shape) if x is None else x
+    x = r.state(x)
     block = block_length((r.kept, r.shape[1]), rows) if rows else 0
     if 0 < len(inputs) <= block and not accelerated():
         return _drive(r, pad_rows(inputs, block), x, len(inputs), whole=False)[1]
@@ -82,7 +82,7 @@ def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iter
 
     ``states`` is ``(rows, kept, columns)``; the final, shorter block is cut to its rows.
     """
-    x = np.zeros(r.shape) if x is None else x
+    x = r.state(x)
     size = size or block_length((r.kept, r.shape[1]), len(inputs))
     for start in range(0, len(inputs), size):
         part = np.asarray(inputs[start : start + size])
@@ -124,7 +124,7 @@ def drive_side_by_side(
     wide = r.take(np.repeat(np.arange(candidates), width))
     most = max(1, SIDE_BY_SIDE // (8 * r.kept * wide.shape[1]))
     size = min(longest if here.eager else few_lengths(longest), most)
-    x = np.zeros(wide.shape) + begin
+    x = wide.state(np.zeros(wide.shape) + begin)
     for first in range(0, longest, size):
         stop = min(size, longest - first)
         part = np.zeros((stop if here.eager else size, inputs[0].shape[1], width))
@@ -158,7 +158,7 @@ def after_windows(r: Reservoirs, windows: np.ndarray) -> np.ndarray:
 @program
 def _after_windows(r: Reservoirs, inputs):
     """Last states ``(size, columns)`` after ``inputs (steps, inputs, columns)``, from rest."""
-    rest = namespace(inputs).zeros(r.shape)
+    rest = namespace(inputs).zeros(r.shape, r.dtype)
     return loop(0, inputs.shape[0], lambda n, x: r.step(x, inputs[n]), rest)
 
 
@@ -184,7 +184,7 @@ def sums_of_sequences(r: Reservoirs, inputs, take):
 
     count = candidates * sequences
     rows = (xp.transpose(inputs, (1, 2, 0)), xp.transpose(take, (1, 0, 2)))
-    rest = xp.zeros((units, count)), xp.zeros((take.shape[0], r.looks, count))
+    rest = xp.zeros((units, count), r.dtype), xp.zeros((take.shape[0], r.looks, count))
     (_, total), _ = scan(step, rest, rows)
     return total.reshape(take.shape[0], r.looks, candidates, sequences)
 
@@ -204,7 +204,7 @@ def rows_of_series(r: Reservoirs, inputs, washout, n, begins, *, room: int):
             x = r.step(x, u[:, None])
             return x, r.keep(x, u[:, None])
 
-        return scan(step, jnp.zeros(r.shape), inputs, UNROLLED)[1]
+        return scan(step, jnp.zeros(r.shape, r.dtype), inputs, UNROLLED)[1]
 
     kept = jax.vmap(drive)(r)  # (draws, steps, kept, candidates)
     kept = lax.dynamic_slice_in_dim(kept, washout, room, axis=1)
@@ -228,7 +228,7 @@ def rows_of_several(r: Reservoirs, inputs, steps, series, n, begins):
             x = wide.step(x, u)
             return x, wide.keep(x, u)
 
-        return scan(step, jnp.zeros(wide.shape), inputs, UNROLLED)[1]
+        return scan(step, jnp.zeros(wide.shape, r.dtype), inputs, UNROLLED)[1]
 
     kept = jax.vmap(drive)(r)  # (draws, steps, kept, candidates · series)
     kept = kept.reshape(*kept.shape[:3], candidates, count)
@@ -249,9 +249,13 @@ def _rows_and_begins(r: Reservoirs, beside, kept, n, begins):
 
 
 def _network_first(values):
-    """``(draws, rows, values, candidates)`` as ``(draws · candidates, rows, values)``."""
+    """``(draws, rows, values, candidates)`` as ``(draws · candidates, rows, values)``, in 64 bits.
+
+    What is computed of rows are sums and factors, in whatever precision states were driven.
+    """
     draws, rows, width, candidates = values.shape
-    return jnp.transpose(values, (0, 3, 1, 2)).reshape(draws * candidates, rows, width)
+    values = jnp.transpose(values, (0, 3, 1, 2)).astype(jnp.float64)
+    return values.reshape(draws * candidates, rows, width)
 
 
 def _beside(inputs, values):

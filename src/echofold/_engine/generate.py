@@ -117,7 +117,8 @@ def first_output(
     ``past (room, outputs, columns)`` are the levels before it, the last one last; None if outputs
     are not brought back.
     """
-    y, plan = _readout(r, readout, inputs, x), None
+    x, plan = r.state(x), None
+    y = _readout(r, readout, inputs, x)
     outputs, columns = course.targets.shape[1], y.shape[1]
     if len(y) > outputs:
         plan = y.reshape(-1, outputs, columns)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations_with_replacement
 from math import comb
 from operator import itemgetter
@@ -22,6 +23,7 @@ from echofold._data.scikit_learn import SharesFunctions
 from echofold._machine.arrays import jax, jnp, namespace, of_each, once_imported
 
 MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square
+PRECISIONS: dict[str, np.dtype] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
     compiled_in: ClassVar[tuple[str, ...]] = ()
     objects: ClassVar[tuple[str, ...]] = ()
     _view: View = View()  # what the readout of an estimator sees; set beside the parameters
+    _precision: str = "double"  # of weights and states; set with it
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
@@ -228,6 +231,7 @@ class Reservoirs:
     ``shape`` is the size of a state and the number of columns, ``looks`` the number of values that
     the readout sees of each state, beside the inputs if ``beside``, and ``kept`` that of values a
     drive keeps of each step: what the readout sees, and the state unless that begins with it.
+    Weights, columns and states are of ``dtype``; whatever else there is has 64 bits.
     """
 
     weights: Any
@@ -237,6 +241,7 @@ class Reservoirs:
     looks: int
     beside: bool
     kept: int
+    dtype: np.dtype
 
     @classmethod
     def of(cls, kind: Reservoir, weights: Any, columns: Mapping, inputs: int) -> Reservoirs:
@@ -247,7 +252,9 @@ class Reservoirs:
         size, looks = kind.size(inputs), looks_of(kind, inputs)
         shape = size, _columns_of(columns)
         kept = looks if kind.shows and view.function is None else looks + size
-        return cls(weights, dict(columns), compiled, shape, looks, view.inputs, kept)
+        dtype = PRECISIONS[kind._precision]
+        weights, columns = of_each(partial(_of_type, dtype), (weights, dict(columns)))
+        return cls(weights, columns, compiled, shape, looks, view.inputs, kept, dtype)
 
     def take(self, index) -> Reservoirs:
         """The candidates at ``index``, one for each column wanted."""
@@ -260,11 +267,16 @@ class Reservoirs:
 
     def step(self, x, u):
         """One update of states ``x`` by inputs ``u (inputs, columns or 1)``."""
-        return self.compiled.kind.step(self.weights, self.columns, x, u)
+        x, u = _of_type(self.dtype, x), _of_type(self.dtype, u)
+        return _of_type(self.dtype, self.compiled.kind.step(self.weights, self.columns, x, u))
+
+    def state(self, x=None):
+        """A state ``x`` to drive from, on the host at rest if there is none."""
+        return np.zeros(self.shape, self.dtype) if x is None else _of_type(self.dtype, x)
 
     def look(self, x, u):
         """What the readout sees of states ``x`` under inputs ``u``: ``(looks, columns)``."""
-        kind = self.compiled.kind
+        kind, u = self.compiled.kind, _of_type(self.dtype, u)
         return kind._view.look(u, kind.look(x, u))
 
     def keep(self, x, u):
@@ -282,15 +294,26 @@ class Reservoirs:
         return self.compiled.kind.warmup(self.columns)
 
     def trained(self) -> dict[str, Any]:
-        """What an estimator carries of a single candidate."""
-        return self.compiled.kind.trained(self.weights, self.columns)
+        """What an estimator carries of a single candidate: in 64 bits, which lose nothing."""
+        found = self.compiled.kind.trained(self.weights, self.columns)
+        return of_each(partial(_of_type, PRECISIONS["double"]), found)
 
 
 once_imported(
     lambda: jax.tree_util.register_dataclass(
-        Reservoirs, ["weights", "columns"], ["compiled", "shape", "looks", "beside", "kept"]
+        Reservoirs,
+        ["weights", "columns"],
+        ["compiled", "shape", "looks", "beside", "kept", "dtype"],
     )
 )
+
+
+def _of_type(dtype: np.dtype, array: Any) -> Any:
+    """Floating-point numbers of another type; those that are of this one, and all else, as is."""
+    own = getattr(array, "dtype", dtype)
+    if own is dtype or own == dtype or getattr(own, "kind", "") != "f":
+        return array
+    return array.astype(dtype)
 
 
 def _columns_of(columns: Any) -> int:

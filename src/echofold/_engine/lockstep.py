@@ -277,7 +277,8 @@ class Paused:
         self.source, self.sum, problem = source, sum_, source.problem
         self.columns = Columns(W, starts, runs)
         count, outputs = len(self.columns), len(problem.unit)
-        x, y = np.zeros((source.reservoirs.shape[0], count)), np.zeros((outputs, count))
+        x = np.zeros((source.reservoirs.shape[0], count), source.reservoirs.dtype)
+        y = np.zeros((outputs, count))
         past = np.zeros((problem.form.room if problem.brought_back else 0, outputs, count))
         plan = np.zeros((problem.steps, outputs, count)) if problem.steps > 1 else None
         self.going = Trajectories(x, y, np.zeros(count), past, plan)

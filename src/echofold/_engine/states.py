@@ -50,6 +50,8 @@ class States:
         Number of candidates run side by side.
     columns : int
         Number of columns ``m`` of the rows.
+    dtype : dtype
+        In which states are driven; rows have 64 bits.
     steps : int
         Reservoir steps driven over rows and washout, for each candidate.
     pilot_steps : int
@@ -62,6 +64,7 @@ class States:
         self.problem, self.reservoirs, self.device = problem, reservoirs, device
         self.candidates = reservoirs.shape[1]
         self.columns = problem.segments.row_length(reservoirs.looks, reservoirs.beside)
+        self.dtype = reservoirs.dtype
         self.steps = self.pilot_steps = 0
         self._kept: list[np.ndarray] | None = None
         self._saved: dict[int, np.ndarray] = {}  # row -> state before it
@@ -159,7 +162,7 @@ class States:
                 nearest, x = self._state_before(self.problem.rows)
                 x = advance(self.reservoirs, self.problem.inputs[nearest:], x)
             self.steps += self.problem.rows - nearest
-        return np.asarray(x)
+        return np.asarray(x, dtype=float)
 
     def pilot(self, rows: int) -> list[np.ndarray]:
         """About ``rows`` states spread over the series; all of them if there are no more.
@@ -192,7 +195,7 @@ class States:
         earlier = [saved for saved in self._saved if saved <= row]
         if earlier:
             return max(earlier), self._saved[max(earlier)]
-        x, washout = np.zeros(self.reservoirs.shape), self.problem.washout
+        x, washout = self.reservoirs.state(), self.problem.washout
         if len(washout):
             x = np.asarray(advance(self.reservoirs, washout, rows=self.problem.rows))
             self.steps += len(washout)
@@ -300,7 +303,8 @@ class StatesOfSeries(States):
         if len(self._ends) < count:
             for _ in self.blocks():
                 pass
-        return np.stack([self._ends[series][:, 0] for series in range(count)], axis=1)
+        ends = [self._ends[series][:, 0] for series in range(count)]
+        return np.stack(ends, axis=1).astype(float)
 
     def pilot(self, rows: int) -> list[np.ndarray]:
         """About ``rows`` rows of series spread over all; all of them if there are no more."""
@@ -344,6 +348,7 @@ class GivenStates:
 
     streams = False
     candidates = 1
+    dtype = np.dtype(float)
     steps = 0
     pilot_steps = 0
 

@@ -117,11 +117,13 @@ def namespace(array: Any) -> Any:
 
 
 def of_each(function: Callable, *trees: Any) -> Any:
-    """``function`` of every array in trees of dicts and tuples, as `jax.tree.map`."""
+    """``function`` of every array in trees of dicts, tuples and lists, as `jax.tree.map`."""
     first = trees[0]
     if isinstance(first, dict):
         return {name: of_each(function, *(tree[name] for tree in trees)) for name in first}
     if isinstance(first, tuple):
         each = (of_each(function, *parts) for parts in zip(*trees, strict=True))
         return type(first)(*each) if hasattr(first, "_fields") else tuple(each)
+    if isinstance(first, list):
+        return [of_each(function, *parts) for parts in zip(*trees, strict=True)]
     return None if first is None else function(*trees)

@@ -59,6 +59,8 @@ class DeviceFull(MemoryError):
 def engine(device: str = "cpu"):
     """Run the enclosed JAX code in 64-bit floats on ``device``, with one BLAS thread.
 
+    Products of 32-bit floats, where states are driven in these, are made of all of their bits.
+
     OpenBLAS with several threads is up to ten times slower than with one for the small
     factorisations made here; JAX calls the same library. Raises `DeviceFull` where a device says
     in its own words that its memory is.
@@ -69,7 +71,12 @@ def engine(device: str = "cpu"):
             with one_blas_thread():
                 yield
             return
-        with jax.enable_x64(True), jax.default_device(find(device)), one_blas_thread():
+        with (
+            jax.enable_x64(True),
+            jax.default_matmul_precision("highest"),
+            jax.default_device(find(device)),
+            one_blas_thread(),
+        ):
             yield
     except Exception as error:
         if is_accelerator(device) and isinstance(error, jax.errors.JaxRuntimeError):

@@ -24,7 +24,7 @@ from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
 from echofold._validation.own_readouts import fit_own
 from echofold._validation.refit import Growing
-from echofold._validation.settings import Settings
+from echofold._validation.settings import Settings, describe_rounding
 from echofold.reservoirs import reservoir_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -61,6 +61,10 @@ random_state : int, RandomState, Generator or None, default=None
     Seed of the drawn weights.
 device : str, default="auto"
     Where to run: "auto", "cpu", "gpu", or one of several, as "gpu:1".
+precision : {"double", "single"}, default="double"
+    Of weights and states, driven and in closed loops: "single" takes 32 bits, in which ordinary
+    GPUs are far quicker. Readouts, outputs and errors have 64 bits in both. A search in single
+    precision warns where another candidate might win in double.
 reservoir : object of `echofold.reservoirs`, optional
     Another kind of reservoir than the one that ``units`` to ``connectivity``, ``W`` and ``W_in``
     describe; those are then left at their defaults. In a search, ``reservoir`` takes a list of
@@ -202,7 +206,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         with one_piece("fitting"):
             ridge = self._ridge_of(problem.targets.shape[1])
             readout, condition = fit_all(source, ridge, **self._fitting(vars(self), problem))
-        warn_of(problem.notes)
+        warn_of([*problem.notes, *describe_rounding(problem, source.dtype)])
         return self._install(source, readout, seed, condition)
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):

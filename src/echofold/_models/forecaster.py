@@ -179,9 +179,9 @@ class ESNForecaster(Forecasts, ESN):
     def __init__(
         self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
         bias_scaling=1.0, connectivity=1.0, ridge=1e-2, penalize_bias=False, washout="auto",
-        scale="standard", W=None, W_in=None, random_state=None, device="auto", reservoir=None,
-        readout="inputs+states", output_range=None, log=False, difference=(), season=None,
-        harmonics=3, steps="closed", pool="all", shrink=10.0,
+        scale="standard", W=None, W_in=None, random_state=None, device="auto",
+        precision="double", reservoir=None, readout="inputs+states", output_range=None, log=False,
+        difference=(), season=None, harmonics=3, steps="closed", pool="all", shrink=10.0,
     ):  # fmt: skip
         self._keep(vars())
 
@@ -432,7 +432,7 @@ class ESNForecaster(Forecasts, ESN):
         inputs = np.hstack([np.vstack([self.last_, values[:-1]]), known])
         with self._engine(len(inputs)):
             x = advance(r, inputs, self.state_[:, None])
-            self.state_ = np.array(np.asarray(x)[:, 0])
+            self.state_ = np.array(np.asarray(x)[:, 0], dtype=float)
         self.last_ = values[-1]
         if hasattr(self, "represented_"):
             self.steps_ += len(values)

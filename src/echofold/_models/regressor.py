@@ -123,8 +123,9 @@ class ESNRegressor(RegressorMixin, OfSequences):
     def __init__(
         self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
         bias_scaling=1.0, connectivity=1.0, ridge=1e-6, penalize_bias=False, washout="auto",
-        scale="standard", W=None, W_in=None, random_state=None, device="auto", reservoir=None,
-        readout="inputs+states", output_range=None, states="mean",
+        scale="standard", W=None, W_in=None, random_state=None, device="auto",
+        precision="double", reservoir=None, readout="inputs+states", output_range=None,
+        states="mean",
     ):  # fmt: skip
         self._keep(vars())
 

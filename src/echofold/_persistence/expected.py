@@ -37,6 +37,7 @@ PARAMETERS: dict[str, Stored] = {
     "spectral_radius": Stored("number", optional=True),
     "scale": Stored("word", optional=True),
     "device": Stored("device"),
+    "precision": Stored("word", always=False),
     "random_state": Stored("integer", optional=True),
     "output_range": Stored("numbers", ("ends", "outputs"), optional=True),
     "reservoir": Stored("reservoir", optional=True),

@@ -30,6 +30,7 @@ from echofold._data.problem import FORECASTING
 from echofold._data.season import SeasonsSeen
 from echofold._data.tables import Table, read, read_rows, write
 from echofold._data.text import count, in_words, inflected, short
+from echofold._engine.kind import PRECISIONS
 from echofold._machine.notices import warn_of
 from echofold._models.base import Stored, whole_or_not_at_all
 from echofold._models.combination import (
@@ -126,8 +127,9 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     n_jobs : int, optional
         Threads of the search for networks; of several series, processes that forecast blocks of
         them. -1 stands for as many as there are cores.
-    device, executor, checkpoint, progress
-        As of `ESNSearchCV`.
+    device, precision, executor, checkpoint, progress
+        As of `ESNForecaster` and `ESNSearchCV`. The small networks that several series share are
+        driven in double precision.
 
     Attributes
     ----------
@@ -202,8 +204,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
     def __init__(
         self, horizon, *, level=(0.5, 0.9), season="auto", pool="auto", effort="normal",
-        minimum=None, maximum=None, search=None, random_state=0, device="auto", n_jobs=None,
-        executor=None, checkpoint=None, progress="auto",
+        minimum=None, maximum=None, search=None, random_state=0, device="auto",
+        precision="double", n_jobs=None, executor=None, checkpoint=None, progress="auto",
     ):  # fmt: skip
         self._keep(vars())
 
@@ -371,6 +373,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         check_count("horizon", self.horizon)
         levels_of(self.level)
         check_one_of("pool", self.pool, POOLS)
+        check_one_of("precision", self.precision, tuple(PRECISIONS))
         for name, value in (("minimum", self.minimum), ("maximum", self.maximum)):
             if value is not None and not (isinstance(value, Real) and not np.isnan(float(value))):
                 refuse(name, value, "a number, or None")
@@ -488,8 +491,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
             given = (self.minimum, self.maximum) != (None, None)
             search = recipe.search(
                 tuple(self.limits_[:, 0]) if given else None, self.random_state, self.device,
-                n_jobs=self.n_jobs, executor=self.executor, checkpoint=self.checkpoint,
-                progress=self.progress,
+                self.precision, n_jobs=self.n_jobs, executor=self.executor,
+                checkpoint=self.checkpoint, progress=self.progress,
             )  # fmt: skip
             y = write(table.values, table.schema, table.index)
             search.fit(y, *([] if X is None else [X]))

@@ -67,7 +67,10 @@ class Winners:
 
     def winner(self, scheme: str, draw: int | None = None) -> Winner:
         """The winner by a scheme, over all draws or within one."""
-        costs = self._costs(scheme)
+        return self.select(self.costs(scheme), draw)
+
+    def select(self, costs: np.ndarray, draw: int | None = None) -> Winner:
+        """The winner by costs ``(draw, candidate, split, ridge)``."""
         if draw is None and self.by_draw:
             each = [select(costs, self.ridge_per_split, one) for one in range(len(costs))]
             return min(each, key=lambda winner: winner.order)
@@ -123,7 +126,7 @@ class Winners:
         self, members: Callable[..., list[Winner]], scheme: str, draw: int | None
     ) -> ForecastEnsemble:
         """The members of a final model, with all draws (or one), as one forecaster."""
-        costs = self._costs(scheme)
+        costs = self.costs(scheme)
         draws = list(range(len(costs))) if draw is None else [draw]
         params = [self.reader.params(one) for one in self.candidates]
         chosen = members(
@@ -188,7 +191,7 @@ class Winners:
         """A winner with the weights of one draw: its own, one given, or where it did best."""
         if winner.draw is not None:
             return winner
-        costs = self._costs(scheme)[:, winner.candidate]  # (draw, split, ridge)
+        costs = self.costs(scheme)[:, winner.candidate]  # (draw, split, ridge)
         if draw is None:
             at = 0 if self.ridge_per_split else winner.ridge[0]
             draw = int(ranked(comparable(costs, self.ridge_per_split)[:, :, at].T)[0])
@@ -218,7 +221,7 @@ class Winners:
             self._validated[key] = validate_winner(source, splits, ridge, fitting)
         return self._validated[key]
 
-    def _costs(self, scheme: str) -> np.ndarray:
+    def costs(self, scheme: str) -> np.ndarray:
         """Costs ``(draw, candidate, split, ridge)`` to select by, infinite where only bounds."""
         dataset, costs = self.results[scheme], costs_of(self.results[scheme])
         if "pruned" in dataset:

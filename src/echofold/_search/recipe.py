@@ -76,11 +76,12 @@ class Recipe:
     verify: bool
 
     def search(
-        self, limits: tuple[float, ...] | None, seed: Any, device: str, **how: Any
+        self, limits: tuple[float, ...] | None, seed: Any, device: str, precision: str, **how: Any
     ) -> ESNSearchCV:
         """A new search, whose forecasts stay inside of ``limits``."""
+        own = {"output_range": limits, "device": device, "precision": precision}
         return ESNSearchCV(
-            ESNForecaster(self.units, random_state=seed, output_range=limits, device=device),
+            ESNForecaster(self.units, random_state=seed, **own),
             [
                 {name: [value] for name, value in form.items()}
                 | {**GRIDS[self.grid], "ridge": RIDGE}

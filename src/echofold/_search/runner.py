@@ -169,7 +169,7 @@ class Runner:
             kind = self.reader.estimator._check_values(params)
             problem, _ = self.reader.problem(candidate)
             seed = candidate_seed(candidate, self.seeds[0])
-            draw = type(kind), kind.shared(), kind._view, seed
+            draw = type(kind), kind.shared(), kind._view, kind._precision, seed
             fitting = self.reader.estimator._fitting(params, problem)
             key = (id(problem), *fitting.values(), params["device"], draw)
             groups.setdefault(key, []).append((place, kind))

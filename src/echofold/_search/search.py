@@ -36,6 +36,7 @@ from echofold._search.candidates import STRATEGIES, check_space, split_ridge, st
 from echofold._search.checkpoint import Checkpoint
 from echofold._search.final_models import Winners
 from echofold._search.identity import identity_of
+from echofold._search.precision import describe_single
 from echofold._search.runner import Reader, Runner, values_of
 from echofold._search.selection import FINALS, Winner, check_final, describe_winner, scheme_in
 from echofold._search.spaces import automatic_space, with_pools
@@ -127,7 +128,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         many rows were driven.
     verify : bool
         Whether in every block some splits of one candidate are refitted plainly; results that
-        differ by more than rounding explains are an error.
+        differ by more than rounding explains are an error. In single precision, all candidates are
+        also validated in double, to say whether the choice hangs on it; the best alone otherwise.
 
     Attributes
     ----------
@@ -265,6 +267,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         first, dataset = next(iter(self._results.items()))
         winner = self._winner(first)
         notes = describe_data(problem, schemes) + describe_winner(winner, dataset)
+        notes += describe_single(runner, self._winners, first, bool(self.verify))
         warn_once(self._results.values(), settings, notes)
         self.best_index_ = winner.candidate
         with one_piece("making the final model", self.progress):

@@ -13,7 +13,13 @@ from echofold._folds.choose import check_algorithm
 from echofold._folds.ridge import check_ridge
 from echofold._machine.progress import one_piece
 from echofold._validation.record import datasets, gathered, warn_once
-from echofold._validation.settings import Settings, check_metrics, describe_data, resolve_schemes
+from echofold._validation.settings import (
+    Settings,
+    check_metrics,
+    describe_data,
+    describe_rounding,
+    resolve_schemes,
+)
 from echofold._validation.validate import validate
 from echofold._validation.verify import check_verifiable, verify, with_checkable_metrics
 
@@ -176,5 +182,7 @@ def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
     record = gathered([validated], names, readouts=settings.readouts, steps=source.steps)
     attrs = {**attrs, "pilot_steps": source.pilot_steps}
     results = datasets(record, None, schemes, settings, attrs)
-    warn_once(results.values(), settings, describe_data(source.problem, schemes))
+    notes = describe_data(source.problem, schemes)
+    notes += describe_rounding(source.problem, source.dtype)
+    warn_once(results.values(), settings, notes)
     return results if isinstance(cv, dict) else results["cv"]

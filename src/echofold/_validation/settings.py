@@ -16,6 +16,8 @@ from echofold._validation.score import check_values_of
 from echofold.metrics._metric import OF_VALUES, TOGETHER, Metric, resolve
 from echofold.schemes._scheme import Scheme
 
+LOST = 1e-4  # of the spread of an input, by rounding it: what users are told of
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -240,6 +242,20 @@ def describe_data(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:
                 "left out: y is missing in all rows that they would be scored on."
             )
     return notes
+
+
+def describe_rounding(problem: Problem, dtype: np.dtype) -> list[str]:
+    """A sentence about inputs of which driving in so few bits loses much."""
+    if dtype.itemsize == 8 or problem.lazy:
+        return []
+    steps = np.asarray(problem.segments.steps)
+    rounding, spread = np.spacing(np.abs(steps).max(axis=0).astype(dtype)) / 2, steps.std(axis=0)
+    if not (lost := int(((rounding > LOST * spread) & (spread > 0)).sum())):
+        return []
+    return [
+        f"{lost} of {steps.shape[1]} inputs vary so little for their size that precision='single' "
+        f"loses more than {LOST:g} of their spread. Use scale='standard', or precision='double'."
+    ]
 
 
 def _describe_unseen(problem: Problem, splits: RowSplits) -> list[str]:

@@ -2,8 +2,9 @@
 
 How far the two may lie apart is measured, not guessed: the plain refit is repeated on data of which
 every number is moved by one rounding, and the fast path may be off by some multiple of what that
-does. Closed loops are compared by their one-step outputs, because a chaotic run multiplies rounding
-without limit.
+does (one of single precision, where states are driven in it, because they are driven anew). Closed
+loops are compared by their one-step outputs, because a chaotic run multiplies rounding without
+limit.
 
 The plain refit itself is compared with extended precision, where that is affordable. What is
 promised of it is its objective: the sum of squares and penalty that a readout minimises. Where
@@ -32,7 +33,9 @@ from echofold._validation.streamed import predict_again
 from echofold.metrics._metric import resolve
 
 SPLITS = 3  # refitted of each scheme, for one candidate of each batch
-ROUNDINGS = 1e4  # how many times as far as one rounding of the data a fast result may be off
+# How many times as far as one rounding of the data a fast result may be off: by algebra; and by
+# states that were driven anew, side by side with others or alone.
+ROUNDINGS, DRIVEN = 1e4, 1e2
 RELATIVE = 1e-8  # what is closer than this needs no explanation
 OBJECTIVE = 1e-9  # of the objective, up to which it is at its minimum
 UNDETERMINED = 1e-4  # of predictions, from which doubles do not tell them
@@ -46,6 +49,8 @@ class _Rows:
     def __init__(self, source: States | GivenStates, candidate: int, moved: bool):
         self.source, self.moved = source.alone(candidate), moved
         self.problem, self.columns = source.problem, self.source.columns
+        self.eps = np.finfo(source.dtype).eps
+        self.roundings = ROUNDINGS if self.eps == EPS else DRIVEN
         if moved:
             self.problem = replace(self.problem, targets=self._shaken(self.problem.targets, -1))
 
@@ -54,9 +59,8 @@ class _Rows:
         for first, block in self.source.blocks():
             yield first, [self._shaken(X, first) if self.moved else X for X in block]
 
-    @staticmethod
-    def _shaken(values: np.ndarray, seed: int) -> np.ndarray:
-        sign = np.random.RandomState(seed % 2**32).choice([-EPS, EPS], size=values.shape)
+    def _shaken(self, values: np.ndarray, seed: int) -> np.ndarray:
+        sign = np.random.RandomState(seed % 2**32).choice([-self.eps, self.eps], values.shape)
         return values * (1 + sign)
 
 
@@ -90,7 +94,7 @@ def verify(
         if one.closed:
             right, moved = (_outputs(plain, part, each) for each in (W, shaken))
             fast = _outputs(plain, part, one.W[candidate, chosen])
-            _compare(one, chosen, fast, right, moved, "one-step outputs")
+            _compare(one, chosen, fast, right, moved, "one-step outputs", near.roundings)
         else:
             tested = [m for m in settings.metrics if m.needs in ("squared", "absolute")]
             scores = []
@@ -100,7 +104,7 @@ def verify(
                 scores.append(refitted.scores)
             for name, right in scores[0].items():
                 fast = one.scores[name][candidate, chosen]
-                _compare(one, chosen, fast, right[0], scores[1][name][0], name)
+                _compare(one, chosen, fast, right[0], scores[1][name][0], name, near.roundings)
         one.undetermined += _against_extended(plain, part, settings, W)
         one.verified += len(chosen)
 
@@ -164,7 +168,7 @@ def _outputs(rows: _Rows, part: RowSplits, W: np.ndarray) -> np.ndarray:
     return outputs.reshape(splits, W.shape[1], -1)
 
 
-def _compare(one: Validated, chosen, fast, plain, near, what: str) -> None:
+def _compare(one: Validated, chosen, fast, plain, near, what: str, roundings: float) -> None:
     """Raise where the fast values differ from the plain ones by more than rounding explains."""
     axes = tuple(range(2, plain.ndim))
     with np.errstate(invalid="ignore"):
@@ -172,7 +176,7 @@ def _compare(one: Validated, chosen, fast, plain, near, what: str) -> None:
     size = np.abs(plain)
     if axes:
         off, moved, size = off.max(axis=axes), moved.max(axis=axes), size.max(axis=axes)
-    allowed = RELATIVE * size + ROUNDINGS * moved + 1e-12
+    allowed = RELATIVE * size + roundings * moved + 1e-12
     wrong = np.argwhere(~(off <= allowed) & np.isfinite(size))
     if not len(wrong):
         return

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from echofold._data.arguments import check_integer, check_numbers, describe, refuse
-from echofold._engine.kind import VIEWS, Reservoir, View, of_shape, tried
+from echofold._data.arguments import check_integer, check_numbers, check_one_of, describe, refuse
+from echofold._engine.kind import PRECISIONS, VIEWS, Reservoir, View, of_shape, tried
 from echofold._engine.weights import (
     OF_CONNECTIVITY,
     SCALES,
@@ -485,6 +485,8 @@ def reservoir_of(params: dict[str, Any], check: bool = False) -> Reservoir:
     given = params["reservoir"]
     kind = Leaky(**{name: params[name] for name in FLAT}) if given is None else _alone(params)
     kind._view = _view_of(params["readout"])
+    kind._precision = params.get("precision", "double")  # which older files lack
+    check_one_of("precision", kind._precision, tuple(PRECISIONS))
     if check:
         kind.check()
     return kind
