@@ -104,6 +104,7 @@ def test_candidates_that_share_no_draw_or_no_problem():
 
 
 def test_block_sizes_do_not_matter(monkeypatch, forecast_search):
+    monkeypatch.setattr("echofold._validation.validate.SURELY_FREE", 0)
     monkeypatch.setattr("echofold._validation.validate.STATE_BYTES", 1)  # one candidate at a time
     monkeypatch.setattr("echofold._search.runner.WIDEST", 3)
     search = searched(n_draws=2, metric=["nrmse", "mae"])

@@ -253,7 +253,9 @@ class Reservoirs:
         shape = size, _columns_of(columns)
         kept = looks if kind.shows and view.function is None else looks + size
         dtype = PRECISIONS[kind._precision]
-        weights, columns = of_each(partial(_of_type, dtype), (weights, dict(columns)))
+        columns = dict(columns)
+        if dtype != PRECISIONS["double"]:
+            weights, columns = of_each(partial(_of_type, dtype), (weights, columns))
         return cls(weights, columns, compiled, shape, looks, view.inputs, kept, dtype)
 
     def take(self, index) -> Reservoirs:
@@ -295,8 +297,8 @@ class Reservoirs:
 
     def trained(self) -> dict[str, Any]:
         """What an estimator carries of a single candidate: in 64 bits, which lose nothing."""
-        found = self.compiled.kind.trained(self.weights, self.columns)
-        return of_each(partial(_of_type, PRECISIONS["double"]), found)
+        found, double = self.compiled.kind.trained(self.weights, self.columns), PRECISIONS["double"]
+        return found if self.dtype == double else of_each(partial(_of_type, double), found)
 
 
 once_imported(

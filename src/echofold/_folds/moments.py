@@ -28,7 +28,6 @@ from echofold._folds.ridge import (
     condition_of,
     factor,
     is_balanced,
-    reciprocal_condition,
     solve_each,
     triangle_of,
 )
@@ -138,13 +137,14 @@ def whitening(pilot: np.ndarray) -> Whitening:
     mean = A.mean(axis=0)
     A -= mean
     gram = A.T @ A / len(pilot)
-    factors, there = factored(gram[None])
-    if there[0] and is_balanced(factors[0].T) and reciprocal_condition(factors[0].T) > WELL:
-        values, V = np.linalg.eigh(gram)  # no root of them is off by more than 1e-4 of itself
-        everything = np.ones(len(mean), dtype=bool)
-        return Whitening(
-            pilot[0] + mean, np.ones(len(mean)), V[:, ::-1], np.sqrt(values[::-1]), everything
-        )
+    squares = np.diag(gram)
+    if squares.max() <= BALANCED**2 * squares.min() and squares.min() > 0:
+        values, V = np.linalg.eigh(gram)
+        if values[0] > WELL**2 * values[-1]:  # none of them is off by more than 1e-4 of itself
+            ones = np.ones(len(mean))
+            return Whitening(
+                pilot[0] + mean, ones, V[:, ::-1], np.sqrt(values[::-1]), ones.astype(bool)
+            )
     return from_factor(triangle_of(A) / np.sqrt(len(pilot)), pilot[0] + mean)
 
 

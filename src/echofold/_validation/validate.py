@@ -31,7 +31,7 @@ from echofold._folds.many_rows import ManyRows, taken
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
 from echofold._validation.own_readouts import enter_own
-from echofold._validation.plan import Plan, budget, bytes_on_device, plan_of
+from echofold._validation.plan import SURELY_FREE, Plan, budget, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
 from echofold._validation.score import finish_runs, needs_of, score_outputs, score_residuals, summed
 from echofold._validation.settings import Settings
@@ -74,9 +74,11 @@ def validate_draws(
 def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Found]:
     """All draws side by side on a device; on the host, some candidates of one after the other."""
     count, problem = sources[0].candidates, sources[0].problem
-    room = min(STATE_BYTES, budget(settings.memory, settings.workers) // 2)
-    width = max(1, room // (8 * max(1, problem.rows * sources[0].columns)))
-    width = 1 if width in SLOWER and count > width else -(-count // -(-count // width))
+    width, each = count, 8 * max(1, problem.rows * sources[0].columns)
+    if count * each > SURELY_FREE:
+        room = min(STATE_BYTES, budget(settings.memory, settings.workers) // 2)
+        width = max(1, room // each)
+        width = 1 if width in SLOWER and count > width else -(-count // -(-count // width))
 
     def part(whole: Source, first: int) -> Source:
         if width >= count or isinstance(whole, GivenStates):
