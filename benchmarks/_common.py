@@ -1,6 +1,6 @@
 """What the benchmarks share: one thread, repeated timing, results stored with the machine.
 
-Import this before NumPy or JAX: it sets the number of threads.
+Import this before NumPy or JAX: it sets the number of threads, and that no compilation is kept.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
+os.environ.setdefault("ECHOFOLD_CACHE", "off")  # a first run compiles, whoever ran before
 os.environ["XLA_FLAGS"] = (
     "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1 "
     + os.environ.get("XLA_FLAGS", "")
