@@ -26,7 +26,8 @@ saved = []
 from jax import monitoring
 monitoring.register_event_listener(lambda event, **_: saved.append(event))
 y = np.sin(np.arange(200) / 5)
-model = echofold.ESNForecaster(7, connectivity=0.6, random_state=0).fit(y)  # is compiled
+own = echofold.reservoirs.Leaky(7, activation=lambda x: x / (1 + abs(x)))  # is compiled
+model = echofold.ESNForecaster(reservoir=own, random_state=0).fit(y)
 print(kept is not None, repr(model.forecast(3).tolist()))
 print(sum(event.endswith("cache_hits") for event in saved))
 """

@@ -70,8 +70,8 @@ def advance(r: Reservoirs, inputs, x=None, rows: int = 0):
     x = np.zeros(r.shape) if x is None else x
     block = block_length((r.kept, r.shape[1]), rows) if rows else 0
     if len(inputs) <= FEW * block and not accelerated():
-        for _, _, x in drive_blocks(r, inputs, x, block):
-            pass
+        for _, _, last in drive_blocks(r, inputs, x, block):
+            x = last
         return x
     size = max(1, min(few_lengths(len(inputs), LEAST_SILENT), SILENT_STEPS))
     for start in range(0, len(inputs), size):
