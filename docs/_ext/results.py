@@ -432,9 +432,10 @@ WORDS = {
     "first": (
         "The first second",
         "A forecast of 200 values by a network of 100 units; a search of 24 networks of 50 units "
-        "by 4 ridge values on 300 values; the grid of half-hourly electricity demand, 135 networks "
-        "by 12 ridge values and 18 splits. Each in a process that finds no programs kept and in "
-        "one that does, in seconds of the processor beyond imports of what it loads; and warm.",
+        "by 4 ridge values on 300 values; the same of 100 units, a tenth connected; the grid of "
+        "half-hourly electricity demand, 135 networks by 12 ridge values and 18 splits. Each in a "
+        "process that finds no programs kept and in one that does, in seconds of the processor "
+        "beyond imports of what it loads; and warm. Most small problems need no program.",
     ),
     "plain": (
         "500 units by hand",
