@@ -1,6 +1,7 @@
 """What the benchmarks share: one thread, repeated timing, results stored with the machine.
 
-Import this before NumPy or JAX: it sets the number of threads, unless ``--cores`` is given.
+Import this before NumPy or JAX: it sets the number of threads, unless ``--cores`` is given, and that
+no compilation is kept.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from pathlib import Path
 
 CORES = "--cores" in sys.argv  # all of them, for what asks for it
+os.environ.setdefault("ECHOFOLD_CACHE", "off")  # a first run compiles, whoever ran before
 if not CORES:
     for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[_variable] = "1"

@@ -26,7 +26,7 @@ from echofold._validation import plan
 
 # A card is shared with the processes that tests start.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-os.environ["ECHOFOLD_CACHE"] = "off"  # commands leave the user's folder alone
+os.environ["ECHOFOLD_CACHE"] = "off"  # nothing is kept in the home of who runs the tests
 # Tests compile the same programs in many processes. Workers and subprocesses inherit the folder.
 _FOLDER = None
 if "JAX_COMPILATION_CACHE_DIR" not in os.environ:

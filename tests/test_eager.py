@@ -27,7 +27,7 @@ KNOWN = RNG.normal(size=(96, 2))
 HOLES = np.where(RNG.random(90) < 0.1, np.nan, SERIES)
 WORDS = [RNG.normal(size=(int(n), 2)) + label for n in (4, 7, 9) for label in (0, 1) for _ in "ab"]
 LABELS = [label for _ in range(3) for label in (0, 1) for _ in "ab"]
-COMPILED = {"swish", "noise", "sparse normal", "small world", "custom", "custom, looked at"}
+COMPILED = {"swish", "noise", "custom", "custom, looked at"}
 COMPILED |= {"foreign", "foreign, held"}  # kinds that NumPy cannot step
 
 

@@ -4,7 +4,8 @@ from reference import drawn
 from scipy.sparse import csr_array, issparse
 from threadpoolctl import threadpool_limits
 
-from echofold._engine.weights import Sparse, draw, prepare, spectral_radius
+from echofold._engine import weights as _weights
+from echofold._engine.weights import Sparse, draw, matrix_of, prepare, spectral_radius
 
 
 def test_dense_draw_is_the_documented_stream():
@@ -130,3 +131,16 @@ def test_rows_of_unequal_counts_are_padded():
 def test_an_empty_sparse_matrix_stays_sparse():
     W = prepare(np.zeros((10**6, 1)), csr_array((10**6, 10**6)), rescale=False).W
     assert W.values.shape == (10**6, 1) and not W.values.any()
+
+
+def test_the_matrix_that_numpy_steps_by_is_made_once_and_goes_with_its_values():
+    rng = np.random.default_rng(0)
+    uneven = np.where(rng.random((50, 50)) < 0.03, rng.normal(size=(50, 50)), 0.0)
+    for given in (uneven, csr_array(uneven)):
+        W = prepare(np.ones((50, 2)), given, rescale=False).W
+        matrix = matrix_of(W)
+        assert isinstance(W, Sparse) and matrix_of(W) is matrix
+        np.testing.assert_array_equal(matrix.toarray(), uneven)
+        name = id(W.values)
+        del W
+        assert name not in _weights._matrices

@@ -7,10 +7,15 @@ import subprocess
 import sys
 import time
 
+import jax
+import numpy as np
 import pytest
 
+from echofold import ESNForecaster
 from echofold._machine import compilations
 from echofold._machine.compilations import SUFFIX, Entries
+from echofold._machine.device import engine
+from echofold._machine.programs import program
 
 SCRIPT = """
 import sys
@@ -21,14 +26,15 @@ saved = []
 from jax import monitoring
 monitoring.register_event_listener(lambda event, **_: saved.append(event))
 y = np.sin(np.arange(200) / 5)
-model = echofold.ESNForecaster(7, connectivity=0.6, random_state=0).fit(y)  # is compiled
+own = echofold.reservoirs.Leaky(7, activation=lambda x: x / (1 + abs(x)))  # is compiled
+model = echofold.ESNForecaster(reservoir=own, random_state=0).fit(y)
 print(kept is not None, repr(model.forecast(3).tolist()))
 print(sum(event.endswith("cache_hits") for event in saved))
 """
 
 
 def started(folder, before=""):
-    told = {"ECHOFOLD_CACHE", "ECHOFOLD_CACHE_FOUND", "JAX_COMPILATION_CACHE_DIR"}
+    told = {"ECHOFOLD_CACHE", "JAX_COMPILATION_CACHE_DIR"}
     env = {name: value for name, value in os.environ.items() if name not in told}
     return subprocess.Popen(
         [sys.executable, "-W", "error::RuntimeWarning", "-c", before + SCRIPT, str(folder)],
@@ -61,7 +67,106 @@ def test_a_second_process_compiles_nothing_and_damage_costs_time_only(tmp_path):
     assert again == forecast and hits >= len(entries)  # what was damaged has been replaced
 
 
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """A user without any setting, at home in an empty folder."""
+    if sys.platform != "linux":
+        pytest.skip("homes are elsewhere")
+    told = getattr(jax.config, compilations.JAX)
+    jax.config.update(compilations.JAX, None)
+    for name in (compilations.VARIABLE, compilations.JAX.upper()):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    compilations._entries.cache_clear()
+    yield tmp_path
+    compilations._entries.cache_clear()
+    jax.config.update(compilations.JAX, told)
+
+
+def compile_one():
+    """Compile a program that no process had before, and one that is not of this library."""
+    number = float(np.random.default_rng().random())
+
+    @program
+    def ours(x):
+        return x * number
+
+    with engine():
+        ours(np.ones(3))
+
+    def theirs(x):
+        return x + number
+
+    jax.jit(theirs)(np.ones(3))
+
+
+def programs_in(folder):
+    return [path.name.split("-")[0] for path in folder.rglob(f"*{SUFFIX}")]
+
+
+def test_the_first_program_is_kept_without_being_asked_and_those_of_others_are_not(home):
+    before = dict(jax.config.values), dict(os.environ)
+    ESNForecaster(5, random_state=0).fit(np.arange(40.0)).forecast(2)
+    assert not list(home.iterdir())  # nothing was compiled
+    with engine():
+        pass
+    assert not list(home.iterdir())
+    compile_one()
+    assert programs_in(home) == ["jit_ours"]
+    assert home.joinpath("echofold", "programs").stat().st_mode & 0o777 == 0o700
+    assert (dict(jax.config.values), dict(os.environ)) == before
+
+
+@pytest.mark.parametrize("how", ["call", "variable", "folder of JAX", "JAX keeps nothing"])
+def test_what_was_refused_or_is_told_otherwise_is_not_kept(home, monkeypatch, how):
+    monkeypatch.setenv(compilations.VARIABLE, "off" if how == "variable" else "")
+    if how == "call":
+        assert compilations.keep_compilations("off") is None
+    elif how == "folder of JAX":
+        jax.config.update(compilations.JAX, str(home / "theirs"))
+    elif how == "JAX keeps nothing":
+        jax.config.update("jax_enable_compilation_cache", False)
+        jax._src.compilation_cache.reset_cache()
+    try:
+        compile_one()
+    finally:
+        if how == "JAX keeps nothing":
+            jax.config.update("jax_enable_compilation_cache", True)
+            jax._src.compilation_cache.reset_cache()
+    assert not programs_in(home)
+    monkeypatch.setenv(compilations.VARIABLE, str(home / "mine"))
+    compile_one()
+    assert programs_in(home / "mine") == ["jit_ours"]
+
+
+@pytest.mark.parametrize("how", ["no home", "a file", "of others", "not absolute"])
+def test_a_home_that_is_none_keeps_nothing(home, monkeypatch, how):
+    if how == "no home":
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        monkeypatch.setattr(compilations.Path, "home", lambda: (_ for _ in ()).throw(RuntimeError))
+    elif how == "a file":
+        home.joinpath("echofold").write_text("")
+    elif how == "of others":
+        home.joinpath("echofold", "programs").mkdir(parents=True)
+        home.joinpath("echofold", "programs").chmod(0o777)
+    else:
+        monkeypatch.chdir(home)
+        monkeypatch.setenv("XDG_CACHE_HOME", "below")
+    compile_one()
+    assert not programs_in(home)
+    assert compilations.keep_compilations() is None
+
+
+def test_a_folder_is_kept_for_processes_that_are_started(home, monkeypatch):
+    monkeypatch.setenv(compilations.VARIABLE, "")
+    monkeypatch.chdir(home)
+    assert compilations.keep_compilations("mine") == home / "mine"
+    assert os.environ[compilations.VARIABLE] == str(home / "mine")
+
+
 def test_folders_that_cannot_or_should_not_be_used(tmp_path, monkeypatch):
+    monkeypatch.setenv(compilations.VARIABLE, "off")
+    compilations._entries.cache_clear()
     file = tmp_path / "file"
     file.write_text("")
     assert compilations.keep_compilations(file / "below") is None
@@ -82,16 +187,24 @@ def test_it_can_be_refused(monkeypatch, said):
     assert compilations.keep_compilations() is None
 
 
-def test_the_folder_is_the_one_that_was_said(monkeypatch, tmp_path):
-    monkeypatch.setenv(compilations.VARIABLE, str(tmp_path / "mine"))
-    assert compilations._chosen() == tmp_path / "mine"
-    monkeypatch.delenv(compilations.VARIABLE)
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "elsewhere")
-    assert compilations._chosen() is None
-    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR")
-    if sys.platform == "linux":
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        assert compilations._chosen() == tmp_path / "echofold" / "programs"
+def test_a_command_can_refuse(home, monkeypatch, run, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(compilations.VARIABLE, "")
+    file = tmp_path / "few.csv"
+    file.write_text("value\n1\n2\n3\n")
+    for arguments, said in ([], ""), (["--no-cache"], "off"):
+        code, _, _ = run("forecast", file, "--horizon", "1", "--json", *arguments)
+        assert not code and os.environ[compilations.VARIABLE] == said
+
+
+def test_the_folder_is_the_one_that_was_said(home, monkeypatch):
+    assert compilations._chosen() == home / "echofold" / "programs"
+    with monkeypatch.context() as patch:
+        patch.delitem(sys.modules, "jax")  # it is told before it is imported
+        patch.setenv(compilations.JAX.upper(), "elsewhere")
+        assert compilations._chosen() is None
+        patch.setenv(compilations.VARIABLE, str(home / "mine"))
+        assert compilations._chosen() == home / "mine"
 
 
 def test_a_folder_that_has_grown_is_cut_to_what_was_used_last(monkeypatch, tmp_path):
@@ -103,9 +216,13 @@ def test_a_folder_that_has_grown_is_cut_to_what_was_used_last(monkeypatch, tmp_p
     kept = Entries(tmp_path)
     assert kept.size == 500
     assert {path.name for path in tmp_path.iterdir()} == {f"{n}{SUFFIX}" for n in range(7, 12)}
+    letter = tmp_path / "letter.txt"
+    letter.write_bytes(b"of someone else" * 1000)
+    os.utime(letter, (0, 0))
     for number in range(12):  # and while it grows
         kept.put(f"new{number}", b"x" * 100)
-        assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 1000
+        assert sum(path.stat().st_size for path in tmp_path.glob(f"*{SUFFIX}")) <= 1000
+    assert letter.exists()
     assert kept.get("new11") == b"x" * 100
 
 
@@ -125,12 +242,13 @@ def test_an_entry_is_whole_and_of_this_processor_or_not_there(monkeypatch, tmp_p
 
 
 def test_what_a_killed_process_left_is_removed_later(tmp_path):
-    old, new = tmp_path / ".1.part", tmp_path / ".2.part"
-    for path in (old, new):
+    old, new, theirs = (tmp_path / f"{name}.part" for name in (f".{0:016x}", f".{1:016x}", "a"))
+    for path in (old, new, theirs):
         path.write_bytes(b"half")
-    os.utime(old, (0, 0))
+    for path in (old, theirs):
+        os.utime(path, (0, 0))
     Entries(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [new.name]
+    assert {path.name for path in tmp_path.iterdir()} == {new.name, theirs.name}
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])

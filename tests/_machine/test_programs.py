@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 from echofold import ESNForecaster, ESNSearchCV, KFold
+from echofold._engine.drive import advance, drive, drive_blocks
+from echofold._engine.kind import drawn
 from echofold._machine import programs as _programs
 from echofold._machine.device import engine
 from echofold._machine.programs import loop, program, scan
 from echofold.datasets import load_electricity
+from echofold.reservoirs import Leaky
 
 
 @pytest.fixture
@@ -106,6 +109,19 @@ def test_a_search_and_its_forecast_compile_few_programs(kept):
         search = ESNSearchCV(ESNForecaster(50, random_state=0, device="cpu"), space, cv=KFold(10))
         search.fit(y).forecast(24)
     assert len(kept) == 5 and len(compiled) <= 8  # JAX's own small ones among them
+
+
+def test_a_washout_longer_than_a_block_needs_no_program_of_its_own(kept):
+    r = drawn([Leaky(50, leak_rate=leak) for leak in np.linspace(0.2, 1, 32)], 1, 0)
+    inputs = np.random.default_rng(0).normal(size=(900, 1))
+    with engine():
+        washed = advance(r, inputs[:400], rows=500)
+        blocks = [states for _, states, _ in drive_blocks(r, inputs[400:], washed)]
+        assert len(blocks) > 1 and len(kept) == 1
+        expected, _ = drive(r, inputs)
+        assert np.allclose(np.concatenate(blocks), expected[400:], atol=1e-12)
+        silent = advance(r, inputs[:400])
+    assert len(kept) == 3 and np.allclose(silent, washed, atol=1e-12)
 
 
 def test_rows_from_a_step_on_are_not_run(kept):

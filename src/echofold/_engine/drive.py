@@ -19,6 +19,7 @@ from echofold._machine.programs import loop, program, scan
 WINDOWS = 512  # driven side by side
 SILENT_STEPS = 2**12  # steps driven at a time when no states are kept
 LEAST_SILENT = 64  # rows of these: those that are padding are not run
+FEW = 4  # blocks whose states are kept for nothing, because another program takes longer
 LEAST_STEPS = 256  # in a block: a series of fewer is no faster
 SIDE_BY_SIDE = 2**24  # bytes of states of segments that are driven side by side
 BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again from the cache
@@ -64,12 +65,14 @@ def drive(r: Reservoirs, inputs, x=None):
 def advance(r: Reservoirs, inputs, x=None, rows: int = 0):
     """The state after driving with ``inputs``, in memory that does not grow with their length.
 
-    If there are ``rows`` to drive over afterwards, few steps before them need no other program.
+    If there are ``rows`` to drive over afterwards, few blocks before them need no other program.
     """
     x = r.state(x)
     block = block_length((r.kept, r.shape[1]), rows) if rows else 0
-    if 0 < len(inputs) <= block and not accelerated():
-        return _drive(r, pad_rows(inputs, block), x, len(inputs), whole=False)[1]
+    if len(inputs) <= FEW * block and not accelerated():
+        for _, _, last in drive_blocks(r, inputs, x, block):
+            x = last
+        return x
     size = max(1, min(few_lengths(len(inputs), LEAST_SILENT), SILENT_STEPS))
     for start in range(0, len(inputs), size):
         part = np.asarray(inputs[start : start + size])

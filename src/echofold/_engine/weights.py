@@ -7,6 +7,7 @@ spectral radius and scalings only scale it, so candidates that differ in nothing
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -31,6 +32,23 @@ class Sparse(NamedTuple):
 
     columns: Any
     values: Any
+
+
+_matrices: dict[int, Any] = {}  # by the identity of values, as long as these are there
+
+
+def matrix_of(W: Sparse) -> csr_array:
+    """The same as SciPy's sparse matrix, made once because a step of NumPy needs it."""
+    name = id(W.values)
+    found = _matrices.get(name)
+    if found is None:
+        units, connections = W.columns.shape
+        starts = np.arange(0, units * connections + 1, connections)
+        # Copies: the values are free to go.
+        found = csr_array((W.values.flatten(), W.columns.flatten(), starts), shape=(units, units))
+        _matrices[name] = found
+        weakref.finalize(W.values, _matrices.pop, name, None).atexit = False
+    return found
 
 
 class Draw(NamedTuple):

@@ -4,27 +4,36 @@ JAX decides what is kept; here is where, how much, and whose. What is read back 
 that others can write to is not used. JAX writes a file in place and never again, so one that was
 cut short, or that two processes wrote at once, would be compiled anew by every process to come:
 here files are whole or not there, checked when they are read, and bounded in size.
+
+Only what is compiled `keeping` is kept here. JAX's settings stay as they are, and so do programs of
+others, which JAX keeps where it was told to, if anywhere.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import stat
 import sys
 import time
-import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from threading import local
+from typing import Any
 
 from echofold._machine.files import write_atomically
 
-VARIABLE = "ECHOFOLD_CACHE"  # a folder, or "off"
-FOUND = "ECHOFOLD_CACHE_FOUND"  # the folder in use: the processes that this one starts use it too
+VARIABLE = "ECHOFOLD_CACHE"  # a folder, or "off"; processes that this one starts read it too
+OFF = ("off", "0", "no", "false")
+JAX = "jax_compilation_cache_dir"  # where JAX itself was told to keep programs
 SUFFIX = ".program"
 MOST_BYTES = 256 * 2**20  # beyond which those used longest ago are removed, down to half
 DIGEST = 32  # bytes in front of a program: the SHA-256 of its file's name and of itself
+UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.part")  # of `files.write_atomically`
 ABANDONED = 3600  # seconds after which a file that was never finished is removed
 
 
@@ -36,7 +45,7 @@ class Entries:
     """
 
     def __init__(self, folder: Path):
-        self.folder = self._path = folder  # the second name is JAX's
+        self.folder = folder
         self.machine = sha256(_processor().encode()).hexdigest()[:8]
         self.size = trim(folder)
         self.writes = True
@@ -77,14 +86,14 @@ class Entries:
 
 
 def trim(folder: Path) -> int:
-    """Remove what was used longest ago, if a folder has grown large; the bytes that are left."""
+    """Remove programs used longest ago, if a folder has many; the bytes of those that are left."""
     found = []
-    for path in folder.glob("*"):
+    for path in folder.glob("*"):  # files of others may be there, and stay
         with suppress(OSError):  # another process may be removing the same files
             about = path.lstat()
-            if path.name.endswith(".part") and time.time() - about.st_mtime > ABANDONED:
+            if UNFINISHED.fullmatch(path.name) and time.time() - about.st_mtime > ABANDONED:
                 path.unlink()  # by a process that was killed
-            elif stat.S_ISREG(about.st_mode):
+            elif path.suffix == SUFFIX and stat.S_ISREG(about.st_mode):
                 found.append((about.st_mtime, about.st_size, path))
     size = sum(one[1] for one in found)
     wanted = MOST_BYTES // 2 if size > MOST_BYTES else size
@@ -107,22 +116,24 @@ def _processor() -> str:
 
 
 def keep_compilations(folder: str | os.PathLike | None = None) -> Path | None:
-    """Keep compiled programs in a folder, and take from it what an earlier process left there.
+    """Say where compiled programs are kept for the next process, or that none are.
 
-    A first fit or search in a process is mostly compiling; with this, only the first process on a
-    machine compiles. The command line does it by itself, the library only when this is called.
+    A first search in a process is partly compiling; only the first process on a machine has to.
+    They are kept by themselves in the user's cache folder, from the first one that is compiled,
+    unless JAX was told a folder of its own. Call this to keep them elsewhere, or not at all, in
+    this process and in those that it starts.
 
     Parameters
     ----------
-    folder : path, optional
-        Where to keep them: by default what the environment variable ``ECHOFOLD_CACHE`` says ("off"
-        for nowhere), or else the user's cache folder. It is made if it is not there.
+    folder : path or "off", optional
+        Where to keep them, or "off" for nowhere: by default what the environment variable
+        ``ECHOFOLD_CACHE`` says, or else the user's cache folder. It is made if it is not there.
 
     Returns
     -------
     Path or None
-        The folder, or None where none can be used, because it cannot be written to, or because
-        others can: programs are run as they are found. Compiling then takes its time as before.
+        The folder, or None where none is used, because it cannot be written to, or because others
+        can: programs are run as they are found. Compiling then takes its time.
 
     Examples
     --------
@@ -132,35 +143,72 @@ def keep_compilations(folder: str | os.PathLike | None = None) -> Path | None:
     ...     kept = echofold.keep_compilations(folder)
     ...     kept.exists()
     True
+    >>> echofold.keep_compilations("off")
     """
-    place = _chosen() if folder is None else Path(folder).expanduser()
-    if place is None or not _usable(place):
-        return None
-    if "jax" in sys.modules:
-        use_kept(place)
-    else:  # `_machine.programs` does it when it imports JAX, later or never
-        os.environ[FOUND] = str(place.absolute())
-    return place
+    if folder is not None:
+        said = os.fspath(folder)
+        refused = said.lower() in OFF
+        os.environ[VARIABLE] = said if refused else str(Path(said).expanduser().absolute())
+    place = _chosen()
+    return place if place is not None and _entries(place) is not None else None
 
 
-def use_kept(folder: Path | None = None) -> None:
-    """Let JAX take programs from a folder, or from the one found earlier, and keep them there."""
-    if folder is None and FOUND not in os.environ:
+class _Thread(local):
+    """Where this thread keeps what it compiles, as far as it is kept here."""
+
+    folder: Path | None = None
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def keeping() -> Iterator[None]:
+    """Keep what JAX compiles inside, in this thread; no folder is looked for before it does."""
+    folder = _chosen()
+    limits = _of_jax() if folder is not None else None
+    if limits is None:
+        yield
         return
-    folder = Path(os.environ[FOUND]) if folder is None else folder
-    import jax
-    from jax._src import compilation_cache as its
+    least_seconds, least_bytes = limits
+    before, _thread.folder = _thread.folder, folder
+    try:
+        with least_seconds(0.0), least_bytes(-1):  # however small, however quickly compiled
+            yield
+    finally:
+        _thread.folder = before
 
-    # A program that cannot be read is compiled anew; that is nothing to be told about.
-    warnings.filterwarnings("ignore", message=".*persistent compilation cache.*")
-    jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)  # keep all, however small
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    its.reset_cache()  # it may have looked at another folder before
-    # JAX's own files can be half written, and then stay so. Its way to set others is not public;
-    # where it is gone, JAX's own are used.
-    if hasattr(its, "_cache") and hasattr(its, "_cache_initialized"):
-        its._cache, its._cache_initialized = Entries(folder), True  # type: ignore[assignment]
+
+@cache
+def _of_jax() -> tuple[Any, Any] | None:
+    """Let JAX ask here for what a thread keeps here; two limits of its own, for a thread to set.
+
+    Its public way to set a folder is one for the whole process. Where this one, which is not
+    public, is gone: None, and nothing is kept.
+    """
+    try:
+        from jax._src import compilation_cache as its
+        from jax._src import config
+
+        theirs = its._get_cache
+        both = (
+            config.persistent_cache_min_compile_time_secs,
+            config.persistent_cache_min_entry_size_bytes,
+        )
+    except (ImportError, AttributeError):
+        return None
+
+    def asked(backend):
+        return theirs(backend) if _thread.folder is None else _entries(_thread.folder)
+
+    its._get_cache = asked
+    return both
+
+
+@cache
+def _entries(folder: Path) -> Entries | None:
+    """The programs in a folder, looked for once; None where it should not be used."""
+    return Entries(folder) if _usable(folder) else None
 
 
 def _chosen() -> Path | None:
@@ -169,12 +217,21 @@ def _chosen() -> Path | None:
     None if it is refused, or if JAX itself was told a folder, which is then used as it is.
     """
     said = os.environ.get(VARIABLE, "")
-    if said.lower() in ("off", "0", "no", "false"):
+    if said.lower() in OFF:
         return None
     if said:
         return Path(said).expanduser()
-    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
+    settings = getattr(sys.modules.get("jax"), "config", None)
+    if getattr(settings, JAX, os.environ.get(JAX.upper())):
         return None
+    with suppress(RuntimeError):  # there is no home
+        folder = _of_user()
+        return folder if folder.is_absolute() else None
+    return None
+
+
+def _of_user() -> Path:
+    """The folder of programs by the system's custom."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":

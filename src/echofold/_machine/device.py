@@ -20,6 +20,7 @@ import numpy as np
 
 from echofold._machine.arrays import jax, jnp
 from echofold._machine.available import available
+from echofold._machine.compilations import keeping
 from echofold._machine.notices import warn_of
 
 LEAST = 2**28  # bytes free, without which the libraries of a card end the process
@@ -75,6 +76,7 @@ def engine(device: str = "cpu"):
             jax.enable_x64(True),
             jax.default_matmul_precision("highest"),
             jax.default_device(find(device)),
+            keeping(),
             one_blas_thread(),
         ):
             yield

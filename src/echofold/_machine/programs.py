@@ -22,13 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from echofold._machine.arrays import jax, lax, of_each, once_imported
-from echofold._machine.compilations import use_kept
+from echofold._machine.arrays import jax, lax, of_each
 from echofold._machine.device import here
 
 KEPT = 64  # programs of all kernels together; a search uses 4 to 15
-
-once_imported(use_kept)
 
 
 class _Program:

@@ -104,9 +104,9 @@ def example(*lines: str) -> str:
 
 
 def keep_programs(ctx: click.Context, param: Any, refused: bool) -> None:
-    """Keep what is compiled for the next time, unless that is refused."""
-    if not refused and not ctx.resilient_parsing:
-        keep_compilations()
+    """Keep nothing that is compiled, if that is asked for."""
+    if refused and not ctx.resilient_parsing:
+        keep_compilations("off")
 
 
 def common(seed: str = "Seed of the random weights.") -> Callable:

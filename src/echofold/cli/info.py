@@ -11,10 +11,10 @@ from typing import Any
 from echofold import __version__
 from echofold._machine.arrays import jax
 from echofold._machine.available import available
+from echofold._machine.compilations import JAX, keep_compilations
 from echofold._machine.device import WORTH_IT, peers
 from echofold._validation.plan import budget
 
-FOLDER = "jax_compilation_cache_dir"  # of compiled programs, among the settings of JAX
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "pandas", "xarray")
 EXTRAS = {
     "cli": ("click", "rich"), "report": ("jinja2", "matplotlib"), "parquet": ("pyarrow",),
@@ -68,11 +68,11 @@ def _searches() -> str:
 
 def _programs() -> dict[str, Any] | None:
     """Where compiled programs are kept, and how many bytes they take; None if they are not."""
-    folder = getattr(jax.config, FOLDER)
+    folder = keep_compilations() or getattr(jax.config, JAX)
     if folder is None:
         return None
     sizes = [path.stat().st_size for path in Path(folder).glob("*") if path.is_file()]
-    return {"folder": folder, "files": len(sizes), "bytes": sum(sizes)}
+    return {"folder": str(folder), "files": len(sizes), "bytes": sum(sizes)}
 
 
 def in_lines(content: dict[str, Any]) -> str:

@@ -12,7 +12,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from echofold._data.arguments import check_integer, check_numbers, check_one_of, describe, refuse
 from echofold._engine.kind import PRECISIONS, VIEWS, Reservoir, View, of_shape, tried
@@ -24,6 +23,7 @@ from echofold._engine.weights import (
     Sparse,
     draw,
     drawn,
+    matrix_of,
     prepare,
 )
 from echofold._machine.arrays import jax, jnp, lax, namespace
@@ -68,6 +68,8 @@ def _product(W, x):
     """``W @ x``; for a sparse ``W`` over its stored entries only."""
     if not isinstance(W, Sparse):
         return W @ x
+    if namespace(x) is np:
+        return matrix_of(W) @ x
     if W.columns.shape[1] <= UNROLLED:
         return sum(W.values[:, j, None] * x[W.columns[:, j]] for j in range(W.columns.shape[1]))
 
@@ -82,10 +84,7 @@ def _scaled(W, gain: float) -> Any:
     """``W`` times its gain; SciPy's form if sparse."""
     if not isinstance(W, Sparse):
         return W * gain
-    units, connections = W.columns.shape
-    starts = np.arange(0, units * connections + 1, connections)
-    values = (W.values * gain).ravel()
-    scaled = csr_array((values, W.columns.ravel(), starts), shape=(units, units))
+    scaled = matrix_of(W) * gain
     scaled.eliminate_zeros()
     return scaled
 
@@ -109,10 +108,8 @@ class Weighted:
 
     @property
     def eager(self) -> bool:
-        """Whether it is dense, without functions of JAX."""
-        own = getattr(self, "W", None)
-        dense = self.connectivity == 1 and (own is None or isinstance(own, np.ndarray))
-        return dense and isinstance(self.activation, str)
+        """Whether it is without functions of JAX."""
+        return isinstance(self.activation, str)
 
     def check(self) -> None:
         """Raise for a parameter outside its range, naming it, its value and the remedy."""
@@ -338,7 +335,7 @@ class Leaky(Weighted, Reservoir):
 
     @property
     def eager(self) -> bool:
-        """Whether it is dense, without functions of JAX and without its random numbers."""
+        """Whether it is without functions of JAX and without its random numbers."""
         return not self.noise and super().eager
 
     def look(self, x, u):
