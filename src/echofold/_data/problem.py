@@ -534,9 +534,14 @@ def _weights(
     return given
 
 
+def washout_of(washout: int | str, rows: int) -> int:
+    """How many of so many first rows only warm the state up."""
+    return min(200, rows // 10) if washout == "auto" else int(washout)
+
+
 def _washout(washout: int | str, rows: int, argument: str, what: str) -> int:
     """Rows that only warm the state up; an error when none would be left to learn from."""
-    first = min(200, rows // 10) if washout == "auto" else int(washout)
+    first = washout_of(washout, rows)
     if rows - first < 2:
         raise ValueError(
             f"{argument} gives {rows} {what}, of which washout={washout!r} uses {first}: "

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from echofold._data.arguments import NamedParameters, check_integer, check_number, refuse, seed_of
 from echofold._data.problem import Problem, Task
 from echofold._data.scikit_learn import SharesFunctions
+from echofold._engine.drive import drive_side_by_side
 from echofold._engine.kind import Reservoir, Reservoirs, is_eager_kind, restored
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_process, check_room
@@ -26,6 +27,11 @@ from echofold._validation.own_readouts import fit_own
 from echofold._validation.refit import Growing
 from echofold._validation.settings import Settings
 from echofold.reservoirs import reservoir_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+WIDTH = 64  # sequences whose states are given out that are driven side by side
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -257,6 +263,24 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Raise a ValueError for stored values that do not belong together."""
 
+    def _driven(self, each: Sequence[np.ndarray], begin: Any = 0.0) -> list[np.ndarray]:
+        """What the readout sees of the states ``(steps, looks)`` along ``each (steps, inputs)``.
+
+        They begin at rest, or at one state ``begin (size, 1)``; some run side by side.
+        """
+        r, found = self._reservoirs(), [np.empty((len(one), 0)) for one in each]
+        order = sorted(range(len(each)), key=lambda place: len(each[place]))
+        for first in range(0, len(each), WIDTH):
+            some = order[first : first + WIDTH]
+            inputs = [each[place] for place in some]
+            with self._engine(len(inputs[-1]), len(some)):
+                wide = 1 << (len(some) - 1).bit_length()  # of few sizes: each is compiled once
+                driven = drive_side_by_side(r, inputs, wide, begin)
+                states = np.concatenate([part[:, : r.looks, 0] for _, part in driven])
+            for column, place in enumerate(some):
+                found[place] = states[: len(each[place]), :, column].copy()
+        return found
+
     def _engine(self, steps: int = 1, columns: int = 1):
         """The engine's context, on the device for so many steps of ``columns`` side by side."""
         return engine(choose_device(self.device, self._work(steps, columns)))
@@ -265,6 +289,15 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         """So many steps of ``columns`` side by side."""
         eager = is_eager_kind(self.reservoir_.free())
         return Work(steps, columns, len(self.state_), eager=eager)
+
+
+def state_array(states: np.ndarray, index: Any, washout: int) -> xr.DataArray:
+    """States ``(…, rows, states)`` as users get them: with an index, or numbers of rows."""
+    import xarray as xr
+
+    times = np.arange(states.shape[-2]) if index is None else np.asarray(index)
+    dims = ("sequence", "time", "state")[-states.ndim :]
+    return xr.DataArray(states, {"time": times}, dims, "states", {"washout": washout})
 
 
 def fit_all(

@@ -42,6 +42,7 @@ from echofold._data.problem import (
     in_steps,
     in_words_of,
     joined,
+    washout_of,
 )
 from echofold._data.represent import (
     PARAMETERS,
@@ -52,7 +53,7 @@ from echofold._data.represent import (
 )
 from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, Table, read, read_rows, read_weights
+from echofold._data.tables import Schema, Table, read, read_rows, read_weights, require_some
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir, Reservoirs
@@ -60,7 +61,7 @@ from echofold._engine.states import States, states_of
 from echofold._machine.arrays import few_lengths
 from echofold._machine.device import choose_device
 from echofold._machine.notices import collected, warn_of
-from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
+from echofold._models.base import ESN, Stored, documented, state_array, whole_or_not_at_all
 from echofold._models.forecast import (
     Forecasts,
     check_beside,
@@ -346,6 +347,97 @@ class ESNForecaster(Forecasts, ESN):
         alike = np.all([(one == each[0]).all(axis=0) for one in each], axis=0)
         return alike & (scalers[0].unit != 1), scalers[0]  # 1: nothing was learned
 
+    def states(self, y: Any, X: Any = None, *, first: Any = None) -> Any:
+        """States of the reservoir along a series: what the readout sees of them, row by row.
+
+        Parameters
+        ----------
+        y : array, series or frame of shape (T,) or (T, outputs); or several
+            That of `fit` or another, scaled and represented as the one of `fit` was. Missing values
+            are filled as there. Several are a list, a dict or a frame with a two-level index; of a
+            model of several series some of these, each with its own scale.
+        X : array or frame of shape (T + 1, known inputs) or (T, known inputs), optional
+            Known inputs; row ``t`` belongs to ``y(t)``. Required if `fit` was given ``X``.
+        first : int, optional
+            For models with a ``season``, which must be told: the row of the data of `fit` that
+            ``y`` begins with; 0 if both begin alike. Of several series one for all, or one for each
+            in the kind of ``y``.
+
+        Returns
+        -------
+        states : xarray.DataArray, or several in a list, tuple or dict
+            Of dimensions ``(time, state)``. The state of row ``t`` is the one after ``y(t)``, and
+            after ``X(t + 1)`` if there is any: ``y(t + 1)`` is forecast from it. A pandas index is
+            that of ``time``; other rows are numbered. Rows that ``difference`` loses have none, nor
+            has the last one if ``X`` ends with it. The attribute ``washout`` is how many of the
+            first rows `fit` would not train on.
+
+        Notes
+        -----
+        They are those that the readout is trained on, ``readout_[0] + u @ readout_[1 : 1 + inputs]
+        + states @ readout_[1 + inputs :]`` being the output in scaled units, and where ``readout``
+        asks for squares or products, these are beside the states. The reservoir begins at rest.
+        Noise of a reservoir is for training alone, and not in them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from echofold import ESNForecaster
+        >>> y = np.sin(np.arange(300) / 5)
+        >>> model = ESNForecaster(units=50, random_state=0).fit(y)
+        >>> states = model.states(y)
+        >>> states.sizes, states.washout
+        (Frozen({'time': 300, 'state': 50}), 29)
+        >>> bool(np.allclose(states[298], model.state_))  # which y(299) is forecast from
+        True
+        """
+        check_is_fitted(self, "readout_")
+        several = getattr(self, "series_", {})
+        if not is_panel(y):
+            return self._states_along(y, X, first)
+        if several:
+            y = self.panel_.named(y, "y")
+        panel, each = panel_of(y, "y")
+        if several:
+            self.panel_.check_names(panel.names, "y", all_=self.panel_.kind in ("list", "tuple"))
+        alone = first is None or np.ndim(first) == 0 and not isinstance(first, dict)
+        begins = len(each) * [first] if alone else panel.of(first, "first")
+        found = []
+        for name, data, known, at in zip(panel.names, each, panel.of(X, "X"), begins, strict=True):
+            with in_words_of(name):
+                found.append(several.get(name, self)._states_along(data, known, at))
+        if panel.kind in ("list", "tuple"):
+            return panel.write(found)
+        return dict(zip(panel.names, found, strict=True))
+
+    def _states_along(self, y: Any, X: Any, first: int | None) -> Any:
+        """States of one series."""
+        self._reservoirs()  # raises for several series
+        table, form = read(y, "y", missing=True), self._representation()
+        rows = len(table.values)
+        _check_first(form, first)
+        self.y_schema_.check(table.schema, "y")
+        self._check_length(rows, form)
+        self._check_allowed(table.values, form, self._limits)
+        require_some(table.values, "y", table.schema.names)
+        given, after = self._table_of_known(X, rows, "states"), rows + 1
+        if given is not None:
+            after = len(given.values)
+            if after not in (rows, rows + 1):
+                raise ValueError(
+                    f"X has {after} rows and y has {rows}; row t of X belongs to y(t). Give as "
+                    "many rows, or one more for the state after the last value."
+                )
+            check_aligned(table.index, None if given.index is None else given.index[:rows])
+        known = self._known(given, form, first or 0, after)[1 + form.lost :]
+        _, differences = form.represented(filled(table.values, form.season))
+        values = self.y_scaler_.scaled(differences)[: len(known)]
+        (states,) = self._driven([np.hstack([values, known])])
+        at = slice(form.lost, form.lost + len(states))
+        washout = max(washout_of(self.washout, rows - 1), form.lost) - form.lost
+        index = np.arange(rows) if table.index is None else table.index
+        return state_array(states, index[at], washout)
+
     @whole_or_not_at_all
     def update(self, y: Any, X: Any = None) -> Self:
         """Move on over new data, without training, so that `forecast` continues after it.
@@ -594,11 +686,7 @@ class ESNForecaster(Forecasts, ESN):
         ``first`` is the row of the data of `fit` that it begins with.
         """
         form = self._representation()
-        if form.seasons and first is None:
-            raise ValueError(
-                "first=None, but the model has a season: say which row of the data given to fit y "
-                "begins with, first=0 if both begin alike."
-            )
+        _check_first(form, first)
         self.y_schema_.check(table.schema, "y")
         self._check_length(len(table.values), form)
         self._check_allowed(table.values, form, self._limits)
@@ -741,6 +829,15 @@ class ESNForecaster(Forecasts, ESN):
             len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
         ):
             raise ValueError("range_ must be the lowest and the highest value of each output")
+
+
+def _check_first(form: Form, first: int | None) -> None:
+    """Raise unless it is told where in its seasons a series begins, if there are any."""
+    if form.seasons and first is None:
+        raise ValueError(
+            "first=None, but the model has a season: say which row of the data given to fit y "
+            "begins with, first=0 if both begin alike."
+        )
 
 
 def _forecast_each(

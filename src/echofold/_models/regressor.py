@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from echofold._data.arguments import read_range, refuse
 from echofold._data.lazy import Lazy, Values, blocks_of, is_long, loaded, mapped
@@ -32,6 +32,7 @@ from echofold._data.problem import (
     in_words_of,
     joined,
     regression,
+    washout_of,
 )
 from echofold._data.scaling import Scaler
 from echofold._data.tables import (
@@ -47,8 +48,13 @@ from echofold._data.tables import (
 )
 from echofold._engine.drive import drive_blocks
 from echofold._machine.notices import collected, warn_of
-from echofold._models.base import Stored, documented, whole_or_not_at_all
-from echofold._models.sequences import OfSequences
+from echofold._models.base import (
+    Stored,
+    documented,
+    state_array,
+    whole_or_not_at_all,
+)
+from echofold._models.sequences import AlsoParameter, OfSequences
 
 
 @documented
@@ -179,8 +185,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
             return self._original(self._outputs(X))
         if _are_several(X):
             return self._predict_each(X, start)
-        if start not in ("zero", "last"):
-            raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
+        _check_start(start)
         long = is_long(X)
         given = self._inputs(X, long)
         warn_of(() if long else self._words(given, X))
@@ -196,6 +201,69 @@ class ESNRegressor(RegressorMixin, OfSequences):
                 block = np.asarray(states)[:, : r.looks, 0]
                 outputs[row : row + len(block)] += block @ readout[1 + seen :]
         return self._original(outputs)
+
+    @AlsoParameter
+    def states(self, X: Any, start: str = "zero") -> Any:
+        """States of the reservoir along inputs: what the readout sees of them, row by row.
+
+        Parameters
+        ----------
+        X : array or frame of shape (T, inputs); or several; or sequences, as given to `fit`
+            Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
+            column in ``X``, or the first one.
+        start : {"zero", "last"}, default="zero"
+            State to start from, as of `predict`.
+
+        Returns
+        -------
+        states : xarray.DataArray, or several in a list or dict
+            Of dimensions ``(time, state)``: the state of row ``t`` is the one after ``X(t)``. A
+            pandas index is that of ``time``; other rows are numbered. Several in one array ``(n,
+            time, inputs)`` have theirs in one of ``(sequence, time, state)``. Of each the attribute
+            ``washout`` is how many of the first rows `fit` would not train on.
+
+        Notes
+        -----
+        They are those that the readout is trained on, ``readout_[0] + u @ readout_[1 : 1 + inputs]
+        + states @ readout_[1 + inputs :]`` being the output in scaled units: inputs are scaled as
+        in `fit`, and where ``readout`` asks for squares or products, these are beside the states.
+        Noise of a reservoir is for training alone, and not in them. Of whole sequences the readout
+        sees what the parameter ``states``, of the same name, takes of them; `get_params` gives it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from echofold import ESNRegressor
+        >>> u = np.random.default_rng(0).uniform(size=(500, 1))
+        >>> model = ESNRegressor(units=50, random_state=0).fit(u, np.roll(u[:, 0], 2))
+        >>> states = model.states(u)
+        >>> states.sizes, states.washout
+        (Frozen({'time': 500, 'state': 50}), 50)
+        """
+        check_is_fitted(self, "readout_")
+        if hasattr(self, "states_"):
+            _check_at_rest(start)
+            return self._states_of_sequences(X)
+        if not _are_several(X):
+            return self._states_along(X, start)
+        _check_at_rest(start)
+        panel, each = panel_of(_listed(X), "X")
+        found = []
+        for name, one in zip(panel.names, each, strict=True):
+            with in_words_of(name):
+                found.append(self._states_along(one, start))
+        if _listed(X) is X:
+            return panel.write(found)
+        return state_array(np.stack([one.values for one in found]), None, found[0].washout)
+
+    def _states_along(self, X: Any, start: str) -> Any:
+        """States of one series."""
+        _check_start(start)
+        given = self._inputs(X, False)
+        inputs = self.X_scaler_.scaled(filled(given))
+        (states,) = self._driven([inputs], self.state_[:, None] if start == "last" else 0.0)
+        index = X.index if kind_of(X) == "pandas" else None
+        return state_array(states, index, washout_of(self.washout, len(states)))
 
     def _original(self, outputs: np.ndarray) -> np.ndarray:
         """Outputs of the readout as users get them."""
@@ -257,8 +325,8 @@ class ESNRegressor(RegressorMixin, OfSequences):
         if self._task_on(X, y) is EXTRINSIC:
             return self._read_sequences(X, y, sample_weight)
         self._forget("states_", "X_schema_")
-        if self.states != "mean":
-            refuse("states", self.states, "'mean' where y has a row for every step of X")
+        if self._seen != "mean":
+            refuse("states", self._seen, "'mean' where y has a row for every step of X")
         if not _are_several(X):
             inputs, target = self._tables(X, y)
             self._learn(inputs, target.values)
@@ -304,7 +372,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
         self.y_schema_, self.y_scaler_ = target.schema, Scaler.learned(values, self.scale, "y")
         self.output_range_ = read_range(self.output_range, values.shape[1])
         problem = regression(
-            Segments.sequences(scaled, self.states),
+            Segments.sequences(scaled, self._seen),
             self.y_scaler_.scaled(filled(values)),
             self.y_scaler_,
             read_weights(sample_weight, len(values)),
@@ -435,6 +503,12 @@ def _listed(data: Any, beside: Any = None) -> Any:
     """An array of several series as a list of them: one with three axes, or what is beside it."""
     stacked = len(getattr(data if beside is None else beside, "shape", ())) == 3
     return list(data) if stacked and len(getattr(data, "shape", ())) > 1 else data
+
+
+def _check_start(start: str) -> None:
+    """Raise for a start that is none."""
+    if start not in ("zero", "last"):
+        raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
 
 
 def _check_at_rest(start: str) -> None:
