@@ -121,8 +121,8 @@ def write(values: np.ndarray, schema: Schema, index: Any = None) -> Any:
     return shaped
 
 
-def read_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
-    """Read row weights: ``rows`` numbers of at least 0, not all of them 0."""
+def read_weights(sample_weight: Any, rows: int, some: bool = True) -> np.ndarray | None:
+    """Read row weights: ``rows`` numbers of at least 0, ``some`` of them not 0."""
     if sample_weight is None:
         return None
     table = read(sample_weight, "sample_weight")
@@ -138,7 +138,7 @@ def read_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
             f"sample_weight is {weights[row]:g} at row {row}; weights must not be negative. "
             "Give 0 to leave a row out of training."
         )
-    if not weights.any():
+    if some and not weights.any():
         raise ValueError("sample_weight is zero in every row. Give some a positive weight.")
     return weights
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,8 +23,9 @@ from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, choose_device, engine, one_blas_thread
 from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
+from echofold._models.learning import Learning
 from echofold._validation.own_readouts import fit_own
-from echofold._validation.refit import Growing
+from echofold._validation.refit import Growing, of_outputs
 from echofold._validation.settings import Settings
 from echofold.reservoirs import reservoir_of
 
@@ -145,6 +146,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
 
     reservoir_: Reservoir
+    learning_: Learning
 
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> Reservoir:
@@ -207,9 +209,46 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         source = self._states(problem, seed)
         with one_piece("fitting"):
             ridge = self._ridge_of(problem.targets.shape[1])
-            readout, condition = fit_all(source, ridge, **self._fitting(vars(self), problem))
+            found = fit_all(source, ridge, **self._fitting(vars(self), problem))
         warn_of(problem.notes)
-        return self._install(source, readout, seed, condition)
+        self._install(source, found.readout, seed, found.condition)
+        return self._begin_learning(problem, found)
+
+    def _begin_learning(self, problem: Problem, found: Fitted) -> Self:
+        """Keep what `partial_fit` adds rows to, if all rows were trained on."""
+        if found.rows is None or not hasattr(self, "partial_fit"):
+            return self
+        before = getattr(self, "learning_", Learning())
+        self.learning_ = replace(before, rows=found.rows.alone())
+        if before.pending is not None and found.last is not None:
+            last = found.last[len(found.last) - len(before.pending) :]
+            self.learning_ = replace(self.learning_, pending=np.hstack([last, before.pending]))
+        return self
+
+    def _take_in(self, rows: Sequence[np.ndarray], decay: float) -> None:
+        """Learn from rows, after a decay of the weights of those before."""
+        X, Y, weights = rows
+        self.learning_ = self.learning_.extended(X, Y, weights, decay)
+        ridge = self._ridge_of(Y.shape[1])
+        readout = self.learning_.readout(ridge, bool(self.penalize_bias))
+        self.readout_ = np.ascontiguousarray(readout)
+
+    def _learned_on(self, what: str = "partial_fit") -> Learning:
+        """What `partial_fit` goes on from; raise where there is nothing."""
+        found = getattr(self, "learning_", None)
+        if found is None or found.rows is None:
+            raise ValueError(
+                f"{what} has nothing to go on from: the model was loaded from a file without it, "
+                "or its readout is not the fit of all rows, as that of an average, an ensemble, "
+                "or series with readouts of their own. Save the model with save(model, path, "
+                "learning=True), or fit it again."
+            )
+        if self.reservoir_.free() is not self.reservoir_:
+            raise ValueError(
+                f"{what} cannot go on with a reservoir that is noisy in training: the noise of "
+                "rows that follow is not known. Fit it without noise, or fit all data again."
+            )
+        return found
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
         """Carry a reservoir, and the readout that was trained on its states, from now on."""
@@ -263,12 +302,14 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Raise a ValueError for stored values that do not belong together."""
 
-    def _driven(self, each: Sequence[np.ndarray], begin: Any = 0.0) -> list[np.ndarray]:
-        """What the readout sees of the states ``(steps, looks)`` along ``each (steps, inputs)``.
+    def _driven(
+        self, r: Reservoirs, each: Sequence[np.ndarray], begin: Any = 0.0
+    ) -> list[np.ndarray]:
+        """What is kept of the states ``(steps, kept)`` along ``each (steps, inputs)``.
 
         They begin at rest, or at one state ``begin (size, 1)``; some run side by side.
         """
-        r, found = self._reservoirs(), [np.empty((len(one), 0)) for one in each]
+        found = [np.empty((len(one), 0)) for one in each]
         order = sorted(range(len(each)), key=lambda place: len(each[place]))
         for first in range(0, len(each), WIDTH):
             some = order[first : first + WIDTH]
@@ -276,7 +317,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             with self._engine(len(inputs[-1]), len(some)):
                 wide = 1 << (len(some) - 1).bit_length()  # of few sizes: each is compiled once
                 driven = drive_side_by_side(r, inputs, wide, begin)
-                states = np.concatenate([part[:, : r.looks, 0] for _, part in driven])
+                states = np.concatenate([part[:, :, 0] for _, part in driven])
             for column, place in enumerate(some):
                 found[place] = states[: len(each[place]), :, column].copy()
         return found
@@ -300,9 +341,22 @@ def state_array(states: np.ndarray, index: Any, washout: int) -> xr.DataArray:
     return xr.DataArray(states, {"time": times}, dims, "states", {"washout": washout})
 
 
+class Fitted(NamedTuple):
+    """A readout on all rows, the condition of the states, and what more rows can be added to.
+
+    The latter are the R factor, and of targets of several steps the last rows, which are not
+    trained on yet; None where series have readouts of their own.
+    """
+
+    readout: np.ndarray
+    condition: float
+    rows: Growing | None = None
+    last: np.ndarray | None = None
+
+
 def fit_all(
     source: States, ridge: float | np.ndarray, penalised: bool, condition: bool = True, **pool: Any
-) -> tuple[np.ndarray, float]:
+) -> Fitted:
     """Readout on all rows, in one pass over them, and the condition number of the states.
 
     ``ridge`` is one number, or one for each output. The condition is NaN unless ``condition``: with
@@ -314,26 +368,20 @@ def fit_all(
     settings = Settings(np.atleast_1d(ridge), penalised, [], "naive", **pool)
     if settings.pool != "all":
         if settings.pool == "none":
-            return fit_own(source, None, settings)
-        common, seen = fit_all(source, ridge, penalised, condition)
-        return fit_own(source, common, settings)[0], seen
+            return Fitted(*fit_own(source, None, settings))
+        common, seen, *_ = fit_all(source, ridge, penalised, condition)
+        return Fitted(fit_own(source, common, settings)[0], seen)
     grown = Growing(problem, source.columns, penalised)
     plain = grown
     if condition and problem.weights is not None:
         plain = Growing(replace(problem, weights=None), source.columns, penalised)
+    last, ahead = np.empty((0, source.columns)), problem.steps - 1
     with one_blas_thread():
         for row, (X, *_) in source.blocks():
             for one in {grown, plain}:
                 one.add(X, slice(row, row + len(X)))
+            if ahead:
+                last = np.concatenate([last, X[-ahead:]])[-ahead:]
         path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
         readout = of_outputs(grown.readouts(path), place)
-        return readout, plain.condition if condition else np.nan
-
-
-def of_outputs(W: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Readouts ``(..., 1 + m, outputs)`` whose outputs have ridges of their own.
-
-    ``W (..., ridge, 1 + m, outputs)`` has those of a path, ``place (..., 1 or outputs)`` says which
-    of its values each output takes.
-    """
-    return np.take_along_axis(W, place[..., None, None, :], axis=-3)[..., 0, :, :]
+        return Fitted(readout, plain.condition if condition else np.nan, grown, last)

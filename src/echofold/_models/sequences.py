@@ -67,7 +67,9 @@ class OfSequences(ESN):
     def _states_of_sequences(self, sequences: Any) -> Any:
         """States of each of a list of whole sequences, or of those of one array together."""
         each = self._sequences(sequences)
-        states = self._driven([self.X_scaler_.scaled(one) for one in each])
+        r = self._reservoirs()
+        kept = self._driven(r, [self.X_scaler_.scaled(one) for one in each])
+        states = [one[:, : r.looks] for one in kept]
         if is_table(sequences) or len(getattr(sequences, "shape", ())) == 3:
             return state_array(np.stack(states), None, 0)
         found = [
@@ -78,11 +80,15 @@ class OfSequences(ESN):
 
     def _outputs(self, sequences: Any) -> np.ndarray:
         """Outputs ``(n, outputs)`` of the readout, one row for each sequence."""
+        features = self._features(sequences)  # raises before `fit`
+        return self.readout_[0] + features @ self.readout_[1:]
+
+    def _features(self, sequences: Any) -> np.ndarray:
+        """What the readout sees ``(n, features)`` of each sequence."""
         r = self._reservoirs()
         scaled = [self.X_scaler_.scaled(one) for one in self._sequences(sequences)]
         with self._engine(max(map(len, scaled)), len(scaled)):
-            features = sequence_features(r, Segments.sequences(scaled, self.states_))[0]
-            return self.readout_[0] + features @ self.readout_[1:]
+            return sequence_features(r, Segments.sequences(scaled, self.states_))[0]
 
     def _sequences(self, sequences: Any) -> list[np.ndarray]:
         """Arrays ``(time, inputs)``, checked against those of `fit`."""
