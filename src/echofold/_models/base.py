@@ -13,9 +13,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import NamedParameters, check_integer, check_number, refuse, seed_of
+from echofold._data.arguments import (
+    NamedParameters,
+    check_integer,
+    check_number,
+    is_integer,
+    refuse,
+    seed_of,
+)
 from echofold._data.problem import Problem, Task
 from echofold._data.scikit_learn import SharesFunctions
+from echofold._data.tables import appended, read, read_weights
 from echofold._engine.drive import drive_side_by_side
 from echofold._engine.kind import Reservoir, Reservoirs, is_eager_kind, restored
 from echofold._engine.states import States, single, states_of
@@ -23,7 +31,7 @@ from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, choose_device, engine, one_blas_thread
 from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
-from echofold._models.learning import Learning
+from echofold._models.learning import Learning, aged
 from echofold._validation.own_readouts import fit_own
 from echofold._validation.refit import Growing, of_outputs
 from echofold._validation.settings import Settings
@@ -205,6 +213,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _fit(self, problem: Problem):
         """Train on a problem that was read, and install the network."""
+        self._forget("_waiting")
         seed = seed_of(self.random_state)
         source = self._states(problem, seed)
         with one_piece("fitting"):
@@ -224,6 +233,30 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             last = found.last[len(found.last) - len(before.pending) :]
             self.learning_ = replace(self.learning_, pending=np.hstack([last, before.pending]))
         return self
+
+    def _fit_first(self, y: Any, X: Any, sample_weight: Any, forgetting: float) -> Self:
+        """`fit` to the first parts of a series, which wait until two rows can be trained on.
+
+        They wait where all that is learned is the readout: no scale, nor anything by their length.
+        """
+        rows, waits = len(y), self.scale is None and is_integer(self.washout)
+        waits = waits and getattr(self, "steps", 1) != "direct"
+        weights = read_weights(sample_weight, rows, some=not waits)
+        if forgetting < 1:
+            weights = aged(rows, forgetting, weights)
+        if (before := vars(self).get("_waiting")) is not None:
+            y, X = (appended(*pair) for pair in zip(before[:2], (y, X), strict=True))
+            if weights is not None or before[2] is not None:
+                old, new = np.ones(len(y) - rows), np.ones(rows)
+                old = old if before[2] is None else before[2]
+                weights = np.append(forgetting**rows * old, new if weights is None else weights)
+        if waits:
+            self._check_parameters()
+            there = ~np.isnan(read(y, "y", missing=True).values).any(axis=1)
+            if np.count_nonzero(self._trained(there, weights)) < 2:
+                self._waiting = y, X, weights
+                return self
+        return self.fit(y=y, X=X, sample_weight=weights)
 
     def _take_in(self, rows: Sequence[np.ndarray], decay: float) -> None:
         """Learn from rows, after a decay of the weights of those before."""

@@ -163,6 +163,9 @@ class ESNForecaster(Forecasts, ESN):
         Validation errors that intervals are made of; None unless a search left them.
     range_ : ndarray of shape (2, outputs)
         The lowest and the highest value of the data.
+    learning_ : object
+        What `partial_fit` goes on from, as large as the square of the number of features; where it
+        is not wanted, ``del model.learning_`` saves that memory.
     series_ : dict
         Of several series: a fitted forecaster of each by name (of a list, by number), which has the
         attributes above. They share the network, and ``readout_`` as ``pool`` says.
@@ -475,7 +478,8 @@ class ESNForecaster(Forecasts, ESN):
     ) -> Self:
         """Learn on from new data: the readout becomes that of one fit to all rows.
 
-        Before `fit` it does the same as `fit`.
+        The first call is a `fit`. With ``scale=None`` and a washout in numbers it may be given
+        fewer rows than that needs: they wait until there are enough.
 
         Parameters
         ----------
@@ -528,9 +532,9 @@ class ESNForecaster(Forecasts, ESN):
                 "common. Use forgetting=1, or a model for each series."
             )
         if not hasattr(self, "readout_"):
-            if forgetting < 1:
-                sample_weight = aged(len(y), forgetting, read_weights(sample_weight, len(y)))
-            return self.fit(y, X, sample_weight)
+            if several:
+                return self.fit(y, X, sample_weight)
+            return self._fit_first(y, X, sample_weight, forgetting)
         self._learned_on()
         if not hasattr(self, "series_"):
             more = self._read_on(y, X, sample_weight, forgetting)
@@ -558,6 +562,15 @@ class ESNForecaster(Forecasts, ESN):
             self.series_[name]._stand_after(more)
         warn_of(in_series(words))
         return self
+
+    def _trained(self, there: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Which rows are trained on, of those that are all ``there`` or not."""
+        form = representation_of(vars(self))
+        trained = form.whole(there) & (True if weights is None else weights > 0)
+        trained = trained[1 + max(int(self.washout), form.lost) :]
+        steps = 1 if self.steps == "closed" else int(self.steps)
+        rows = np.arange(max(len(trained) - steps + 1, 0))
+        return trained[rows[:, None] + np.arange(steps)].all(axis=1)
 
     def _read_on(self, y: Any, X: Any, sample_weight: Any, forgetting: float) -> _More:
         """Read what follows, drive along it, and tell which rows are learned from."""

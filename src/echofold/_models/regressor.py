@@ -86,6 +86,9 @@ class ESNRegressor(RegressorMixin, OfSequences):
         scaled units.
     state_ : ndarray of shape (units,)
         State at the end of the data; zero after sequences.
+    learning_ : object
+        What `partial_fit` goes on from, as large as the square of the number of features; where it
+        is not wanted, ``del model.learning_`` saves that memory.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -171,7 +174,8 @@ class ESNRegressor(RegressorMixin, OfSequences):
     ) -> Self:
         """Learn on from new data: the readout becomes that of one fit to all rows.
 
-        Before `fit` it does the same as `fit`.
+        The first call is a `fit`. With ``scale=None`` and a washout in numbers it may be given
+        fewer rows of a series than that needs: they wait until there are enough.
 
         Parameters
         ----------
@@ -224,6 +228,8 @@ class ESNRegressor(RegressorMixin, OfSequences):
                 "common. Use forgetting=1, or a model for each series."
             )
         if not hasattr(self, "readout_"):
+            if not sequences and not _are_several(X):
+                return self._fit_first(y, X, sample_weight, forgetting)
             if forgetting < 1:
                 sample_weight = aged(len(y), forgetting, read_weights(sample_weight, len(y)))
             return self.fit(X, y, sample_weight)
@@ -244,6 +250,10 @@ class ESNRegressor(RegressorMixin, OfSequences):
         self._take_in(rows, forgetting ** len(rows[2]))
         warn_of(words)
         return self
+
+    def _trained(self, there: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Which rows are trained on, of those that are all ``there`` or not."""
+        return (there & (True if weights is None else weights > 0))[int(self.washout) :]
 
     def _rows_on(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[np.ndarray], Any]:
         """States, targets and weights of rows that follow the series, which moves on."""
