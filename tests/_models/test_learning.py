@@ -193,6 +193,22 @@ def test_a_thousand_rows_of_collinear_states_one_by_one():
                 assert off[0] < 30 * off[1] < 1e-3
 
 
+@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("ridge", [1e-1, 1e-6, 1e-12, 0])
+def test_columns_that_say_nothing_new_are_no_harm(ridge, penalised):
+    X = np.column_stack([U, U[:, 0], np.full(ROWS, 0.3), np.zeros(ROWS)])
+    settings = FIXED | {"ridge": ridge, "penalize_bias": penalised}
+    model = ESNRegressor(**settings)
+    other = RNG.normal(size=(40, 5))  # where they do
+    for row in range(80):
+        model.partial_fit(X[[row]], Y[[row]])
+        if row in (17, 22, 30, 45, 79):  # fewer rows than features, and more
+            whole = ESNRegressor(**settings).fit(X[: row + 1], Y[: row + 1])
+            for inputs in (X[:80], other):
+                found, expected = model.predict(inputs), whole.predict(inputs)
+                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
 def test_a_row_costs_no_factorisation(monkeypatch):
     model = ESNForecaster(**FIXED | {"units": 40}).fit(Y[:150])
     plainly, made = [], []

@@ -506,8 +506,8 @@ class ESNForecaster(Forecasts, ESN):
         is exact: wherever the data are cut, the readout is that of one `fit` with that scale and
         washout, and with the weights that forgetting leaves; errors of rounding are those of a QR
         of the rows. A row costs O(p²) for ``p`` features, and nothing grows with the number of
-        rows. It is O(p³) where features are collinear to rounding, or fewer rows were seen than
-        there are features. `fit` keeps what is needed, an array of p² numbers; a file has it if it
+        rows. It is O(p³) where the ridge is small and features are collinear to rounding, or more
+        than rows. `fit` keeps what is needed, an array of p² numbers; a file has it if it
         was saved with ``learning=True``. Rows that `update` passed are not learned from. Intervals,
         and ``condition_``, stay those of the data given to `fit`.
 

@@ -26,13 +26,14 @@ from scipy.linalg.lapack import dtpqrt, dtrtrs
 
 from echofold._data.arguments import check_number
 from echofold._folds.ridge import QR_BLOCK, column_sizes
-from echofold._folds.tolerances import EPS, probe
+from echofold._folds.tolerances import EPS, negligible, probe
 from echofold._machine.device import one_blas_thread
 from echofold._validation.refit import Triangle, of_outputs
 
 LEAST_SHARE = 0.5  # of the penalty that must be left in the second factor
 ROUNDS = 4  # of inverse iteration, which find the smallest singular value to a factor of two or so
-SAFE = 8.0  # times the singular value from which on no direction may be negligible
+SAFE = 4.0  # times the singular value from which on no direction may be negligible
+NOTHING = 1e-9  # of a readout, that rounding may be
 MOST_PRODUCTS = 60  # by conjugate gradients, more than rounding ever takes
 
 
@@ -103,7 +104,10 @@ class Learning:
         path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
         beta = float(path[0])
         with one_blas_thread():
-            if len(path) > 1 or not surely_full_rank(rows.R[first:p, first:p], units=beta > 0):
+            F, g = rows.R[first:p, first:p], rows.R[first:p, p:]
+            # Rounding in a direction that no row has is divided by the ridge; or there is none.
+            harmless = NOTHING * beta > EPS * np.linalg.norm(F) * np.linalg.norm(g)
+            if len(path) > 1 or not (harmless or surely_full_rank(F, units=beta > 0)):
                 self._penalised.clear()
                 return of_outputs(rows.readouts(path), place)
             one = Penalised(rows, 0.0) if beta == 0 else self._below(rows, beta, first)
@@ -161,16 +165,17 @@ def surely_full_rank(F: np.ndarray, units: bool) -> bool:
     size, p = column_sizes(F), len(F)
     if not p or not (size > 0).all():
         return False
-    if units:
-        F = F / size
-    v, largest = probe(p, 1), np.linalg.norm(F)
+    least = 8 * SAFE * negligible(np.linalg.norm(F), p)  # 8 as in `_folds.ridge._least_norm`
+    if units:  # the first of the pivots that `row_space` compares with is 1
+        F, least = F / size, SAFE * negligible(1.0, p)
+    v = probe(p, 1)
     for _ in range(ROUNDS):
         v = v / np.linalg.norm(v)
         for transposed in (1, 0):
             v, singular = dtrtrs(F, v, trans=transposed)
             if singular or not np.abs(v).max() < 1 / EPS**2:
                 return False
-    return bool(np.linalg.norm(v) ** -0.5 > SAFE * (1 + p) * EPS * largest)
+    return bool(np.linalg.norm(v) ** -0.5 > least)
 
 
 def _solved(K: np.ndarray, z: np.ndarray, transposed: bool = False) -> np.ndarray:
