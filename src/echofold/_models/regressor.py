@@ -203,8 +203,8 @@ class ESNRegressor(RegressorMixin, OfSequences):
         forgetting leaves; errors of rounding are those of a QR of the rows. A row costs O(p²) for
         ``p`` features, and nothing grows with the number of rows. It is O(p³) where the ridge is
         small and features are collinear to rounding, or more than rows, and where outputs have
-        ridges of their own. `fit` keeps what is needed, an array of p² numbers; a file has it if it was
-        saved with ``learning=True``. ``condition_`` stays that of the data given to `fit`.
+        ridges of their own. `fit` keeps what is needed, an array of p² numbers; a file has it if it
+        was saved with ``learning=True``. ``condition_`` stays that of the data given to `fit`.
 
         Examples
         --------
