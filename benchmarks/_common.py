@@ -1,7 +1,7 @@
 """What the benchmarks share: one thread, repeated timing, results stored with the machine.
 
-Import this before NumPy or JAX: it sets the number of threads, unless ``--cores`` is given, and that
-no compilation is kept.
+Import this before NumPy or JAX: it sets the number of threads, unless ``--cores`` is given, and
+that no compilation is kept.
 """
 
 from __future__ import annotations

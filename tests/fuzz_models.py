@@ -93,6 +93,16 @@ def bases_in(folder):
     for model in models():
         save(model, folder / "model")
         yield members_of(folder / "model")
+    rng = np.random.default_rng(1)
+    y, X = rng.normal(size=(ROWS, 2)), rng.normal(size=(ROWS, 2))
+    y[-2:, 0] = np.nan
+    for model, data in (
+        (ESNForecaster(9, difference=(2,), random_state=1), (y, X)),
+        (ESNForecaster(9, steps=3, random_state=1), (y[:-2],)),
+        (ESNRegressor(9, random_state=1), (X, y)),
+    ):
+        save(model.fit(*data), folder / "model", learning=True)
+        yield members_of(folder / "model")
 
 
 def use(model, folder):
@@ -114,7 +124,7 @@ def use(model, folder):
         given = None if known is None else several(model.panel_.names, known)
         model.update(several(model.panel_.names, rows), given).forecast(3, given)
     elif isinstance(model, ESNForecaster | ForecastEnsemble):
-        outputs = model.readout_.shape[1]
+        outputs = len(model.y_schema_.holds)
         given = model.X_schema_
         known = None if given is None else np.zeros((3, len(given.holds)))
         model.forecast(3, known)
@@ -133,7 +143,13 @@ def use(model, folder):
             if table
             else [np.zeros((5, model.W_in_.shape[1] - 1))] * 2
         )
-    save(model, folder / "again")
+    learning = hasattr(model, "learning_")
+    if learning:
+        rows = np.ones((3, len(model.y_scaler_.unit)))
+        known = None if model.X_scaler_ is None else np.ones((3, len(model.X_scaler_.unit)))
+        data = (known, rows) if isinstance(model, ESNRegressor) else (rows, known)
+        model.partial_fit(*data, forgetting=0.9)
+    save(model, folder / "again", learning=learning)
     load(folder / "again")
 
 

@@ -439,6 +439,44 @@ def chaotic(found: dict[str, Any]) -> Iterator[str]:
             yield f"\nPublished for {row['task']}: {row['published']}.\n"
 
 
+def learning(found: dict[str, Any]) -> Iterator[str]:
+    """Learning on: times of a row, errors along a drift, and what is lost to rounding."""
+    yield table(
+        ["way to learn, Mackey-Glass with a drifting delay", "NRMSE, 50 steps",
+         "median of forecasts", "of the second half", "NRMSE, one step", "CPU for 50 rows"],
+        [
+            [name, f"{row['nrmse, 50 steps']:.3f}", f"{row['median nrmse of a forecast']:.4f}",
+             f"{row['second half']:.4f}", f"{row['nrmse, one step']:.1e}",
+             seconds(row["CPU ms for 50 rows"] / 1e3)]
+            for name, row in found["drift"].items()
+        ],
+    )  # fmt: skip
+    yield "\nA row, after 2,000 others, beside a fit of 3,000, and how far both are apart:\n\n"
+    yield table(
+        ["units", "a row", "with forgetting", "moved on, not learned", "a fit", "a fit / a row",
+         "apart", "with forgetting, apart"],
+        [
+            [str(row["units"]), seconds(row["row, learned"]), seconds(row["row, forgetting"]),
+             seconds(row["row, moved alone"]), seconds(row["fit"]), f"{row['fit / row']:.0f}",
+             f"{row['apart, learned']:.0e}", f"{row['apart, forgetting']:.0e}"]
+            for row in found["times"]
+        ],
+    )  # fmt: skip
+    condition = found["collinear"][0]["condition"]
+    yield (
+        f"\nStates with a condition of {condition:.0e}, 1,000 rows one by one; what is predicted "
+        "is off from a QR in extended precision by:\n\n"
+    )
+    yield table(
+        ["ridge", "learned row by row", "one fit", "both apart"],
+        [
+            [f"{row['ridge']:g}", f"{row['learned off']:.0e}", f"{row['fitted off']:.0e}",
+             f"{row['learned and fitted apart']:.0e}"]
+            for row in found["collinear"]
+        ],
+    )  # fmt: skip
+
+
 def anything(found: dict[str, Any]) -> Iterator[str]:
     """Numbers of a file that has no table of its own."""
     rows = [[" ".join(path), told] for path, told in leaves(found) if path[0] != "machine"]
@@ -528,6 +566,10 @@ WORDS = {
         "Not a speed: series of the competitions M1 and M3, see [When not to use this]"
         "(explanation/when.md).",
     ),
+    "learning": (
+        "Learning on",
+        "Rows that are learned one by one, see [Learn on](howto/learning.md).",
+    ),
     "trust": (
         "How right the numbers are",
         "Not a speed either: see [How far to trust the numbers](explanation/trust.md).",
@@ -556,6 +598,7 @@ TABLES = {
     "plain": plain,
     "racca": racca,
     "chaotic": chaotic,
+    "learning": learning,
 }
 
 

@@ -434,7 +434,7 @@ def test_a_failed_update_leaves_the_state(monkeypatch):
 
 
 def test_a_classifier_reads_means_by_default():
-    assert ESNClassifier().states == "mean"
+    assert ESNClassifier().get_params()["states"] == "mean"
     sequences = [np.random.default_rng(i).normal(size=(20 + i, 2)) for i in range(12)]
     labels = [0, 1] * 6
     models = [

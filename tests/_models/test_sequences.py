@@ -62,10 +62,10 @@ def rows_of(model, sequences):
             x = (1 - model.leak_rate) * x + model.leak_rate * new
             seen.append([*u, *x] if model.readout != "states" else x)
         seen, count = np.array(seen), 2 if model.readout != "states" else 0
-        if model.states == "mean":
+        if model.states_ == "mean":
             parts = seen.mean(axis=0, keepdims=True)
         else:
-            many = 1 if model.states == "last" else model.states
+            many = 1 if model.states_ == "last" else model.states_
             parts = seen[[-(-i * len(seen) // many) - 1 for i in range(1, many + 1)]]
         rows.append(np.concatenate([[1.0], parts[:, :count].ravel(), parts[:, count:].ravel()]))
     return np.array(rows)

@@ -82,14 +82,28 @@ def test_each_start_has_its_own_washout(washout):
 
 @pytest.mark.parametrize("options", FORMS, ids=str)
 @pytest.mark.parametrize("penalised", [False, True])
-def test_refitting_equals_fitting_anew(options, penalised):
+@pytest.mark.parametrize("starts", [[120, 248, 121, 122, 200, 120], [200, 130, 200]], ids=len)
+def test_refitting_equals_fitting_anew(options, penalised, starts):
     options = options | {"scale": None, "penalize_bias": penalised, "ridge": 1e-4, "washout": 20}
     model = ESNForecaster(15, random_state=1, **options).fit(SERIES[:FITTED])
-    starts = [120, 248, 121, 122, 200, 120]
     found = backtest(model, SERIES, starts, HORIZON, refit=True, first=0)
     for start, forecast in zip(starts, found.forecast.values, strict=True):
         alone = ESNForecaster(15, random_state=1, **options).fit(SERIES[:start])
         np.testing.assert_allclose(forecast[:, 0], alone.forecast(HORIZON), rtol=1e-6)
+
+
+def test_few_starts_are_refitted_by_adding_rows(monkeypatch):
+    model = ESNForecaster(15, random_state=1, scale=None, washout=20).fit(SERIES[:FITTED])
+    expected = backtest(model, SERIES, [150, 200], HORIZON, refit=True).forecast
+
+    def fails(*given, **options):
+        raise AssertionError("these are refitted otherwise")
+
+    monkeypatch.setattr("echofold._search.backtest.readouts_by_ridge", fails)
+    found = backtest(model, SERIES, [150, 200], HORIZON, refit=True).forecast
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(AssertionError, match="refitted otherwise"):
+        backtest(model, SERIES, np.arange(150, 200), HORIZON, refit=True)
 
 
 def test_refitting_from_every_row_adds_rows_one_by_one():

@@ -283,7 +283,7 @@ def test_finalize_leaves_the_search_as_it_was():
 def made(final, rmse):
     W = np.arange(1.0, 4)[:, None, None] * np.ones((3, 2, 1))
     readouts = SplitReadouts(W, np.array(rmse), np.array([[1.0], [2], [6]]), np.full(3, 9), None)
-    readout, ridge = final_readout(final, None, readouts, False, False)
+    (readout, *_), ridge = final_readout(final, None, readouts, False, False)
     return readout[0, 0], ridge
 
 

@@ -219,9 +219,10 @@ class Problem:
     # Rows (n,) that have a value of every output, None if all have: only those are scored. Others
     # have weight zero, and numbers in place of targets. What is known of the rows after the last
     # one that has a value, which no scheme splits: values (m, outputs) in original units, NaN where
-    # missing, and known inputs (m, known inputs).
+    # missing, known inputs (m, known inputs), and the inputs
+    # (m, inputs) of the reservoir where values are filled.
     present: np.ndarray | None = None
-    later: tuple[np.ndarray, np.ndarray] | None = None
+    later: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     notes: tuple[str, ...] = ()  # what users should know about missing or strange values
 
     # Of a panel: the names of its series and, if there are several, the problem of each.
@@ -534,9 +535,14 @@ def _weights(
     return given
 
 
+def washout_of(washout: int | str, rows: int) -> int:
+    """How many of so many first rows only warm the state up."""
+    return min(200, rows // 10) if washout == "auto" else int(washout)
+
+
 def _washout(washout: int | str, rows: int, argument: str, what: str) -> int:
     """Rows that only warm the state up; an error when none would be left to learn from."""
-    first = min(200, rows // 10) if washout == "auto" else int(washout)
+    first = washout_of(washout, rows)
     if rows - first < 2:
         raise ValueError(
             f"{argument} gives {rows} {what}, of which washout={washout!r} uses {first}: "

@@ -147,6 +147,11 @@ class Form:
             return round(self.seasons[0][0])
         return next((lag for lag in self.lags if lag > 1), None)
 
+    @property
+    def reach(self) -> int:
+        """How many rows back a row depends on: a season to fill from, or what differences take."""
+        return max(self.season or 1, self.lost + 1)
+
     def differences(self, z: np.ndarray) -> np.ndarray:
         """``w (T − lost, outputs)`` of levels ``z (T, outputs)``."""
         w = z[self.lost :].copy()

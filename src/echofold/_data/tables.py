@@ -121,8 +121,26 @@ def write(values: np.ndarray, schema: Schema, index: Any = None) -> Any:
     return shaped
 
 
-def read_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
-    """Read row weights: ``rows`` numbers of at least 0, not all of them 0."""
+def appended(before: Any, after: Any) -> Any:
+    """Rows of two parts of a table, of the same kind, or None if there are none of either."""
+    if (before is None) != (after is None):
+        raise ValueError("X was given for a part of the data only. Give it for all, or for none.")
+    if kind_of(before) != kind_of(after):
+        raise TypeError(
+            f"what follows is a {type(after).__name__}, but the rows before are a "
+            f"{type(before).__name__}. Give all parts in the same kind."
+        )
+    if kind_of(before) == "pandas":
+        return pd.concat([before, after])
+    if kind_of(before) == "polars":
+        import polars as pl
+
+        return pl.concat([before, after])
+    return None if before is None else np.concatenate([before, after])
+
+
+def read_weights(sample_weight: Any, rows: int, some: bool = True) -> np.ndarray | None:
+    """Read row weights: ``rows`` numbers of at least 0, ``some`` of them not 0."""
     if sample_weight is None:
         return None
     table = read(sample_weight, "sample_weight")
@@ -138,7 +156,7 @@ def read_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
             f"sample_weight is {weights[row]:g} at row {row}; weights must not be negative. "
             "Give 0 to leave a row out of training."
         )
-    if not weights.any():
+    if some and not weights.any():
         raise ValueError("sample_weight is zero in every row. Give some a positive weight.")
     return weights
 

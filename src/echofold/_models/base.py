@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from echofold._data.arguments import NamedParameters, check_integer, check_number, refuse, seed_of
+from echofold._data.arguments import (
+    NamedParameters,
+    check_integer,
+    check_number,
+    is_integer,
+    refuse,
+    seed_of,
+)
 from echofold._data.problem import Problem, Task
 from echofold._data.scikit_learn import SharesFunctions
+from echofold._data.tables import appended, read, read_weights
+from echofold._engine.drive import drive_side_by_side
 from echofold._engine.kind import Reservoir, Reservoirs, is_eager_kind, restored
 from echofold._engine.states import States, single, states_of
 from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, choose_device, engine, one_blas_thread
 from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
+from echofold._models.learning import Learning, aged
 from echofold._validation.own_readouts import fit_own
-from echofold._validation.refit import Growing
+from echofold._validation.refit import Growing, of_outputs
 from echofold._validation.settings import Settings, describe_rounding
 from echofold.reservoirs import reservoir_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+WIDTH = 64  # sequences whose states are given out that are driven side by side
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -143,6 +158,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     _stored: ClassVar[Mapping[str, Stored]] = {}  # fitted values that a task adds, in model files
 
     reservoir_: Reservoir
+    learning_: Learning
 
     @classmethod
     def _check_values(cls, params: dict[str, Any]) -> Reservoir:
@@ -201,13 +217,75 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _fit(self, problem: Problem):
         """Train on a problem that was read, and install the network."""
+        self._forget("_waiting")
         seed = seed_of(self.random_state)
         source = self._states(problem, seed)
         with one_piece("fitting"):
             ridge = self._ridge_of(problem.targets.shape[1])
-            readout, condition = fit_all(source, ridge, **self._fitting(vars(self), problem))
+            found = fit_all(source, ridge, **self._fitting(vars(self), problem))
         warn_of([*problem.notes, *describe_rounding(problem, source.dtype)])
-        return self._install(source, readout, seed, condition)
+        self._install(source, found.readout, seed, found.condition)
+        return self._begin_learning(problem, found)
+
+    def _begin_learning(self, problem: Problem, found: Fitted) -> Self:
+        """Keep what `partial_fit` adds rows to, if all rows were trained on."""
+        if found.rows is None or not hasattr(self, "partial_fit"):
+            return self
+        before = getattr(self, "learning_", Learning())
+        self.learning_ = replace(before, rows=found.rows.alone())
+        if before.pending is not None and found.last is not None:
+            last = found.last[len(found.last) - len(before.pending) :]
+            self.learning_ = replace(self.learning_, pending=np.hstack([last, before.pending]))
+        return self
+
+    def _fit_first(self, y: Any, X: Any, sample_weight: Any, forgetting: float) -> Self:
+        """`fit` to the first parts of a series, which wait until two rows can be trained on.
+
+        They wait where all that is learned is the readout: no scale, nor anything by their length.
+        """
+        rows, waits = len(y), self.scale is None and is_integer(self.washout)
+        waits = waits and getattr(self, "steps", 1) != "direct"
+        weights = read_weights(sample_weight, rows, some=not waits)
+        if forgetting < 1:
+            weights = aged(rows, forgetting, weights)
+        if (before := vars(self).get("_waiting")) is not None:
+            y, X = (appended(*pair) for pair in zip(before[:2], (y, X), strict=True))
+            if weights is not None or before[2] is not None:
+                old, new = np.ones(len(y) - rows), np.ones(rows)
+                old = old if before[2] is None else before[2]
+                weights = np.append(forgetting**rows * old, new if weights is None else weights)
+        if waits:
+            self._check_parameters()
+            there = ~np.isnan(read(y, "y", missing=True).values).any(axis=1)
+            if np.count_nonzero(self._trained(there, weights)) < 2:
+                self._waiting = y, X, weights
+                return self
+        return self.fit(y=y, X=X, sample_weight=weights)
+
+    def _take_in(self, rows: Sequence[np.ndarray], decay: float) -> None:
+        """Learn from rows, after a decay of the weights of those before."""
+        X, Y, weights = rows
+        self.learning_ = self.learning_.extended(X, Y, weights, decay)
+        ridge = self._ridge_of(Y.shape[1])
+        readout = self.learning_.readout(ridge, bool(self.penalize_bias))
+        self.readout_ = np.ascontiguousarray(readout)
+
+    def _learned_on(self, what: str = "partial_fit") -> Learning:
+        """What `partial_fit` goes on from; raise where there is nothing."""
+        found = getattr(self, "learning_", None)
+        if found is None or found.rows is None:
+            raise ValueError(
+                f"{what} has nothing to go on from: the model was loaded from a file without it, "
+                "or its readout is not the fit of all rows, as that of an average, an ensemble, "
+                "or series with readouts of their own. Save the model with save(model, path, "
+                "learning=True), or fit it again."
+            )
+        if self.reservoir_.free() is not self.reservoir_:
+            raise ValueError(
+                f"{what} cannot go on with a reservoir that is noisy in training: the noise of "
+                "rows that follow is not known. Fit it without noise, or fit all data again."
+            )
+        return found
 
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
         """Carry a reservoir, and the readout that was trained on its states, from now on."""
@@ -261,6 +339,26 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Raise a ValueError for stored values that do not belong together."""
 
+    def _driven(
+        self, r: Reservoirs, each: Sequence[np.ndarray], begin: Any = 0.0
+    ) -> list[np.ndarray]:
+        """What is kept of the states ``(steps, kept)`` along ``each (steps, inputs)``.
+
+        They begin at rest, or at one state ``begin (size, 1)``; some run side by side.
+        """
+        found = [np.empty((len(one), 0)) for one in each]
+        order = sorted(range(len(each)), key=lambda place: len(each[place]))
+        for first in range(0, len(each), WIDTH):
+            some = order[first : first + WIDTH]
+            inputs = [each[place] for place in some]
+            with self._engine(len(inputs[-1]), len(some)):
+                wide = 1 << (len(some) - 1).bit_length()  # of few sizes: each is compiled once
+                driven = drive_side_by_side(r, inputs, wide, begin)
+                states = np.concatenate([part[:, :, 0] for _, part in driven]).astype(float)
+            for column, place in enumerate(some):
+                found[place] = states[: len(each[place]), :, column].copy()
+        return found
+
     def _engine(self, steps: int = 1, columns: int = 1):
         """The engine's context, on the device for so many steps of ``columns`` side by side."""
         return engine(choose_device(self.device, self._work(steps, columns)))
@@ -271,9 +369,31 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         return Work(steps, columns, len(self.state_), eager=eager)
 
 
+def state_array(states: np.ndarray, index: Any, washout: int) -> xr.DataArray:
+    """States ``(…, rows, states)`` as users get them: with an index, or numbers of rows."""
+    import xarray as xr
+
+    times = np.arange(states.shape[-2]) if index is None else np.asarray(index)
+    dims = ("sequence", "time", "state")[-states.ndim :]
+    return xr.DataArray(states, {"time": times}, dims, "states", {"washout": washout})
+
+
+class Fitted(NamedTuple):
+    """A readout on all rows, the condition of the states, and what more rows can be added to.
+
+    The latter are the R factor, and of targets of several steps the last rows, which are not
+    trained on yet; None where series have readouts of their own.
+    """
+
+    readout: np.ndarray
+    condition: float
+    rows: Growing | None = None
+    last: np.ndarray | None = None
+
+
 def fit_all(
     source: States, ridge: float | np.ndarray, penalised: bool, condition: bool = True, **pool: Any
-) -> tuple[np.ndarray, float]:
+) -> Fitted:
     """Readout on all rows, in one pass over them, and the condition number of the states.
 
     ``ridge`` is one number, or one for each output. The condition is NaN unless ``condition``: with
@@ -285,26 +405,20 @@ def fit_all(
     settings = Settings(np.atleast_1d(ridge), penalised, [], "naive", **pool)
     if settings.pool != "all":
         if settings.pool == "none":
-            return fit_own(source, None, settings)
-        common, seen = fit_all(source, ridge, penalised, condition)
-        return fit_own(source, common, settings)[0], seen
+            return Fitted(*fit_own(source, None, settings))
+        common, seen, *_ = fit_all(source, ridge, penalised, condition)
+        return Fitted(fit_own(source, common, settings)[0], seen)
     grown = Growing(problem, source.columns, penalised)
     plain = grown
     if condition and problem.weights is not None:
         plain = Growing(replace(problem, weights=None), source.columns, penalised)
+    last, ahead = np.empty((0, source.columns)), problem.steps - 1
     with one_blas_thread():
         for row, (X, *_) in source.blocks():
             for one in {grown, plain}:
                 one.add(X, slice(row, row + len(X)))
+            if ahead:
+                last = np.concatenate([last, X[-ahead:]])[-ahead:]
         path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
         readout = of_outputs(grown.readouts(path), place)
-        return readout, plain.condition if condition else np.nan
-
-
-def of_outputs(W: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Readouts ``(..., 1 + m, outputs)`` whose outputs have ridges of their own.
-
-    ``W (..., ridge, 1 + m, outputs)`` has those of a path, ``place (..., 1 or outputs)`` says which
-    of its values each output takes.
-    """
-    return np.take_along_axis(W, place[..., None, None, :], axis=-3)[..., 0, :, :]
+        return Fitted(readout, plain.condition if condition else np.nan, grown, last)

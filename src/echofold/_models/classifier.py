@@ -14,12 +14,12 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from echofold._data.problem import CLASSIFICATION, Problem, classification
 from echofold._data.tables import Schema, check_columns, is_table, require_finite, words_of_axes
 from echofold._models.base import Stored, documented, whole_or_not_at_all
-from echofold._models.sequences import OfSequences
+from echofold._models.sequences import AlsoParameter, OfSequences
 
 POWER = 2  # against timidity
 DOUBT = 0.02  # share of what is never zero, and tells outputs apart that are all negative
@@ -191,12 +191,46 @@ class ESNClassifier(ClassifierMixin, OfSequences):
         """
         return probabilities(self._outputs(sequences))
 
+    @AlsoParameter
+    def states(self, sequences: Any) -> Any:
+        """States of the reservoir along sequences, of which the readout sees a few or their mean.
+
+        Parameters
+        ----------
+        sequences : list of arrays or frames, or one array
+            As in `fit`.
+
+        Returns
+        -------
+        states : list of xarray.DataArray, or one of them
+            Of dimensions ``(time, state)`` for each sequence, with its pandas index if it has one.
+            Sequences in one array have theirs in one of ``(sequence, time, state)``.
+
+        Notes
+        -----
+        They are those that the readout is trained on: the sequences are scaled as in `fit`, each
+        begins at rest, and where ``readout`` asks for more than states, it is beside them. Noise of
+        a reservoir is for training alone, and not in them. The parameter ``states`` of the same
+        name says what is taken of them; `get_params` gives it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from echofold import ESNClassifier
+        >>> waves = np.sin(np.linspace(0.1, 1, 40)[:, None] * np.arange(50))
+        >>> model = ESNClassifier(units=30, random_state=0).fit(waves, np.arange(40) < 20)
+        >>> model.states(waves[:3]).sizes
+        Frozen({'sequence': 3, 'time': 50, 'state': 30})
+        """
+        check_is_fitted(self, "readout_")
+        return self._states_of_sequences(sequences)
+
     def _read(self, sequences, y) -> Problem:
         """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
         scaled = self._learned(sequences)
         self.classes_, codes = _read_labels(y, len(scaled))
-        problem = classification(scaled, codes, self.classes_, self.states)
+        problem = classification(scaled, codes, self.classes_, self._seen)
         return replace(problem, notes=words_of_axes(sequences))
 
     def _arrays(self, sequences, *, reset: bool) -> tuple[list[np.ndarray], Schema]:

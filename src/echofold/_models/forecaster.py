@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -42,6 +42,7 @@ from echofold._data.problem import (
     in_steps,
     in_words_of,
     joined,
+    washout_of,
 )
 from echofold._data.represent import (
     PARAMETERS,
@@ -52,7 +53,7 @@ from echofold._data.represent import (
 )
 from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
-from echofold._data.tables import Schema, Table, read, read_rows, read_weights
+from echofold._data.tables import Schema, Table, read, read_rows, read_weights, require_some
 from echofold._engine.drive import advance
 from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir, Reservoirs
@@ -60,7 +61,7 @@ from echofold._engine.states import States, states_of
 from echofold._machine.arrays import few_lengths
 from echofold._machine.device import choose_device
 from echofold._machine.notices import collected, warn_of
-from echofold._models.base import ESN, Stored, documented, whole_or_not_at_all
+from echofold._models.base import ESN, Stored, documented, state_array, whole_or_not_at_all
 from echofold._models.forecast import (
     Forecasts,
     check_beside,
@@ -68,6 +69,7 @@ from echofold._models.forecast import (
     of_all,
     words_of_known,
 )
+from echofold._models.learning import Learning, aged, check_forgetting
 
 Shared = tuple[np.ndarray, Scaler]  # which columns (columns,), and how these are scaled
 PLAIN = Form().stored  # of series that are left as they are
@@ -76,6 +78,34 @@ DIRECT = 12  # steps that are forecast at once without a season
 UNKNOWN = "it was too short to be validated, so its intervals are not known (NaN)."
 POOLS = ("all", "none", "shrunk")
 SHARE = 4  # of the rows, that these are at most
+
+
+class _Following(NamedTuple):
+    """Pairs that follow: inputs, targets, levels with those before, and what `partial_fit` needs.
+
+    Rows are ``there`` if all their values are, and ``whole`` if those of their differences are.
+    """
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    levels: np.ndarray
+    there: np.ndarray
+    whole: np.ndarray
+    past: np.ndarray
+
+
+class _More(NamedTuple):
+    """Rows that `partial_fit` was given, of which those after ``done`` have no value."""
+
+    y: np.ndarray
+    known: np.ndarray
+    span: np.ndarray
+    on: _Following
+    states: np.ndarray
+    done: int
+    learned: tuple[np.ndarray, np.ndarray, np.ndarray]
+    pending: np.ndarray | None
+    notes: tuple[str, ...]
 
 
 @documented
@@ -133,6 +163,9 @@ class ESNForecaster(Forecasts, ESN):
         Validation errors that intervals are made of; None unless a search left them.
     range_ : ndarray of shape (2, outputs)
         The lowest and the highest value of the data.
+    learning_ : object
+        What `partial_fit` goes on from, as large as the square of the number of features; where it
+        is not wanted, ``del model.learning_`` saves that memory.
     series_ : dict
         Of several series: a fitted forecaster of each by name (of a list, by number), which has the
         attributes above. They share the network, and ``readout_`` as ``pool`` says.
@@ -174,6 +207,7 @@ class ESNForecaster(Forecasts, ESN):
         "levels_": Stored("floats", ("lost", "outputs"), always=False),
         "steps_": Stored("count", always=False),
         "plan_": Stored("count", always=False),
+        "learning_": Stored("learning", always=False),
     }
 
     def __init__(
@@ -346,6 +380,264 @@ class ESNForecaster(Forecasts, ESN):
         alike = np.all([(one == each[0]).all(axis=0) for one in each], axis=0)
         return alike & (scalers[0].unit != 1), scalers[0]  # 1: nothing was learned
 
+    def states(self, y: Any, X: Any = None, *, first: Any = None) -> Any:
+        """States of the reservoir along a series: what the readout sees of them, row by row.
+
+        Parameters
+        ----------
+        y : array, series or frame of shape (T,) or (T, outputs); or several
+            That of `fit` or another, scaled and represented as the one of `fit` was. Missing values
+            are filled as there. Several are a list, a dict or a frame with a two-level index; of a
+            model of several series some of these, each with its own scale.
+        X : array or frame of shape (T + 1, known inputs) or (T, known inputs), optional
+            Known inputs; row ``t`` belongs to ``y(t)``. Required if `fit` was given ``X``.
+        first : int, optional
+            For models with a ``season``, which must be told: the row of the data of `fit` that
+            ``y`` begins with; 0 if both begin alike. Of several series one for all, or one for each
+            in the kind of ``y``.
+
+        Returns
+        -------
+        states : xarray.DataArray, or several in a list, tuple or dict
+            Of dimensions ``(time, state)``. The state of row ``t`` is the one after ``y(t)``, and
+            after ``X(t + 1)`` if there is any: ``y(t + 1)`` is forecast from it. A pandas index is
+            that of ``time``; other rows are numbered. Rows that ``difference`` loses have none, nor
+            has the last one if ``X`` ends with it. The attribute ``washout`` is how many of the
+            first rows `fit` would not train on.
+
+        Notes
+        -----
+        They are those that the readout is trained on, ``readout_[0] + u @ readout_[1 : 1 + inputs]
+        + states @ readout_[1 + inputs :]`` being the output in scaled units, and where ``readout``
+        asks for squares or products, these are beside the states. The reservoir begins at rest.
+        Noise of a reservoir is for training alone, and not in them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from echofold import ESNForecaster
+        >>> y = np.sin(np.arange(300) / 5)
+        >>> model = ESNForecaster(units=50, random_state=0).fit(y)
+        >>> states = model.states(y)
+        >>> states.sizes, states.washout
+        (Frozen({'time': 300, 'state': 50}), 29)
+        >>> bool(np.allclose(states[298], model.state_))  # which y(299) is forecast from
+        True
+        """
+        check_is_fitted(self, "readout_")
+        several = getattr(self, "series_", {})
+        if not is_panel(y):
+            return self._states_along(y, X, first)
+        if several:
+            y = self.panel_.named(y, "y")
+        panel, each = panel_of(y, "y")
+        if several:
+            self.panel_.check_names(panel.names, "y", all_=self.panel_.kind in ("list", "tuple"))
+        alone = first is None or np.ndim(first) == 0 and not isinstance(first, dict)
+        begins = len(each) * [first] if alone else panel.of(first, "first")
+        found = []
+        for name, data, known, at in zip(panel.names, each, panel.of(X, "X"), begins, strict=True):
+            with in_words_of(name):
+                found.append(several.get(name, self)._states_along(data, known, at))
+        if panel.kind in ("list", "tuple"):
+            return panel.write(found)
+        return dict(zip(panel.names, found, strict=True))
+
+    def _states_along(self, y: Any, X: Any, first: int | None) -> Any:
+        """States of one series."""
+        r = self._reservoirs()  # raises for several series
+        table, form = read(y, "y", missing=True), self._representation()
+        rows = len(table.values)
+        _check_first(form, first)
+        self.y_schema_.check(table.schema, "y")
+        self._check_length(rows, form)
+        self._check_allowed(table.values, form, self._limits)
+        require_some(table.values, "y", table.schema.names)
+        given, after = self._table_of_known(X, rows, "states"), rows + 1
+        if given is not None:
+            after = len(given.values)
+            if after not in (rows, rows + 1):
+                raise ValueError(
+                    f"X has {after} rows and y has {rows}; row t of X belongs to y(t). Give as "
+                    "many rows, or one more for the state after the last value."
+                )
+            check_aligned(table.index, None if given.index is None else given.index[:rows])
+        known = self._known(given, form, first or 0, after)[1 + form.lost :]
+        _, differences = form.represented(filled(table.values, form.season))
+        values = self.y_scaler_.scaled(differences)[: len(known)]
+        (states,) = self._driven(r, [np.hstack([values, known])])
+        at = slice(form.lost, form.lost + len(states))
+        washout = max(washout_of(self.washout, rows - 1), form.lost) - form.lost
+        index = np.arange(rows) if table.index is None else table.index
+        return state_array(states[:, : r.looks], index[at], washout)
+
+    @whole_or_not_at_all
+    @series_first
+    def partial_fit(
+        self, y: Any, X: Any = None, sample_weight: Any = None, *, forgetting: float = 1.0
+    ) -> Self:
+        """Learn on from new data: the readout becomes that of one fit to all rows.
+
+        The first call is a `fit`. With ``scale=None`` and a washout in numbers it may be given
+        fewer rows than that needs: they wait until there are enough.
+
+        Parameters
+        ----------
+        y : array, series or frame of shape (rows,) or (rows, outputs)
+            What came right after the data so far, one row or many. A pandas index must follow on.
+            Missing values (NaN) are as in `fit`. Of several series, in the kind that these were
+            given in; of a dict or a frame, some may be left out.
+        X : array or frame of shape (rows, known inputs), optional
+            Known inputs; row ``i`` belongs to row ``i`` of ``y``.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row of ``y`` as a training target.
+        forgetting : float in (0, 1], default=1.0
+            With each of these rows, the weights of all rows before it are multiplied by this: a row
+            ``k`` rows back weighs ``forgetting ** k``. Not of several series.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        What `fit` learned beside the readout stays: the scale (with ``scale=None`` there is none),
+        a washout of "auto", the number of steps of "direct", and the reservoir's weights. All else
+        is exact: wherever the data are cut, the readout is that of one `fit` with that scale and
+        washout, and with the weights that forgetting leaves; errors of rounding are those of a QR
+        of the rows. A row costs O(p²) for ``p`` features, and nothing grows with the number of
+        rows. It is O(p³) where the ridge is small and features are collinear to rounding, or more
+        than rows. `fit` keeps what is needed, an array of p² numbers; a file has it if it
+        was saved with ``learning=True``. Rows that `update` passed are not learned from. Intervals,
+        and ``condition_``, stay those of the data given to `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from echofold import ESNForecaster
+        >>> y = np.sin(np.arange(400) / 5)
+        >>> settings = dict(units=50, washout=30, scale=None, random_state=0)
+        >>> model = ESNForecaster(**settings).fit(y[:100])
+        >>> for row in y[100:]:
+        ...     model = model.partial_fit([row])
+        >>> whole = ESNForecaster(**settings).fit(y)
+        >>> bool(np.allclose(model.forecast(20), whole.forecast(20), atol=1e-9))
+        True
+        """
+        forgetting = check_forgetting(forgetting)
+        several = is_panel(y)
+        if several and forgetting < 1:
+            raise ValueError(
+                f"forgetting={forgetting!r} counts rows back, and several series have no rows in "
+                "common. Use forgetting=1, or a model for each series."
+            )
+        if not hasattr(self, "readout_"):
+            if several:
+                return self.fit(y, X, sample_weight)
+            return self._fit_first(y, X, sample_weight, forgetting)
+        self._learned_on()
+        if not hasattr(self, "series_"):
+            more = self._read_on(y, X, sample_weight, forgetting)
+            self._take_in(more.learned, forgetting ** len(more.y))
+            self._stand_after(more)
+            warn_of(more.notes)
+            return self
+        if self.series_ and next(iter(self.series_.values()))._steps_at_once > 1:
+            raise ValueError(
+                f"steps={self.steps!r}: partial_fit of several series learns one step at a time. "
+                "Use steps='closed', or fit all data again."
+            )
+        names, *given = self._each_of(y, X, sample_weight)
+        self.series_ = {name: copy(view) for name, view in self.series_.items()}
+        each, words = [], []
+        for name, data, known, own in zip(names, *given, strict=True):
+            with in_words_of(name):
+                each.append(self.series_[name]._read_on(data, known, own, forgetting))
+            words.append((name, each[-1].notes))
+        rows = zip(*(one.learned for one in each), strict=True)
+        self._take_in([np.concatenate(parts) for parts in rows], 1.0)
+        for view in self.series_.values():
+            view.readout_ = self.readout_
+        for name, more in zip(names, each, strict=True):
+            self.series_[name]._stand_after(more)
+        warn_of(in_series(words))
+        return self
+
+    def _trained(self, there: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Which rows are trained on, of those that are all ``there`` or not."""
+        form = representation_of(vars(self))
+        trained = form.whole(there) & (True if weights is None else weights > 0)
+        trained = trained[1 + max(int(self.washout), form.lost) :]
+        steps = 1 if self.steps == "closed" else int(self.steps)
+        rows = np.arange(max(len(trained) - steps + 1, 0))
+        return trained[rows[:, None] + np.arange(steps)].all(axis=1)
+
+    def _read_on(self, y: Any, X: Any, sample_weight: Any, forgetting: float) -> _More:
+        """Read what follows, drive along it, and tell which rows are learned from."""
+        r, learning = self._reservoirs(), self.learning_
+        table, span = read_rows(y, "y", False, empty=True)
+        rows, outputs = table.values.shape
+        self.y_schema_.check(table.schema, "y")
+        if self.timeline_ is not None:
+            self.timeline_.check_follows(table.index, "y")
+        self._check_allowed(table.values, self._representation(), self._limits)
+        form, first = self._representation(), getattr(self, "steps_", 0)
+        given, known = (
+            self._table_following(X, rows, "partial_fit"),
+            form.waves(first, first + rows),
+        )
+        if given is not None and self.X_scaler_ is not None:
+            before = learning.past[:, 1 + outputs :]
+            here = np.vstack([before, self.X_scaler_.scaled(given.values)])
+            known = np.hstack([filled(here, form.season)[len(before) :], known])
+        own = read_weights(sample_weight, rows, some=False)
+        on = self._following(table.values, known)
+        begin = self.state_ if learning.behind is None else learning.behind
+        (kept,) = self._driven(r, [on.inputs], begin[:, None])
+        states = r.state_in(kept[:, :, None])[:, :, 0]
+        done = int(np.flatnonzero(on.there)[-1]) + 1 if on.there.any() else 0
+        rows_X = np.hstack([on.inputs, kept[:, : r.looks]]) if r.beside else kept[:, : r.looks]
+        more = np.column_stack([rows_X, on.targets, aged(rows, forgetting, on.whole * 1.0)])
+        more[:, -1] *= 1.0 if own is None else own
+        if learning.pending is not None:
+            last = learning.pending.copy()
+            last[:, -1] *= forgetting**rows
+            more = np.vstack([last, more])
+        learned, pending = _in_steps(more, rows_X.shape[1], self._steps_at_once)
+        words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}") + words_of_known(X)
+        return _More(table.values, known, span, on, states, done, learned, pending, words)
+
+    def _following(self, y: np.ndarray, known: np.ndarray) -> _Following:
+        """Pairs that follow the data so far, with what is missing of ``y`` filled."""
+        form, past = self._representation(), self.learning_.past
+        rows, outputs = y.shape
+        there = np.concatenate([past[:, 0] > 0, ~np.isnan(y).any(axis=1)])
+        values = filled(np.vstack([past[:, 1 : 1 + outputs], y]), form.season)
+        levels, differences = form.represented(values)
+        w = self.y_scaler_.scaled(differences)
+        given = np.vstack([past[:, 1 + outputs :], known[:, : past.shape[1] - 1 - outputs]])
+        return _Following(
+            np.hstack([w[-rows - 1 : -1], known]), w[-rows:], levels, there[-rows:],
+            form.whole(there)[-rows:], np.column_stack([there, values, given])[-form.reach :],
+        )  # fmt: skip
+
+    def _stand_after(self, more: _More) -> None:
+        """Stand after rows that were learned from, forecasts in place of the last if missing."""
+        done, rows, form = more.done, len(more.y), self._representation()
+        if done:
+            self.state_, self.last_ = more.states[done - 1].copy(), more.on.targets[done - 1].copy()
+            if hasattr(self, "represented_"):
+                self.steps_ += done
+            if form.lost:
+                end = len(more.on.levels) - rows + done
+                self.levels_ = more.on.levels[end - form.lost : end].copy()
+        self._move(more.y[done:], more.known[done:])
+        self._passed(rows, more.span)
+        behind = None if done == rows else more.states[-1].copy()
+        self.learning_ = replace(
+            self.learning_, past=more.on.past, behind=behind, pending=more.pending
+        )
+
     @whole_or_not_at_all
     def update(self, y: Any, X: Any = None) -> Self:
         """Move on over new data, without training, so that `forecast` continues after it.
@@ -376,6 +668,17 @@ class ESNForecaster(Forecasts, ESN):
         if not hasattr(self, "series_"):
             warn_of(self._update(y, X))
             return self
+        moved, words = dict(self.series_), []
+        for name, data, known, _ in zip(*self._each_of(y, X), strict=True):
+            moved[name] = copy(moved[name])
+            with in_words_of(name):
+                words.append((name, moved[name]._update(data, known)))
+        self.series_ = moved
+        warn_of(in_series(words))
+        return self
+
+    def _each_of(self, y: Any, X: Any, sample_weight: Any = None) -> list[Any]:
+        """Names of series, and what follows each, with its known inputs and its weights."""
         y = self.panel_.named(y, "y")
         if not is_panel(y):
             raise TypeError(
@@ -384,14 +687,8 @@ class ESNForecaster(Forecasts, ESN):
             )
         panel, each = panel_of(y, "y")
         self.panel_.check_names(panel.names, "y", all_=self.panel_.kind in ("list", "tuple"))
-        moved, words = dict(self.series_), []
-        for name, data, known in zip(panel.names, each, panel.of(X, "X"), strict=True):
-            moved[name] = copy(moved[name])
-            with in_words_of(name):
-                words.append((name, moved[name]._update(data, known)))
-        self.series_ = moved
-        warn_of(in_series(words))
-        return self
+        weights = panel.of(sample_weight, "sample_weight")
+        return [panel.names, each, panel.of(X, "X"), weights]
 
     def _update(self, y, X) -> tuple[str, ...]:
         """`update`, and what is to be said of missing values."""
@@ -404,9 +701,25 @@ class ESNForecaster(Forecasts, ESN):
         known = self._read_known(X, len(table.values), "update", long)
         self._check_allowed(table.values, self._representation(), self._limits)
         for first, block in blocks_of(table.values):
-            self._move(block, np.asarray(known[first : first + len(block)]))
+            beside = np.asarray(known[first : first + len(block)])
+            learning = self._learning_after(block, beside)
+            self._move(block, beside)
+            self._have(learning_=learning)
         self._passed(len(table.values), span)
         return () if long else words_of_table(table, "y", BRIDGED) + words_of_known(X)
+
+    def _learning_after(self, y: np.ndarray, known: np.ndarray) -> Learning | None:
+        """What `partial_fit` goes on from after rows that are not learned from, if it can."""
+        learning = getattr(self, "learning_", None)
+        if learning is None or not len(learning.past):
+            return learning
+        on, behind = self._following(y, known), learning.behind
+        if behind is not None or not on.there.all():
+            begin = self.state_ if behind is None else behind
+            with self._engine(len(y)):
+                behind = np.array(advance(self._reservoirs(), on.inputs, begin[:, None]))[:, 0]
+        pending = None if learning.pending is None else learning.pending[:0]
+        return replace(learning, past=on.past, behind=behind, pending=pending)
 
     def _move(self, y: np.ndarray, known: np.ndarray) -> None:
         """Move on over ``y (rows, outputs)``, and over forecasts where it is missing (NaN)."""
@@ -450,7 +763,11 @@ class ESNForecaster(Forecasts, ESN):
     def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
         if not hasattr(self, "series_"):
             if problem.later is not None:
-                self._move(*problem.later)
+                *later, inputs = problem.later
+                with self._engine(len(inputs)):
+                    behind = np.array(advance(self._reservoirs(), inputs, states))[:, 0]
+                self.learning_ = replace(self.learning_, behind=behind)
+                self._move(*later)
             return self
         network = self._network
         each = zip(self.series_.values(), problem.each or [problem], states.T, strict=True)
@@ -573,6 +890,7 @@ class ESNForecaster(Forecasts, ESN):
             steps_=len(problem.levels) if represented else None,
             levels_=np.asarray(problem.levels[-form.lost :]) if form.lost else None,
         )
+        self.learning_ = Learning(past=self._past(table.values, given, form))
         if long:
             return problem
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
@@ -581,11 +899,31 @@ class ESNForecaster(Forecasts, ESN):
         if rows == len(table.values):
             return replace(problem, notes=words)
         words += (f"After row {rows - 1} of y {ON_ITS_OWN}",)
-        return replace(problem, notes=words, later=(table.values[rows:], known[rows:]))
+        _, differences = form.represented(filled(table.values, form.season))
+        inputs = self.y_scaler_.scaled(differences[rows - form.lost - 1 : -1])
+        later = table.values[rows:], known[rows:], np.hstack([inputs, known[rows:]])
+        return replace(problem, notes=words, later=later)
+
+    def _past(self, values: Values, given: Table | None, form: Form) -> np.ndarray:
+        """The last rows of data, as `Learning` has them."""
+        most, every = form.reach, form.season
+        known = np.zeros((len(values), 0))
+        if given is not None and self.X_scaler_ is not None:
+            known = mapped(
+                self.X_scaler_.scaled, mapped(partial(filled, every=every), given.values)
+            )
+        last = mapped(partial(filled, every=every), values)[-most:]
+        there = ~np.isnan(np.asarray(values[-most:])).any(axis=1, keepdims=True)
+        return np.hstack([there, np.asarray(last), np.asarray(known[-most:])])
 
     def _in_steps(self, problem: Problem, steps: int) -> Problem:
         """The problem with targets of so many steps."""
         self._have(plan_=steps if steps > 1 else None)
+        if steps > 1:  # what is known of the last rows, which are not trained on yet
+            rows = min(steps - 1, problem.rows) if problem.later is None else 0
+            weights = np.ones(problem.rows) if problem.weights is None else problem.weights
+            last = np.column_stack([problem.targets, weights])[problem.rows - rows :]
+            self.learning_ = replace(self.learning_, pending=last)
         return in_steps(problem, steps)
 
     def _problem(self, table: Table, X, first: int | None, washout: int | str) -> Problem:
@@ -594,11 +932,7 @@ class ESNForecaster(Forecasts, ESN):
         ``first`` is the row of the data of `fit` that it begins with.
         """
         form = self._representation()
-        if form.seasons and first is None:
-            raise ValueError(
-                "first=None, but the model has a season: say which row of the data given to fit y "
-                "begins with, first=0 if both begin alike."
-            )
+        _check_first(form, first)
         self.y_schema_.check(table.schema, "y")
         self._check_length(len(table.values), form)
         self._check_allowed(table.values, form, self._limits)
@@ -624,18 +958,25 @@ class ESNForecaster(Forecasts, ESN):
         given = mapped(partial(filled, every=form.season), X.values)
         return hstack(mapped(self.X_scaler_.scaled, given), waves)
 
-    def _table_of_known(self, X, rows: int, method: str, long: bool = False) -> Table | None:
+    def _table_of_known(
+        self, X, rows: int, method: str, long: bool = False, empty: bool = False
+    ) -> Table | None:
         """The table of known inputs, which a method has if `fit` had it; not how long it is."""
         check_both(X, self.X_schema_, rows, method)
         if self.X_schema_ is None:
             return None
-        table, _ = read_rows(X, "X", long)
+        table, _ = read_rows(X, "X", long, empty)
         self.X_schema_.check(table.schema, "X")
         return table
 
     def _read_known(self, X, rows: int, method: str, long: bool = False) -> Any:
         """Known inputs of the ``rows`` rows after the data so far."""
-        table = self._table_of_known(X, rows, method, long)
+        table = self._table_following(X, rows, method, long)
+        return self._known(table, self._representation(), getattr(self, "steps_", 0), rows, long)
+
+    def _table_following(self, X, rows: int, method: str, long: bool = False) -> Table | None:
+        """The table of known inputs of the ``rows`` rows after the data so far."""
+        table = self._table_of_known(X, rows, method, long, empty=method == "partial_fit")
         if table is not None:
             if len(table.values) != rows:
                 raise ValueError(
@@ -644,7 +985,7 @@ class ESNForecaster(Forecasts, ESN):
                 )
             if self.timeline_ is not None and self.timeline_.kind in ("dates", "periods"):
                 self.timeline_.check_follows(table.index, "X")
-        return self._known(table, self._representation(), getattr(self, "steps_", 0), rows, long)
+        return table
 
     def _check_length(self, rows: int, form: Form) -> None:
         """Raise for a series that is too short for its differences."""
@@ -741,6 +1082,30 @@ class ESNForecaster(Forecasts, ESN):
             len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
         ):
             raise ValueError("range_ must be the lowest and the highest value of each output")
+
+
+def _in_steps(rows: np.ndarray, columns: int, steps: int) -> tuple[Any, np.ndarray | None]:
+    """States, targets of so many steps and weights of rows that have these, and the rows left.
+
+    Of ``rows`` of states, the target of the first step and its weight, as
+    `_data.problem.in_steps` makes targets of them.
+    """
+    X, Y, weights = rows[:, :columns], rows[:, columns:-1], rows[:, -1]
+    if steps == 1:
+        return (X, Y, weights), None
+    count = max(len(rows) - steps + 1, 0)
+    at = np.arange(count)[:, None] + np.arange(steps)
+    whole = np.where((weights[at] > 0).all(axis=1), weights[at].mean(axis=1), 0.0)
+    return (X[:count], Y[at].reshape(count, -1), whole), rows[count:].copy()
+
+
+def _check_first(form: Form, first: int | None) -> None:
+    """Raise unless it is told where in its seasons a series begins, if there are any."""
+    if form.seasons and first is None:
+        raise ValueError(
+            "first=None, but the model has a season: say which row of the data given to fit y "
+            "begins with, first=0 if both begin alike."
+        )
 
 
 def _forecast_each(

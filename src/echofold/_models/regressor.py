@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from echofold._data.arguments import read_range, refuse
 from echofold._data.lazy import Lazy, Values, blocks_of, is_long, loaded, mapped
@@ -32,6 +32,7 @@ from echofold._data.problem import (
     in_words_of,
     joined,
     regression,
+    washout_of,
 )
 from echofold._data.scaling import Scaler
 from echofold._data.tables import (
@@ -46,9 +47,16 @@ from echofold._data.tables import (
     words_of_axes,
 )
 from echofold._engine.drive import drive_blocks
+from echofold._engine.kind import Reservoirs
 from echofold._machine.notices import collected, warn_of
-from echofold._models.base import Stored, documented, whole_or_not_at_all
-from echofold._models.sequences import OfSequences
+from echofold._models.base import (
+    Stored,
+    documented,
+    state_array,
+    whole_or_not_at_all,
+)
+from echofold._models.learning import Learning, aged, check_forgetting
+from echofold._models.sequences import AlsoParameter, OfSequences
 
 
 @documented
@@ -78,6 +86,9 @@ class ESNRegressor(RegressorMixin, OfSequences):
         scaled units.
     state_ : ndarray of shape (units,)
         State at the end of the data; zero after sequences.
+    learning_ : object
+        What `partial_fit` goes on from, as large as the square of the number of features; where it
+        is not wanted, ``del model.learning_`` saves that memory.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray of str
@@ -117,6 +128,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
         "feature_names_in_": Stored("names", ("columns",), always=False),
         "states_": Stored("states", always=False),
         "X_schema_": Stored("schema", ("inputs",), always=False),
+        "learning_": Stored("learning", always=False),
     }
     _shapes_the_problem = ("washout", "scale", "output_range", "states")
 
@@ -157,6 +169,152 @@ class ESNRegressor(RegressorMixin, OfSequences):
         """
         return self._fit(self._read(X, y, sample_weight))
 
+    @whole_or_not_at_all
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, forgetting: float = 1.0
+    ) -> Self:
+        """Learn on from new data: the readout becomes that of one fit to all rows.
+
+        The first call is a `fit`. With ``scale=None`` and a washout in numbers it may be given
+        fewer rows of a series than that needs: they wait until there are enough.
+
+        Parameters
+        ----------
+        X : array or frame of shape (rows, inputs); or several; or sequences, as given to `fit`
+            Inputs that come right after those so far, one row or many. Missing ones (NaN) are as in
+            `fit`. Several series, and whole sequences, are further ones, each of which begins at
+            rest.
+        y : array, series or frame of shape (rows,) or (rows, outputs)
+            Outputs at the same times, or of the sequences.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row in training.
+        forgetting : float in (0, 1], default=1.0
+            With each of these rows, or sequences, the weights of all before it are multiplied by
+            this: a row ``k`` rows back weighs ``forgetting ** k``. Not of several series.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        What `fit` learned beside the readout stays: the scale (with ``scale=None`` there is none),
+        a washout of "auto", and the reservoir's weights. All else is exact: wherever the data are
+        cut, the readout is that of one `fit` with that scale and washout, and with the weights that
+        forgetting leaves; errors of rounding are those of a QR of the rows. A row costs O(p²) for
+        ``p`` features, and nothing grows with the number of rows. It is O(p³) where the ridge is
+        small and features are collinear to rounding, or more than rows, and where outputs have
+        ridges of their own. `fit` keeps what is needed, an array of p² numbers; a file has it if it
+        was saved with ``learning=True``. ``condition_`` stays that of the data given to `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from echofold import ESNRegressor
+        >>> u = np.random.default_rng(0).uniform(size=(500, 1))
+        >>> delayed = np.roll(u[:, 0], 2)
+        >>> settings = dict(units=50, washout=20, scale=None, random_state=0)
+        >>> model = ESNRegressor(**settings).fit(u[:200], delayed[:200])
+        >>> for row in range(200, 500):
+        ...     model = model.partial_fit(u[[row]], delayed[[row]])
+        >>> whole = ESNRegressor(**settings).fit(u, delayed)
+        >>> bool(np.allclose(model.predict(u), whole.predict(u), rtol=0, atol=1e-9))
+        True
+        """
+        forgetting = check_forgetting(forgetting)
+        sequences = hasattr(self, "states_") or self._task_on(X, y) is EXTRINSIC
+        if _are_several(X) and not sequences and forgetting < 1:
+            raise ValueError(
+                f"forgetting={forgetting!r} counts rows back, and several series have no rows in "
+                "common. Use forgetting=1, or a model for each series."
+            )
+        if not hasattr(self, "readout_"):
+            if not sequences and not _are_several(X):
+                return self._fit_first(y, X, sample_weight, forgetting)
+            if forgetting < 1:
+                sample_weight = aged(len(y), forgetting, read_weights(sample_weight, len(y)))
+            return self.fit(X, y, sample_weight)
+        self._learned_on()
+        single = len(self.learning_.past) > 0
+        if single == (_are_several(X) or sequences):
+            raise ValueError(
+                f"fit was given {'one series' if single else 'several series or sequences'}, and "
+                "X is not. Give partial_fit more of the same kind."
+            )
+        if sequences:
+            rows, words = self._rows_of_sequences(X, y, sample_weight)
+        elif single:
+            rows, words = self._rows_on(X, y, sample_weight)
+        else:
+            rows, words = self._rows_of_each(X, y, sample_weight)
+        rows[2] = aged(len(rows[2]), forgetting, rows[2])
+        self._take_in(rows, forgetting ** len(rows[2]))
+        warn_of(words)
+        return self
+
+    def _trained(self, there: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Which rows are trained on, of those that are all ``there`` or not."""
+        return (there & (True if weights is None else weights > 0))[int(self.washout) :]
+
+    def _rows_on(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[np.ndarray], Any]:
+        """States, targets and weights of rows that follow the series, which moves on."""
+        given, target = self._tables(X, y, reset=False)
+        r, past = self._reservoirs(), self.learning_.past
+        inputs = filled(np.vstack([past, self.X_scaler_.scaled(given)]))[len(past) :]
+        (kept,) = self._driven(r, [inputs], self.state_[:, None])
+        self.state_ = np.ascontiguousarray(r.state_in(kept[-1:, :, None])[0, :, 0])
+        self.learning_ = replace(self.learning_, past=inputs[-1:].copy())
+        words = words_of_table(target, "y", AS_TARGETS) + self._words(given, X)
+        return self._rows(r, inputs, kept, target, sample_weight, 0), words
+
+    def _rows_of_each(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[np.ndarray], Any]:
+        """The same of further series, each of which begins at rest."""
+        y, sample_weight, X = _listed(y, X), _listed(sample_weight, X), _listed(X)
+        panel, each = panel_of(X, "X")
+        r, found, words = self._reservoirs(), [], []
+        others = panel.of(y, "y", "X"), panel.of(sample_weight, "sample_weight", "X")
+        for name, data, own, weights in zip(panel.names, each, *others, strict=True):
+            with in_words_of(name):
+                given, target = self._tables(data, own, reset=False)
+                require_some(given, "X", getattr(self, "feature_names_in_", None))
+                inputs = self.X_scaler_.scaled(filled(given))
+                (kept,) = self._driven(r, [inputs])
+                washout = washout_of(self.washout, len(inputs))
+                found.append(self._rows(r, inputs, kept, target, weights, washout))
+            said = words_of_table(target, "y", AS_TARGETS) + self._words(given, data)
+            words.append((name, said))
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)], in_series(words)
+
+    def _rows_of_sequences(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[list[np.ndarray], Any]:
+        """The same of further sequences, each of which is a row."""
+        features = self._features(X)
+        target = read(y, "y", missing=True)
+        self.y_schema_.check(target.schema, "y")
+        if len(target.values) != len(features):
+            raise ValueError(
+                f"y has {len(target.values)} rows for {len(features)} sequences in X. Give one "
+                "for each."
+            )
+        words = words_of_table(target, "y", AS_TARGETS) + words_of_axes(X, "X")
+        return [features, *self._targets(target, sample_weight)], words
+
+    def _rows(
+        self, r: Reservoirs, inputs: np.ndarray, kept: np.ndarray, target: Table, weights, first
+    ) -> list[np.ndarray]:
+        """What the readout sees, targets and weights from row ``first`` on."""
+        seen = kept[:, : r.looks]
+        X = np.hstack([inputs, seen]) if r.beside else seen
+        return [part[first:] for part in (X, *self._targets(target, weights))]
+
+    def _targets(self, target: Table, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Scaled targets and weights, which are zero where a value is missing."""
+        there = ~np.isnan(target.values).any(axis=1)
+        own = read_weights(sample_weight, len(there), some=False)
+        scaled = np.where(there[:, None], self.y_scaler_.scaled(target.values), 0.0)
+        return scaled, there * (1.0 if own is None else own)
+
     def predict(self, X: Any, start: str = "zero") -> np.ndarray:
         """Predict the outputs of a series of inputs, or those of whole sequences.
 
@@ -180,8 +338,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
             return self._original(self._outputs(X))
         if _are_several(X):
             return self._predict_each(X, start)
-        if start not in ("zero", "last"):
-            raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
+        _check_start(start)
         long = is_long(X)
         given = self._inputs(X, long)
         warn_of(() if long else self._words(given, X))
@@ -197,6 +354,71 @@ class ESNRegressor(RegressorMixin, OfSequences):
                 block = np.asarray(states)[:, : r.looks, 0]
                 outputs[row : row + len(block)] += block @ readout[1 + seen :]
         return self._original(outputs)
+
+    @AlsoParameter
+    def states(self, X: Any, start: str = "zero") -> Any:
+        """States of the reservoir along inputs: what the readout sees of them, row by row.
+
+        Parameters
+        ----------
+        X : array or frame of shape (T, inputs); or several; or sequences, as given to `fit`
+            Inputs, in time order. A missing one (NaN) is taken to be the last known one of its
+            column in ``X``, or the first one.
+        start : {"zero", "last"}, default="zero"
+            State to start from, as of `predict`.
+
+        Returns
+        -------
+        states : xarray.DataArray, or several in a list or dict
+            Of dimensions ``(time, state)``: the state of row ``t`` is the one after ``X(t)``. A
+            pandas index is that of ``time``; other rows are numbered. Several in one array ``(n,
+            time, inputs)`` have theirs in one of ``(sequence, time, state)``. Of each the attribute
+            ``washout`` is how many of the first rows `fit` would not train on.
+
+        Notes
+        -----
+        They are those that the readout is trained on, ``readout_[0] + u @ readout_[1 : 1 + inputs]
+        + states @ readout_[1 + inputs :]`` being the output in scaled units: inputs are scaled as
+        in `fit`, and where ``readout`` asks for squares or products, these are beside the states.
+        Noise of a reservoir is for training alone, and not in them. Of whole sequences the readout
+        sees what the parameter ``states``, of the same name, takes of them; `get_params` gives it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from echofold import ESNRegressor
+        >>> u = np.random.default_rng(0).uniform(size=(500, 1))
+        >>> model = ESNRegressor(units=50, random_state=0).fit(u, np.roll(u[:, 0], 2))
+        >>> states = model.states(u)
+        >>> states.sizes, states.washout
+        (Frozen({'time': 500, 'state': 50}), 50)
+        """
+        check_is_fitted(self, "readout_")
+        if hasattr(self, "states_"):
+            _check_at_rest(start)
+            return self._states_of_sequences(X)
+        if not _are_several(X):
+            return self._states_along(X, start)
+        _check_at_rest(start)
+        panel, each = panel_of(_listed(X), "X")
+        found = []
+        for name, one in zip(panel.names, each, strict=True):
+            with in_words_of(name):
+                found.append(self._states_along(one, start))
+        if _listed(X) is X:
+            return panel.write(found)
+        return state_array(np.stack([one.values for one in found]), None, found[0].washout)
+
+    def _states_along(self, X: Any, start: str) -> Any:
+        """States of one series."""
+        _check_start(start)
+        given = self._inputs(X, False)
+        inputs = self.X_scaler_.scaled(filled(given))
+        r, begin = self._reservoirs(), self.state_[:, None] if start == "last" else 0.0
+        (states,) = self._driven(r, [inputs], begin)
+        index = X.index if kind_of(X) == "pandas" else None
+        washout = washout_of(self.washout, len(states))
+        return state_array(states[:, : r.looks], index, washout)
 
     def _original(self, outputs: np.ndarray) -> np.ndarray:
         """Outputs of the readout as users get them."""
@@ -257,12 +479,14 @@ class ESNRegressor(RegressorMixin, OfSequences):
         self._check_parameters()
         if self._task_on(X, y) is EXTRINSIC:
             return self._read_sequences(X, y, sample_weight)
-        self._forget("states_", "X_schema_")
-        if self.states != "mean":
-            refuse("states", self.states, "'mean' where y has a row for every step of X")
+        self._forget("states_", "X_schema_", "learning_")
+        if self._seen != "mean":
+            refuse("states", self._seen, "'mean' where y has a row for every step of X")
         if not _are_several(X):
             inputs, target = self._tables(X, y)
             self._learn(inputs, target.values)
+            past = self.X_scaler_.scaled(mapped(filled, inputs)[-1:])
+            self.learning_ = Learning(past=np.array(past))
             return self._problem(X, inputs, target, sample_weight, self.washout)
         y, sample_weight, X = _listed(y, X), _listed(sample_weight, X), _listed(X)
         panel, each = panel_of(X, "X")
@@ -290,6 +514,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
 
     def _read_sequences(self, X, y, sample_weight) -> Problem:
         """The problem of whole sequences, with a number or a row of numbers each."""
+        self._forget("learning_")
         if self.washout not in ("auto", 0):
             refuse("washout", self.washout, "'auto' or 0 for sequences, whose every step counts")
         scaled = self._learned(X)
@@ -305,7 +530,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
         self.y_schema_, self.y_scaler_ = target.schema, Scaler.learned(values, self.scale, "y")
         self.output_range_ = read_range(self.output_range, values.shape[1])
         problem = regression(
-            Segments.sequences(scaled, self.states),
+            Segments.sequences(scaled, self._seen),
             self.y_scaler_.scaled(filled(values)),
             self.y_scaler_,
             read_weights(sample_weight, len(values)),
@@ -325,13 +550,21 @@ class ESNRegressor(RegressorMixin, OfSequences):
                 f"{self.n_features_in_} of series {own} {names[0] or ''}, in the same order."
             )
 
-    def _tables(self, X, y) -> tuple[Any, Table]:
-        """Inputs and targets of one series, checked."""
-        long = is_long(X, y)
-        target = None if y is None else read_rows(y, "y", long)[0]
-        inputs = self._inputs(X, long, target, reset=True)
+    def _tables(self, X, y, reset: bool = True) -> tuple[Any, Table]:
+        """Inputs and targets of one series, checked; those of `fit` say what others must be."""
+        long = reset and is_long(X, y)
+        target = None if y is None and reset else read_rows(y, "y", long, empty=not reset)[0]
+        inputs = self._inputs(X, long, target, reset=reset, some=reset)
         assert target is not None  # _inputs raised
-        self.y_schema_ = target.schema
+        if reset:
+            self.y_schema_ = target.schema
+            return inputs, target
+        self.y_schema_.check(target.schema, "y")
+        if len(inputs) != len(target.values):
+            raise ValueError(
+                f"X has {len(inputs)} rows and y has {len(target.values)}; give one row of y for "
+                "each of X."
+            )
         return inputs, target
 
     def _learn(self, inputs: Values, values: Values) -> None:
@@ -357,7 +590,9 @@ class ESNRegressor(RegressorMixin, OfSequences):
         words = words_of_table(target, "y", AS_TARGETS) + self._words(inputs, X)
         return replace(problem, notes=words)
 
-    def _inputs(self, X, long: bool, target: Table | None = None, *, reset: bool = False) -> Any:
+    def _inputs(
+        self, X, long: bool, target: Table | None = None, *, reset: bool = False, some: bool = True
+    ) -> Any:
         """Check ``X (T, inputs)``: as scikit-learn does or, of what is ``long``, in blocks."""
         if long:
             return self._long_inputs(X, target, reset)
@@ -372,7 +607,8 @@ class ESNRegressor(RegressorMixin, OfSequences):
             X = validate_data(self, X, reset=False, **options)
         names = getattr(self, "feature_names_in_", None)
         require_finite(X, "X", names, missing=True)
-        require_some(X, "X", names)
+        if some:
+            require_some(X, "X", names)
         return X
 
     def _long_inputs(self, X, target: Table | None, reset: bool) -> Values:
@@ -436,6 +672,12 @@ def _listed(data: Any, beside: Any = None) -> Any:
     """An array of several series as a list of them: one with three axes, or what is beside it."""
     stacked = len(getattr(data if beside is None else beside, "shape", ())) == 3
     return list(data) if stacked and len(getattr(data, "shape", ())) > 1 else data
+
+
+def _check_start(start: str) -> None:
+    """Raise for a start that is none."""
+    if start not in ("zero", "last"):
+        raise ValueError(f"start={start!r} is not allowed: it must be 'zero' or 'last'.")
 
 
 def _check_at_rest(start: str) -> None:

@@ -25,6 +25,7 @@ from echofold._data.tables import Schema
 from echofold._engine.kind import KINDS, Reservoir
 from echofold._machine.archives import array_in
 from echofold._models.base import Stored
+from echofold._models.learning import Learning
 from echofold._persistence.expected import check, require
 
 LONGEST = 4_000_000  # bytes of JSON; with the next, a text parses in less than 40 MB
@@ -40,6 +41,15 @@ CSR = {
     "shape": Stored("sizes"),
 }
 SCALER = {"center": Stored("floats", ("columns",)), "unit": Stored("positive", ("columns",))}
+LEARNING = {
+    "columns": Stored("count"),
+    "penalised": Stored("truth"),
+    "R": Stored("floats", ("size", "size")),
+    "first": Stored("floats", ("all but one",)),
+    "past": Stored("floats", ("rows", "values"), optional=True),
+    "behind": Stored("floats", ("units",), optional=True),
+    "pending": Stored("floats", ("rows", "values"), optional=True),
+}
 SCHEMA = {
     "kind": Stored("table"),
     "names": Stored("label"),
@@ -139,6 +149,8 @@ def parts_of(value: Any, name: str) -> tuple[str, dict[str, Any]]:
         return "Timeline", _timeline_parts(value)
     if isinstance(value, Schema | Scaler):
         return type(value).__name__, vars(value)
+    if isinstance(value, Learning):
+        return "Learning", value.parts()
     if not isinstance(value, Reservoir):
         raise TypeError(
             f"{name} holds a {type(value).__name__}, which cannot be saved without pickle: "
@@ -342,6 +354,14 @@ def _scaler(name: str, parts: dict[str, Any]) -> Scaler:
     return Scaler(*_checked(name, "Scaler", parts, SCALER, columns=len(unit)))
 
 
+def _learning(name: str, parts: dict[str, Any]) -> Learning:
+    """What `partial_fit` goes on from."""
+    _checked(name, "Learning", parts, LEARNING)
+    size = {"size": len(parts["R"]), "all but one": len(parts["R"]) - 1}
+    _checked(name, "Learning", parts, LEARNING, **size)
+    return Learning.of_parts(**parts)
+
+
 def _schema(name: str, parts: dict[str, Any]) -> Schema:
     """What is remembered of a table."""
     kind, names, holds, flat = _checked(name, "Schema", parts, SCHEMA)
@@ -403,6 +423,7 @@ MAKERS: dict[str, Callable[[str, dict[str, Any]], Any]] = {
     "csr": _sparse,
     "Timeline": _timeline,
     "Schema": _schema,
+    "Learning": _learning,
     "Scaler": _scaler,
     "Reservoir": _reservoir,
 }

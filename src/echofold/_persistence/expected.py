@@ -21,6 +21,7 @@ from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._engine.kind import Reservoir, looks_of
 from echofold._models.base import ESN, Stored
+from echofold._models.learning import Learning
 
 Shape = Sequence[int | str]  # a word stands for any size from 1 on
 PADDED = 2**29  # entries of a sparse W after its rows are made equally long: 6 GB
@@ -106,8 +107,32 @@ def check_fitted(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) 
     check("fitted values", fitted, table)  # before their sizes are looked at
     sizes = _sizes(estimator, kind, fitted)
     check("fitted values", fitted, table, sizes)
+    if "learning_" in fitted:
+        _check_learning(fitted["learning_"], sizes)
     kind.check_stored({name: fitted[name] for name in weights}, sizes["inputs"])
     estimator._check_stored(fitted, sizes)
+
+
+def _check_learning(learning: Learning, sizes: Mapping[str, int]) -> None:
+    """Raise unless what `partial_fit` goes on from is of this network."""
+    parts = learning.parts()
+    features, outputs = sizes["1 + features"] - 1, sizes["steps * outputs"]
+    past = 1 + sizes["outputs"] + sizes["known"] if "known" in sizes else sizes["inputs"]
+    table = {
+        "columns": Stored("count"),
+        "penalised": Stored("truth"),
+        "R": Stored("floats", (2 * ("features and outputs",))),
+        "first": Stored("floats", ("of these",)),
+        "past": Stored("floats", ("rows", "past"), optional=True),
+        "behind": Stored("floats", ("size",), optional=True),
+        "pending": Stored("floats", ("rows", "pending"), optional=True),
+    }
+    known = {
+        "features and outputs": 1 + features + outputs, "of these": features + outputs,
+        "past": past, "size": sizes["size"], "pending": features + sizes["outputs"] + 1,
+    }  # fmt: skip
+    check("learning_", parts, table, known, "learning_.")
+    require(parts["columns"] == features, "learning_.columns", parts["columns"], str(features))
 
 
 def _sizes(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> dict[str, int]:
@@ -246,6 +271,7 @@ VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: type(value) is tuple and all(map(_text("numbers|booleans"), value)),
     ),
     "reservoir": ("a kind of reservoir", lambda value: isinstance(value, Reservoir)),
+    "learning": ("what partial_fit goes on from", lambda value: isinstance(value, Learning)),
     "timeline": ("a Timeline", lambda value: isinstance(value, Timeline)),
     "representation": ("a representation", lambda value: True),  # read with the sizes
     # Whether a device is there shows when it is used.

@@ -29,6 +29,7 @@ from echofold._models.base import ESN, Stored
 from echofold._models.combination import POOLED
 from echofold._models.ensemble import ForecastEnsemble, is_ensemble
 from echofold._models.forecaster import ESNForecaster
+from echofold._models.learning import Learning
 from echofold._persistence.contents import (
     decode,
     decode_each,
@@ -57,7 +58,7 @@ BLOCK = 200  # series in one member of a file
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # date of all members: equal estimators make equal files
 
 
-def save(estimator: Any, path: str | os.PathLike) -> None:
+def save(estimator: Any, path: str | os.PathLike, *, learning: bool = False) -> None:
     """Save a fitted estimator to one file.
 
     The file is written beside ``path`` and then put in its place, so an interrupted save leaves
@@ -69,6 +70,10 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
         Fitted.
     path : path
         Any name; an existing file is replaced.
+    learning : bool, default=False
+        Whether the file also holds what ``partial_fit`` goes on from, of an ESNForecaster of one
+        series or an ESNRegressor. It is an array of the square of the number of features, so that
+        the file is about twice as large.
 
     Notes
     -----
@@ -88,6 +93,8 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
     name = type(estimator).__name__
     members: dict[str, bytes] = {}
     about = {"format": FORMAT, **_content(estimator, "", members)}
+    if learning:
+        about["fitted"] |= encode_parts({"learning_": _learning_of(estimator)}, "", members)
     text = json.dumps(about, indent=1, allow_nan=False).encode()
     try:
         _restore(parse(text), dict(members))
@@ -100,6 +107,21 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
         ) from error
     with written_aside(path) as file:
         _pack(file, text, members)
+
+
+def _learning_of(estimator: Any) -> Learning:
+    """What `partial_fit` goes on from; raise unless it is there and a file can hold it."""
+    if type(estimator).__name__ not in ESTIMATORS or not hasattr(estimator, "partial_fit"):
+        raise TypeError(
+            f"learning=True is for an ESNForecaster or an ESNRegressor, got {type(estimator)!r}, "
+            "which does not learn on. Leave it out."
+        )
+    if hasattr(estimator, "series_"):
+        raise ValueError(
+            "learning=True is for a model of one series, and this one has "
+            f"{len(estimator.series_)}. Leave it out, and fit all data again to learn on."
+        )
+    return estimator._learned_on("save(..., learning=True)")
 
 
 def _pack(file: Any, text: bytes, members: dict[str, bytes]) -> None:
@@ -149,7 +171,8 @@ def _several(estimator: ESNForecaster, members: dict[str, bytes]) -> dict[str, A
     if any(view.readout_ is not estimator.readout_ for view in estimator.series_.values()):
         shared.remove("readout_")
     views = [vars(view).items() for view in estimator.series_.values()]
-    own = [{k: v for k, v in view if k.endswith("_") and k not in shared} for view in views]
+    apart = shared | {"learning_"}
+    own = [{k: v for k, v in view if k.endswith("_") and k not in apart} for view in views]
     return {
         **_described(estimator, "", members),
         "panel": encode_parts(panel, "panel", members),
@@ -183,7 +206,7 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     params = estimator.get_params(deep=False)
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
-    apart = ("reservoir_", "panel_", "series_")
+    apart = ("reservoir_", "panel_", "series_", "learning_")
     fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k not in apart}
     return {
         "params": encode_parts(params, name, members),

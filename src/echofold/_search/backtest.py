@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,17 +17,21 @@ from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs
 from echofold._engine.states import States, single, states_of
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import choose_device, engine
+from echofold._machine.device import choose_device, engine, is_accelerator
 from echofold._machine.progress import one_piece
 from echofold._models.ensemble import ForecastEnsemble
 from echofold._models.forecaster import ESNForecaster
+from echofold._models.learning import Learning
 from echofold._search.evaluate import told
 from echofold._search.final_models import readouts_by_ridge
+from echofold._validation.refit import Triangle
 from echofold._validation.score import check_zeros, score_given, spread_of
 from echofold._validation.settings import check_labels, check_metrics, check_task
 
 if TYPE_CHECKING:
     import xarray as xr
+
+SEVERAL = 4  # features for each start, from which on adding rows to one factor is quickest
 
 
 def backtest(
@@ -334,12 +339,37 @@ def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: i
         "backtest", problem.rows, train, ahead, bounds=problem.bounds if problem.each else None
     ).in_steps(problem.steps)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
+    few = SEVERAL * len(order) <= seen.columns and not is_accelerator(seen.device)
+    if few and not problem.each:
+        seen.watch(places[0])
+        return _grown(seen, splits, model)[np.argsort(order)]
     ridge = np.array([float(model.ridge)])
     found = readouts_by_ridge(seen, splits, ridge, model._fitting(vars(model), problem))
     W = np.asarray(found.W)[0, :, 0]
     if len(W) > len(order):
         W = W.reshape(len(order), -1, *W.shape[1:])
     return W[np.argsort(order)]
+
+
+def _grown(seen: States, splits: RowSplits, model: ESNForecaster) -> np.ndarray:
+    """Readouts ``(splits, 1 + m, outputs)`` of training sets of one series that grow.
+
+    Each is that of the one before with more rows, as `partial_fit` finds it.
+    """
+    problem, penalised = seen.problem, bool(model.penalize_bias)
+    ends, weights = [train[-1][1] for train in splits.train], problem.weights
+    weights = np.ones(problem.rows) if weights is None else weights
+    learning = Learning(Triangle(seen.columns, problem.targets.shape[1], penalised))
+    found: dict[int, np.ndarray] = {}
+    for row, (X,) in seen.blocks(0, max(valid[-1][0] for valid in splits.valid) + 1):
+        cuts = sorted({end for end in ends if row < end <= row + len(X)})
+        for start, stop in pairwise([row, *cuts, row + len(X)]):
+            if start < stop:
+                part = X[start - row : stop - row], problem.targets[start:stop], weights[start:stop]
+                learning = learning.extended(*part, decay=1.0)
+                if stop in cuts:
+                    found[stop] = learning.readout(float(model.ridge), penalised)
+    return np.stack([found[end] for end in ends])
 
 
 def _backtested(table: Table, at: np.ndarray, forecasts: np.ndarray, metrics):

@@ -15,7 +15,7 @@ from echofold._data.rows import Runs
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
-from echofold._models.base import fit_all, of_outputs
+from echofold._models.base import Fitted, fit_all
 from echofold._models.ensemble import ForecastEnsemble
 from echofold._search.runner import Reader
 from echofold._search.selection import (
@@ -28,6 +28,7 @@ from echofold._search.selection import (
     select,
 )
 from echofold._validation.record import Validated
+from echofold._validation.refit import of_outputs
 from echofold._validation.score import (
     finish_runs,
     mean_over_series,
@@ -151,6 +152,7 @@ class Winners:
             ensemble.log_residuals_ = log_errors(truth, ensemble.residuals_)
         for model in ensemble.members:  # intervals are those of the ensemble
             model._forget_validation()
+            model._forget("learning_")
         return ensemble
 
     def _trained(
@@ -162,11 +164,12 @@ class Winners:
         readouts = self._readouts(scheme, winner, model, source)
         if problem.each and problem.task.fed_back:
             check_final(final, [model.pool])
-        readout, model.ridge = final_readout(
+        found, model.ridge = final_readout(
             final, source, readouts, model._fitting(vars(model), problem), correct_ridge
         )
         condition = float(self.results[scheme].condition.values[winner.draw, winner.candidate])
-        model._install(source, readout, model.random_state, condition)
+        model._install(source, found.readout, model.random_state, condition)
+        model._begin_learning(problem, found)
         if readouts.residuals is not None:
             views = list(getattr(model, "series_", {0: model}).values())
             for view, which, apart in readouts.of_series:
@@ -348,7 +351,7 @@ def score_readouts(
 
 def final_readout(
     final: str, source: States, readouts: SplitReadouts, fitting: Any, correct_ridge: bool
-) -> tuple[np.ndarray, float | list[float]]:
+) -> tuple[Fitted, float | list[float]]:
     """The readout of a final model, and the ridge it stands for, or those of its outputs.
 
     A ridge acts against a sum over rows, so ``correct_ridge`` raises it in proportion when
@@ -358,12 +361,13 @@ def final_readout(
     if combine is not None:
         error = np.where(np.isfinite(readouts.rmse), readouts.rmse, np.inf)
         readout, ridge = combine(readouts.W, error, readouts.ridge)
+        found = Fitted(readout, np.nan)
     else:
         ridge = mean_ridge(readouts.ridge)
         if correct_ridge:
             ridge = ridge * (source.problem.known_rows / readouts.train_rows.mean())
-        readout = fit_all(source, ridge, condition=False, **fitting)[0]
-    return readout, float(ridge[0]) if len(ridge) == 1 else ridge.tolist()
+        found = fit_all(source, ridge, condition=False, **fitting)
+    return found, float(ridge[0]) if len(ridge) == 1 else ridge.tolist()
 
 
 def _apart(runs: Runs) -> int:

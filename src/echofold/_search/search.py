@@ -403,6 +403,11 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X, **options)
 
+    def states(self, *data: Any, **options: Any) -> Any:
+        """States of ``best_estimator_`` along data, as its own method gives them."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.states(*data, **options)
+
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, sequences: Any) -> np.ndarray:
         """Probabilities of ``best_estimator_``, a classifier."""

@@ -9,6 +9,7 @@ the centred rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -88,27 +89,22 @@ class _Few:
         return fit_rows(X, Y, weights, ridge, self.penalised)
 
 
-class Growing:
-    """The R factor of ``[1, X − x₀, Y − y₀]`` of one set of rows, which come block by block."""
+class Triangle:
+    """The R factor of ``[1, X − x₀, Y − y₀]`` of rows that are added to it, ``x₀, y₀`` the first.
 
-    def __init__(self, problem, columns: int, penalised: bool):
-        self.problem, self.columns, self.penalised = problem, columns, penalised
+    With a bias that is ``penalised`` too, these are zero.
+    """
+
+    def __init__(self, columns: int, outputs: int, penalised: bool):
+        self.columns, self.penalised = columns, penalised
         self.first: np.ndarray | None = None
-        size = 1 + columns + problem.targets.shape[1]
+        size = 1 + columns + outputs
         self.R = np.zeros((size, size), order="F")
-        self._reflected = min(size, FEW if size < WIDE else QR_BLOCK)
 
-    def add(self, X: np.ndarray, rows: slice) -> None:
-        """Take in rows, few enough at a time to stay in the cache."""
-        for start in range(0, len(X), TOGETHER):
-            part = X[start : start + TOGETHER]
-            self._add(part, slice(rows.start + start, rows.start + start + len(part)))
-
-    def _add(self, X: np.ndarray, rows: slice) -> None:
-        m, weights = self.columns, self.problem.weights
-        Y = np.asarray(self.problem.targets[rows])
+    def add_rows(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        """Take in rows; those of weight zero do not count."""
+        m = self.columns
         if weights is not None:
-            weights = weights[rows]
             X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
             if not len(X):
                 return
@@ -120,7 +116,8 @@ class Growing:
         np.subtract(Y, self.first[m:], out=A[:, 1 + m :])
         if weights is not None:
             A *= np.sqrt(weights)[:, None]
-        self.R = dtpqrt(0, self._reflected, self.R, A, overwrite_a=True, overwrite_b=True)[0]
+        reflected = min(len(self.R), FEW if len(self.R) < WIDE else QR_BLOCK)
+        self.R = dtpqrt(0, reflected, self.R, A, overwrite_a=True, overwrite_b=True)[0]
 
     @property
     def mean(self) -> np.ndarray:
@@ -146,5 +143,51 @@ class Growing:
         p = 1 + self.columns
         if self.penalised:
             return solve_each(self.R[:p, :p], self.R[:p, p:], ridge)
-        w = solve_each(self.R[1:p, 1:p], self.R[1:p, p:], ridge)
-        return Centre(self.mean[: p - 1], self.mean[p - 1 :], False).readout(w)
+        return self.with_bias(solve_each(self.R[1:p, 1:p], self.R[1:p, p:], ridge))
+
+    def with_penalty_on_bias(self) -> Triangle:
+        """The same factor where the bias is penalised, too: of the rows as they are."""
+        if self.penalised:
+            return self
+        assert self.first is not None
+        same = copy(self)
+        same.R = np.array(self.R, order="F")
+        same.R[0, 1:] += self.R[0, 0] * self.first
+        same.first, same.penalised = np.zeros_like(self.first), True
+        return same
+
+    def with_bias(self, w: np.ndarray) -> np.ndarray:
+        """Readouts ``(..., 1 + m, outputs)`` of solutions for centred rows."""
+        return Centre(self.mean[: self.columns], self.mean[self.columns :], False).readout(w)
+
+
+class Growing(Triangle):
+    """That of one set of rows of a problem, which come block by block."""
+
+    def __init__(self, problem, columns: int, penalised: bool):
+        super().__init__(columns, problem.targets.shape[1], penalised)
+        self.problem = problem
+
+    def add(self, X: np.ndarray, rows: slice) -> None:
+        """Take in rows, few enough at a time to stay in the cache."""
+        targets, weights = self.problem.targets, self.problem.weights
+        for start in range(0, len(X), TOGETHER):
+            part = X[start : start + TOGETHER]
+            at = slice(rows.start + start, rows.start + start + len(part))
+            own = None if weights is None else weights[at]
+            self.add_rows(part, np.asarray(targets[at]), own)
+
+    def alone(self) -> Triangle:
+        """The factor without the data that it was made of."""
+        rows = Triangle(self.columns, len(self.R) - 1 - self.columns, self.penalised)
+        rows.R, rows.first = self.R, self.first
+        return rows
+
+
+def of_outputs(W: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Readouts ``(..., 1 + m, outputs)`` whose outputs have ridges of their own.
+
+    ``W (..., ridge, 1 + m, outputs)`` has those of a path, ``place (..., 1 or outputs)`` says which
+    of its values each output takes.
+    """
+    return np.take_along_axis(W, place[..., None, None, :], axis=-3)[..., 0, :, :]
