@@ -20,7 +20,6 @@ from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from states import stretched
 
 from echofold import ESNRegressor, ESNSearchCV
 
@@ -85,7 +84,7 @@ def main() -> None:
             said = {"ESNRegressor": search.fit(train, y).predict(test)}
             steps = max(map(len, [*train, *test]))
             rivals = {
-                "ridge on raw values": [stretched(some, steps) for some in (train, test)],
+                "ridge on raw values": [_common.stretched(some, steps) for some in (train, test)],
                 "ridge on mean and spread": [summaries(some) for some in (train, test)],
             }
             for rival, (seen, new) in rivals.items():
