@@ -293,6 +293,14 @@ def test_single_sequences_of_a_class_are_never_left_out(labels, of, monkeypatch)
     assert model.ridge_ > 0 and np.isfinite(model.decision_function(SEQUENCES)).all()
 
 
+def test_where_one_sequence_alone_is_trained_on_the_ridge_is_one():
+    weights = np.zeros(12)
+    weights[3] = 1.0
+    model = ESNRegressor(random_state=0).fit(SEQUENCES, LENGTHS, weights)
+    assert model.ridge_ == 1 and np.isnan(model.validated_)
+    np.testing.assert_allclose(model.predict(SEQUENCES), LENGTHS[3])
+
+
 @pytest.mark.parametrize(
     "sequences",
     [

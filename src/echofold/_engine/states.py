@@ -35,6 +35,8 @@ from echofold._machine.progress import passing
 PILOT_SEGMENTS = 16
 REMEMBERED = 2**25  # bytes of rows that were kept for a validation, for a final model to find
 ROWS_BYTES = 2**26  # of rows of several series that are handed out together
+SUMMED_UP = 2**17  # values of states of sequences side by side: with their sums they fill the cache
+LEAST_COLUMNS = 64
 SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
 
 
@@ -433,7 +435,8 @@ def sequence_features(
     candidates, inputs = reservoirs.shape[1], segments.n_inputs * reservoirs.beside
     width = segments.row_length(reservoirs.looks, reservoirs.beside)
     features = np.empty((candidates, segments.count, width))
-    columns = columns or (ACCELERATOR_COLUMNS if accelerated() else WIDE_COLUMNS)
+    wide = min(WIDE_COLUMNS, max(LEAST_COLUMNS, SUMMED_UP // reservoirs.shape[0]))
+    columns = columns or (ACCELERATOR_COLUMNS if accelerated() else wide)
     if not here.eager:
         reservoirs = jax.device_put(reservoirs)  # once, not for every block
     for chosen, steps in _blocks(segments.lengths, max(1, columns // candidates)):

@@ -196,6 +196,8 @@ def best_ridge(source: States, penalised: bool) -> tuple[float, float]:
     good it is.
     """
     problem = source.problem
+    if problem.weights is not None and np.count_nonzero(problem.weights) < 2:
+        return 1.0, np.nan
     splits: RowSplits = resolve_schemes(LeaveOneOut(), problem, None, [])["cv"]
     if problem.labels is not None:
         several = np.bincount(problem.labels)[problem.labels] > 1
