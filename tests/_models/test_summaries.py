@@ -143,6 +143,21 @@ def test_a_validation_equals_a_loop_that_refits(scheme, algorithm):
     np.testing.assert_allclose(W[0] + F[valid] @ W[1:], bias + Z[valid] @ w, atol=1e-8)
 
 
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 13.0)])
+@pytest.mark.parametrize("penalised", [False, True])
+def test_errors_left_out_alone_are_those_of_fits(penalised, weights):
+    model = ESNRegressor(reservoir=Bank(**SMALL), random_state=3, penalize_bias=penalised)
+    data, numbers = {"sample_weight": weights}, [one.std() for one in SEQUENCES]
+    fast, plain = (
+        cross_validate(
+            model, SEQUENCES, numbers, cv=LeaveOneOut(), ridge=[1e-6, 1e-2, 1.0], metric="mae",
+            algorithm=algorithm, **data,
+        ).mae
+        for algorithm in ("large_k", "naive")
+    )  # fmt: skip
+    np.testing.assert_allclose(fast, plain, rtol=1e-8)
+
+
 def test_the_ridge_is_that_of_leave_one_out():
     from echofold._models.sequences import PATH
 
