@@ -50,6 +50,17 @@ def once(function) -> float:
     return time.perf_counter() - began
 
 
+def stretched(sequences, steps: int):
+    """Raw values ``(n, steps * channels)``, interpolated to the same number of steps."""
+    import numpy as np
+
+    rows = []
+    for one in sequences:
+        at = np.linspace(0, len(one) - 1, steps)
+        rows.append([np.interp(at, np.arange(len(one)), channel) for channel in one.T])
+    return np.array(rows).reshape(len(sequences), -1)
+
+
 def machine() -> dict[str, str]:
     """A description of this machine and of the versions measured."""
     import jax

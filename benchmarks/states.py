@@ -2,24 +2,24 @@
 
     python benchmarks/states.py
 
-Japanese vowels, and the classification sets that come inside the package ``sktime`` if it is
-installed (``pip install --no-deps sktime``). Everything but ``states`` is at its default; means
-over five seeds. Beside them, on the same test sequences: scikit-learn's RidgeClassifier and
-1-nearest-neighbour on the raw values, sequences of other lengths stretched to the longest.
+Japanese vowels, and six sets that come inside the package ``aeon`` (``pip install aeon``). The
+leaky network of 100 units with ``states``, beside all summaries of the same states and the default,
+a bank with all summaries; means over five seeds. Beside them, on the same test sequences:
+scikit-learn's RidgeClassifier and 1-nearest-neighbour on the raw values, sequences of other lengths
+stretched to the longest.
 
 Probabilities are judged by log-loss, Brier score and calibration error (ten bins of the largest
-probability), with ``states="mean"``: the classifier's own; a softmax of its outputs, plain or with
+probability), of the default: the classifier's own; a softmax of its outputs, plain or with
 a temperature fitted on outputs of five folds; and the nearest distribution without more.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
-from pathlib import Path
 
 import _common  # first: it sets the number of threads
 import numpy as np
+from classify import PACKAGED, packaged
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 from sklearn.linear_model import RidgeClassifier
@@ -32,45 +32,18 @@ from echofold._models.classifier import nearest
 from echofold.datasets import load_japanese_vowels
 
 SEEDS = range(5)
-STATES = ("last", "mean", 2, 4, 8)
-NAMES = (
-    "ACSF1", "ArrowHead", "BasicMotions", "GunPoint", "ItalyPowerDemand", "OSULeaf", "PLAID",
-)  # fmt: skip
+NETWORKS = {
+    **{str(one): {"reservoir": None, "states": one} for one in ("last", "mean", 2, 4, 8)},
+    "all summaries": {"reservoir": None},
+    "bank, all summaries": {},
+}
 
 
 def data_sets() -> dict[str, tuple]:
-    """Training sequences and labels, test sequences and labels, of every set that is there."""
+    """Training sequences and labels, test sequences and labels, of every set."""
     vowels = load_japanese_vowels()
     found = {"JapaneseVowels": (vowels.train, vowels.train_labels, vowels.test, vowels.test_labels)}
-    spec = importlib.util.find_spec("sktime")
-    if spec is not None and spec.origin is not None:
-        folder = Path(spec.origin).parent / "datasets" / "data"
-        for name in NAMES:
-            parts = [folder / name / f"{name}_{part}.ts" for part in ("TRAIN", "TEST")]
-            if all(part.exists() for part in parts):
-                found[name] = (*read(parts[0]), *read(parts[1]))
-    return found
-
-
-def read(path: Path) -> tuple[list[np.ndarray], np.ndarray]:
-    """Sequences ``(time, channels)`` and labels of a ``.ts`` file."""
-    text = path.read_text()
-    lines = text[text.lower().index("@data") :].splitlines()[1:]
-    sequences, labels = [], []
-    for line in filter(None, map(str.strip, lines)):
-        *channels, label = line.split(":")
-        sequences.append(np.array([np.fromstring(c, sep=",") for c in channels]).T)
-        labels.append(label)
-    return sequences, np.array(labels)
-
-
-def stretched(sequences: list[np.ndarray], steps: int) -> np.ndarray:
-    """Raw values ``(n, steps * channels)``, interpolated to the same number of steps."""
-    rows = []
-    for one in sequences:
-        at = np.linspace(0, len(one) - 1, steps)
-        rows.append([np.interp(at, np.arange(len(one)), channel) for channel in one.T])
-    return np.array(rows).reshape(len(sequences), -1)
+    return found | {name: packaged(name) for name in PACKAGED}
 
 
 def temperature(train, labels, seed: int) -> float:
@@ -102,13 +75,13 @@ def judged(probabilities: np.ndarray, codes: np.ndarray) -> list[float]:
 
 def of_set(train, labels, test, truth) -> dict:
     """Accuracies, and how good probabilities are, on one data set."""
-    accuracy = {str(states): 0.0 for states in STATES}
+    accuracy = dict.fromkeys(NETWORKS, 0.0)
     ways: dict[str, list] = {}
     for seed in SEEDS:
-        for states in STATES:
-            model = ESNClassifier(states=states, random_state=seed).fit(train, labels)
-            accuracy[str(states)] += float((model.predict(test) == truth).mean()) / len(SEEDS)
-            if states != "mean":
+        for network, params in NETWORKS.items():
+            model = ESNClassifier(**params, random_state=seed).fit(train, labels)
+            accuracy[network] += float((model.predict(test) == truth).mean()) / len(SEEDS)
+            if params:
                 continue
             outputs, codes = model._outputs(test), np.searchsorted(model.classes_, truth)
             sharp = temperature(train, labels, seed)
@@ -120,7 +93,7 @@ def of_set(train, labels, test, truth) -> dict:
             ):
                 ways.setdefault(name, []).append(judged(given, codes))
     steps = max(map(len, train))
-    raw = stretched(train, steps), stretched(test, steps)
+    raw = _common.stretched(train, steps), _common.stretched(test, steps)
     for name, other in (
         ("RidgeClassifier", RidgeClassifier()), ("1-NN", KNeighborsClassifier(1)),
     ):  # fmt: skip

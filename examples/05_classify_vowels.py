@@ -19,7 +19,7 @@ print(vowels)
 # Utterances have no order in time, so folds are shuffled. The squared error of the outputs selects
 # better than the error rate, which moves in steps of one utterance; both are kept.
 search = ESNSearchCV(
-    ESNClassifier(units=50, random_state=1),
+    ESNClassifier(units=50, states="mean", random_state=1),
     {
         "leak_rate": [0.05, 0.1, 0.2, 0.4, 0.8],
         "spectral_radius": [0.1, 0.4, 0.8, 1.2],

@@ -28,7 +28,7 @@ from echofold import (
     save,
 )
 from echofold._models.ensemble import ForecastEnsemble
-from echofold.reservoirs import NVAR, Deep, EdgeOfStability, Leaky
+from echofold.reservoirs import NVAR, Bank, Deep, EdgeOfStability, Leaky
 
 ALLOWANCE = 50_000_000  # bytes of memory beyond twice the size of the file
 ROWS, UNITS = 60, 20
@@ -84,6 +84,8 @@ def models():
         yield ESNRegressor(UNITS, states=states, random_state=1).fit(sequences, np.arange(12.0))
     for labels, states in ((["yes", "no", "é"] * 4, 2), ([True, False] * 6, "mean")):
         yield ESNClassifier(UNITS, states=states, random_state=1).fit(sequences, labels)
+    bank = Bank(3, members=2, longest=3)
+    yield ESNClassifier(reservoir=bank, random_state=1).fit(sequences, [0, 1] * 6)
     table = pd.DataFrame(rng.normal(size=(12, 5)), columns=list("abcde"))
     yield ESNClassifier(UNITS, random_state=1).fit(table, np.array(["x", "y"] * 6, dtype=object))
 
@@ -131,8 +133,8 @@ def use(model, folder):
         if model.residuals_ is not None:
             model.forecast(3, known, level=0.5)
         model.update(np.ones((3, outputs)), known).forecast(3, known)
-    elif isinstance(model, ESNRegressor) and hasattr(model, "states_"):
-        model.predict([np.zeros((5, model.W_in_.shape[1] - 1))] * 2)
+    elif isinstance(model, ESNRegressor) and hasattr(model, "summaries_"):
+        model.predict([np.zeros((5, len(model.X_scaler_.center)))] * 2)
     elif isinstance(model, ESNRegressor):
         for start in ("zero", "last"):
             model.predict(np.zeros((4, model.W_in_.shape[1] - 1)), start)
@@ -141,7 +143,7 @@ def use(model, folder):
         model.predict(
             np.zeros((2, min(table, 100)))
             if table
-            else [np.zeros((5, model.W_in_.shape[1] - 1))] * 2
+            else [np.zeros((5, len(model.X_scaler_.center)))] * 2
         )
     learning = hasattr(model, "learning_")
     if learning:

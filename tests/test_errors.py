@@ -291,9 +291,9 @@ def test_bad_output_range(given):
             r"sequences\[9\] has 1 inputs .*sequences\[0\] has 2",
         ),
         (
-            [*SEQUENCES[:9], spoiled(X[:5], (3, 1), np.nan)],
+            [one * [1.0, np.nan] for one in SEQUENCES],
             LABELS,
-            r"sequences\[9\] contains NaN in column 1 at row 3",
+            "sequences has no value in column 1",
         ),
         ([1.0, 2.0], [0, 1], "sequences holds single numbers"),
         (np.zeros((2, 3, 4, 5)), [0, 1], r"sequences has shape \(2, 3, 4, 5\)"),
@@ -373,6 +373,15 @@ def test_bad_states_and_random_state():
     for states in ("first", 0, 1.5):
         with pytest.raises(ValueError, match=f"states={states!r} is not allowed"):
             ESNClassifier(20, states=states).fit(SEQUENCES, LABELS)
+    for summaries in ("median", (), ("mean", "mean"), ("mean", 0), 1.5, [None]):
+        with pytest.raises(ValueError, match="summaries=.* is not allowed: it must be 'mean', "):
+            ESNClassifier(20, summaries=summaries).fit(SEQUENCES, LABELS)
+    with pytest.raises(ValueError, match="states='last' and summaries='max' both say"):
+        ESNClassifier(20, states="last", summaries="max").fit(SEQUENCES, LABELS)
+    with pytest.raises(ValueError, match="summaries has .* it must give an array of the same"):
+        ESNClassifier(20, summaries=lambda x: x.mean(axis=0)).fit(SEQUENCES, LABELS)
+    with pytest.raises(ValueError, match="normalize='yes' is not allowed"):
+        ESNClassifier(20, normalize="yes").fit(SEQUENCES, LABELS)
     with pytest.raises(TypeError, match="random_state must be an integer"):
         ESNForecaster(20, random_state="lucky").fit(Y)
 

@@ -73,6 +73,21 @@ def test_regression_and_classification_agree():
     np.testing.assert_allclose(two[0], two[1], rtol=1e-8, atol=1e-8)
 
 
+def test_classifiers_by_a_bank_agree():
+    sequences = [RNG.rand(n, 2) for n in range(10, 50)]
+    labels = np.repeat(["a", "b"], 20)
+    models = [on(d, ESNClassifier()).fit(sequences, labels) for d in ("cpu", "gpu")]
+    assert models[0].ridge_ == models[1].ridge_
+    one = [model.decision_function(sequences) for model in models]
+    np.testing.assert_allclose(one[0], one[1], rtol=1e-7, atol=1e-7)
+    found = [
+        ESNSearchCV(on(d, ESNClassifier()), n_draws=2, progress=False).fit(sequences, labels)
+        for d in ("cpu", "gpu")
+    ]
+    assert found[1].best_params_ == found[0].best_params_
+    np.testing.assert_allclose(found[1].results_.nrmse, found[0].results_.nrmse, rtol=1e-6)
+
+
 @pytest.mark.parametrize("prune", [False, True])
 def test_searches_agree(prune):
     space = {"leak_rate": [0.2, 0.6, 1.0], "spectral_radius": [0.3, 0.9], "ridge": [1e-6, 1e-2]}

@@ -3,8 +3,9 @@ import pytest
 import reference
 from leaky import reservoirs
 
-from echofold._data.problem import classification
+from echofold._data.problem import Segments
 from echofold._engine.states import sequence_features
+from echofold._engine.summaries import Summaries
 from echofold._engine.weights import draw, prepare
 from echofold._machine.arrays import few_lengths
 from echofold._machine.device import engine
@@ -17,11 +18,11 @@ UNITS, LEAK = 20, [1.0, 0.4]
 def test_every_width_gives_the_features_of_every_candidate(columns, states):
     rng = np.random.default_rng(0)
     sequences = [rng.normal(size=(n, 2)) for n in (12, 3, 1, 9, 30, 2, 17)]
-    problem = classification(sequences, np.arange(7) % 2, np.arange(2), states)
+    segments = Segments.sequences(sequences, Summaries((states,), alike=False))
     W_in, W = draw(UNITS, 2, 1.0, 0)
     batch = reservoirs(prepare(W_in, W, rescale=False), LEAK, [1.0, 1.0], np.ones((3, 2)))
     with engine():
-        found = sequence_features(batch, problem.segments, columns)
+        found = sequence_features(batch, segments, columns)
     positions = 1 if states == "mean" else 3
     assert found.shape == (2, 7, positions * (2 + UNITS))
     for c, leak in enumerate(LEAK):

@@ -13,6 +13,7 @@ from echofold._engine.drive import (
     drive_sequences,
 )
 from echofold._engine.generate import Course, begin, generate, proceed
+from echofold._engine.summaries import Summaries
 from echofold._engine.weights import Sparse, draw, prepare
 from echofold._machine.device import engine
 
@@ -114,18 +115,17 @@ def test_sequences_of_unequal_length():
     lengths = [4, 9, 1]
     sequences = [series(2, n, seed=n) for n in lengths]
     padded = np.zeros((3, 9, 2))
-    take = np.zeros((2, 9, 3))  # the last state, and the mean
     for s, sequence in enumerate(sequences):
         padded[s, : len(sequence)] = sequence
-        take[0, len(sequence) - 1, s] = 1
-        take[1, : len(sequence), s] = 1 / len(sequence)
-    found = drive_sequences(batch, padded, take)
-    assert found.shape == (2, UNITS, 3, 3)
+    seen = Summaries(("last", "mean"))
+    found = drive_sequences(batch, padded, np.array(lengths), seen=seen)
+    assert found.shape == (2, 2 + UNITS, 3, 3)
     for c, network in enumerate(plain):
         for s, sequence in enumerate(sequences):
             states = reference.run(*network, sequence)
-            assert np.allclose(found[0, :, c, s], states[-1], atol=1e-10)
-            assert np.allclose(found[1, :, c, s], states.mean(axis=0), atol=1e-10)
+            assert np.allclose(found[0, 2:, c, s], states[-1], atol=1e-10)
+            assert np.allclose(found[1, 2:, c, s], states.mean(axis=0), atol=1e-10)
+            assert np.allclose(found[1, :2, c, s], sequence.mean(axis=0), atol=1e-10)
 
 
 @pytest.mark.parametrize("connectivity", [1.0, 0.05])

@@ -433,15 +433,17 @@ def test_a_failed_update_leaves_the_state(monkeypatch):
     pd.testing.assert_series_equal(model.forecast(3), before)
 
 
-def test_a_classifier_reads_means_by_default():
-    assert ESNClassifier().get_params()["states"] == "mean"
+def test_summaries_stand_for_all_that_have_names_and_states_for_one():
     sequences = [np.random.default_rng(i).normal(size=(20 + i, 2)) for i in range(12)]
     labels = [0, 1] * 6
+    names = ("mean", "spread", "share", "max", "change", "last")
     models = [
-        ESNClassifier(UNITS, random_state=0, **states).fit(sequences, labels)
-        for states in ({}, {"states": "mean"})
+        ESNClassifier(UNITS, random_state=0, ridge=0.1, **seen).fit(sequences, labels)
+        for seen in ({}, {"summaries": names}, {"states": "mean"}, {"summaries": "mean"})
     ]
     assert np.array_equal(models[0].readout_, models[1].readout_)
+    assert models[2].readout_.shape == models[3].readout_.shape == (1 + 2 + UNITS, 2)
+    assert not np.allclose(models[2].readout_, models[3].readout_)  # in other units
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -335,7 +335,7 @@ def test_some_series_of_a_dict_learn_on():
 def test_sequences_with_a_number_each_learn_on(states):
     numbers = np.array([one[:, 0].max() for one in SEQUENCES])
     numbers[7] = np.nan
-    settings = {"units": 12, "scale": None, "random_state": 2, "states": states}
+    settings = {"units": 12, "scale": None, "random_state": 2, "states": states, "ridge": 0.01}
     model = ESNRegressor(**settings).fit(SEQUENCES[:12], numbers[:12])
     for row in range(12, 30):
         model.partial_fit(SEQUENCES[row : row + 1], numbers[row : row + 1], forgetting=0.9)
@@ -344,6 +344,17 @@ def test_sequences_with_a_number_each_learn_on(states):
     np.testing.assert_allclose(
         model.predict(SEQUENCES), whole.predict(SEQUENCES), rtol=0, atol=1e-9
     )
+
+
+def test_a_ridge_that_was_chosen_stays_and_summaries_in_their_spread_do_not_learn_on():
+    numbers = np.array([one[:, 0].max() for one in SEQUENCES])
+    settings = {"units": 12, "scale": None, "random_state": 2}
+    model = ESNRegressor(**settings, states="mean").fit(SEQUENCES[:12], numbers[:12])
+    fixed = ESNRegressor(**settings, states="mean", ridge=model.ridge_).fit(SEQUENCES, numbers)
+    model.partial_fit(SEQUENCES[12:], numbers[12:])
+    np.testing.assert_allclose(model.predict(SEQUENCES), fixed.predict(SEQUENCES), atol=1e-9)
+    with pytest.raises(ValueError, match="units of their spread, which states='mean' does not"):
+        ESNRegressor(**settings).fit(SEQUENCES, numbers).partial_fit(SEQUENCES, numbers)
 
 
 def test_a_regressor_goes_on_from_where_it_stands():

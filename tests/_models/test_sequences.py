@@ -62,10 +62,11 @@ def rows_of(model, sequences):
             x = (1 - model.leak_rate) * x + model.leak_rate * new
             seen.append([*u, *x] if model.readout != "states" else x)
         seen, count = np.array(seen), 2 if model.readout != "states" else 0
-        if model.states_ == "mean":
+        states = model.get_params()["states"]
+        if states == "mean":
             parts = seen.mean(axis=0, keepdims=True)
         else:
-            many = 1 if model.states_ == "last" else model.states_
+            many = 1 if states == "last" else states
             parts = seen[[-(-i * len(seen) // many) - 1 for i in range(1, many + 1)]]
         rows.append(np.concatenate([[1.0], parts[:, :count].ravel(), parts[:, count:].ravel()]))
     return np.array(rows)
@@ -83,6 +84,7 @@ def solved(model, A, B, w, ridge):
 @pytest.mark.parametrize("case", CASES)
 def test_validation_equals_a_loop_that_refits(case, scheme):
     params, y, weights = CASES[case]
+    params = {"states": "mean"} | params
     model = ESNRegressor(**SETTINGS, ridge=1e-2, **params).fit(SEQUENCES, y, weights)
     A, targets = rows_of(model, SEQUENCES), y.reshape(30, -1)
     there = ~np.isnan(targets).any(axis=1)
@@ -131,7 +133,7 @@ def test_sequences_of_every_kind_are_told_from_series(kind):
     plain = SEQUENCES if kind == "array of arrays" else list(EQUAL)
     y_plain = np.asarray(y, dtype=float)
     model, same = (ESNRegressor(**SETTINGS).fit(*data) for data in ((X, y), (plain, y_plain)))
-    assert model.states_ == "mean"
+    assert model.summaries_ == ("mean", "spread", "share", "max", "change", "last")
     np.testing.assert_array_equal(model.predict(X), same.predict(plain))
     assert model.predict(X).shape == y_plain.shape
     assert model.score(X, y) == same.score(plain, y_plain)
@@ -150,7 +152,7 @@ def test_an_array_of_series_with_a_row_for_every_step_is_a_list_of_them():
     for y in (EQUAL[:, :, 0] ** 2, EQUAL**2):
         model.fit(EQUAL, y, np.ones(EQUAL.shape[:2]))
         same.fit(list(EQUAL), list(y), list(np.ones(EQUAL.shape[:2])))
-        assert not hasattr(model, "states_")
+        assert not hasattr(model, "summaries_")
         np.testing.assert_array_equal(model.predict(EQUAL), np.stack(same.predict(list(EQUAL))))
         assert model.score(EQUAL, y) == same.score(list(EQUAL), list(y))
     found = [cross_validate(model, *data, cv=LeaveSeriesOut(3)).nrmse.values
@@ -163,7 +165,7 @@ def test_a_fit_forgets_what_the_one_before_was_of():
     series = SEQUENCES[0], SEQUENCES[0][:, 0]
     frame = pd.DataFrame(SEQUENCES[1], columns=["a", "b"])
     model.fit(SEQUENCES, ONE).fit(*series)
-    assert not {"states_", "X_schema_"} & set(vars(model))
+    assert not {"summaries_", "normalize_", "ridge_", "X_schema_"} & set(vars(model))
     np.testing.assert_array_equal(
         model.predict(series[0], "last"), fresh.fit(*series).predict(series[0], "last")
     )
@@ -282,24 +284,47 @@ def test_a_model_is_saved_and_predicts_to_the_bit(states, tmp_path):
         loaded.predict([one[["b", "a"]] for one in frames])
 
 
-def test_files_of_regressors_without_states_are_still_read(tmp_path):
+def test_files_of_regressors_without_summaries_are_still_read(tmp_path):
     path = tmp_path / "model"
     model = ESNRegressor(**SETTINGS).fit(SEQUENCES[0], SEQUENCES[0][:, 0])
     save(model, path)
     members = members_of(path)
     about = json.loads(members["echofold.json"])
-    del about["params"]["states"]
+    for name in ("states", "summaries", "normalize"):
+        del about["params"][name]
     path.write_bytes(archive(members | {"echofold.json": json.dumps(about).encode()}))
     np.testing.assert_array_equal(load(path).predict(SEQUENCES[0]), model.predict(SEQUENCES[0]))
 
 
+@pytest.mark.parametrize("states", ["last", 3])
+def test_files_of_one_summary_are_still_read(states, tmp_path):
+    path = tmp_path / "model"
+    model = ESNRegressor(**SETTINGS, states=states, reservoir=None).fit(SEQUENCES, ONE)
+    save(model, path)
+    members = members_of(path)
+    about = json.loads(members["echofold.json"])
+    for name in ("summaries", "normalize"):
+        del about["params"][name]
+    for name in ("summaries_", "normalize_", "ridge_", "validated_"):
+        del about["fitted"][name]
+    about["fitted"]["states_"], about["params"]["ridge"] = states, 0.1
+    path.write_bytes(archive(members | {"echofold.json": json.dumps(about).encode()}))
+    np.testing.assert_array_equal(load(path).predict(SEQUENCES), model.predict(SEQUENCES))
+
+
 SPOILED = {
-    "positions": ({"states_": 2}, "readout_"),
-    "too many positions": ({"states_": 2**62}, "readout_"),
-    "no state": ({"states_": "first"}, "states_"),
-    "nothing": ({"states_": None}, "states_"),
-    "a schema alone": ({"states_": ...}, "belong together"),
-    "states alone": ({"X_schema_": ...}, "belong together"),
+    "positions": ({"summaries_": {"tuple": [2]}}, "readout_"),
+    "too many positions": ({"summaries_": {"tuple": [2**62]}}, "readout_"),
+    "no summary": ({"summaries_": {"tuple": ["first"]}}, "summaries_"),
+    "one twice": ({"summaries_": {"tuple": ["max", "max"]}}, "summaries_"),
+    "none": ({"summaries_": {"tuple": []}}, "summaries_"),
+    "a list": ({"summaries_": {"list": ["max"]}}, "summaries_"),
+    "a word": ({"summaries_": "max"}, "summaries_"),
+    "nothing": ({"summaries_": None}, "summaries_"),
+    "both, of one": ({"normalize_": "both"}, "readout_|W_in_"),
+    "another norm": ({"normalize_": "auto"}, "normalize_"),
+    "a schema alone": ({"summaries_": ..., "X_schema_": ...}, "readout_"),
+    "summaries alone": ({"X_schema_": ...}, "belong together"),
     "inputs": ({"n_features_in_": 3}, "n_features_in_"),
     "scaler": (
         {"X_scaler_": {"Scaler": {"center": {"array": "y_scaler_.center.npy"}}}},
@@ -344,7 +369,8 @@ BAD = {
     "text": ((SEQUENCES, ["a"] * 30), "y must hold real numbers"),
     "no number": ((SEQUENCES, np.full(30, np.nan)), "y has no value in column 0"),
     "one number": ((SEQUENCES, [1.0] + 29 * [np.nan]), "y leaves 1 of 30 sequences to train on"),
-    "missing inputs": (([*SEQUENCES[:29], SEQUENCES[29] * np.nan], ONE), r"X\[29\] contains NaN"),
+    "no inputs": (([one * [1.0, np.nan] for one in SEQUENCES], ONE), "X has no value in column 1"),
+    "infinite": (([*SEQUENCES[:29], SEQUENCES[29] * np.inf], ONE), r"X\[29\] contains an infinite"),
     "other inputs": (([*SEQUENCES[:29], np.zeros((5, 3))], ONE), r"X\[29\] has 3 inputs"),
     "empty": (([*SEQUENCES[:29], np.zeros((0, 2))], ONE), r"X\[29\] is empty"),
     "weights": ((SEQUENCES, ONE, WEIGHTS[:5]), r"sample_weight has shape \(5,\), expected \(30,\)"),
@@ -358,13 +384,13 @@ def test_bad_sequences_are_refused_in_words(case):
     model = ESNRegressor(**SETTINGS, output_range=(1, 0) if case == "a range" else None)
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(*data)
-    assert not hasattr(model, "states_")
+    assert not hasattr(model, "summaries_")
 
 
 def test_what_has_no_meaning_for_sequences_is_refused():
     with pytest.raises(ValueError, match="washout=3 .* 'auto' or 0 for sequences"):
         ESNRegressor(**SETTINGS, washout=3).fit(SEQUENCES, ONE)
-    with pytest.raises(ValueError, match="states=2 .* 'mean' where y has a row for every step"):
+    with pytest.raises(ValueError, match="states=2 .* None where y has a row for every step"):
         ESNRegressor(**SETTINGS, states=2).fit(SEQUENCES[0], SEQUENCES[0])
     with pytest.raises(ValueError, match="states='first' .* 'last', 'mean' or a positive integer"):
         ESNRegressor(**SETTINGS, states="first").fit(SEQUENCES, ONE)

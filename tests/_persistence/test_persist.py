@@ -10,6 +10,7 @@ from model_files import checksums
 from scipy.sparse import csr_array
 
 from echofold import ESNClassifier, ESNForecaster, ESNRegressor, load, save
+from echofold.reservoirs import Bank
 
 UNITS, ROWS = 40, 80
 RNG = np.random.default_rng(0)
@@ -94,9 +95,17 @@ def test_regressor_predicts_bit_for_bit(path):
         [3, 1, 2] * 4,
     ],
 )
-@pytest.mark.parametrize("states", ["mean", 3])
-def test_classifier_predicts_bit_for_bit(labels, states, path):
-    model = ESNClassifier(UNITS, states=states, random_state=1).fit(SEQUENCES, labels)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"units": UNITS, "states": "mean"},
+        {"units": UNITS, "states": 3},
+        {"reservoir": Bank(5, members=3)},
+        {"reservoir": Bank(5, members=3, longest=0), "summaries": ("max", 2), "normalize": True},
+    ],
+)
+def test_classifier_predicts_bit_for_bit(labels, how, path):
+    model = ESNClassifier(**how, random_state=1).fit(SEQUENCES, labels)
     loaded = through(model, path)
     outputs = model.decision_function(SEQUENCES)
     assert np.array_equal(loaded.decision_function(SEQUENCES), outputs)

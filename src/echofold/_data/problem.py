@@ -3,7 +3,7 @@
 A `Problem` is all that the rest of the library sees of a data set: `Segments` of time that a
 reservoir is driven along, each begun at rest, and a target for each row that is kept of them. A
 series is one segment of which every step after the washout is a row; whole sequences are segments
-of which a few states are kept, side by side in one row. The washout is already set apart,
+which are summed up in one row each. The washout is already set apart,
 so row 0 is the first row that any scheme may split. Everything is in scaled units; ``unit`` says
 what one scaled unit of each output is worth, so that errors can be given in original ones.
 
@@ -69,15 +69,14 @@ NONE = partial(np.zeros, (0, 0))
 class Segments:
     """Steps of all segments, one after the other, and what is known of each.
 
-    Every step after the washout is a row. Where there are weights to ``take``, a segment is one row
-    instead: of each position ``f``, the sum of ``take[f, t, s]`` times input and state of its step
-    ``t``.
+    Every step after the washout is a row. Where it says what is ``seen`` of a whole segment
+    (`_engine.summaries.Summaries`), that is one row instead.
     """
 
     steps: Values  # (steps, inputs); `Lazy` where the only segment is longer than memory
     lengths: np.ndarray  # (segments,), steps of each
     washouts: np.ndarray  # (segments,), how many of these only warm the state up
-    take: np.ndarray | None = None  # (positions, longest, segments)
+    seen: Any = None
 
     @classmethod
     def series(cls, inputs: Values, washout: int = 0) -> Segments:
@@ -85,11 +84,10 @@ class Segments:
         return cls(inputs, np.array([len(inputs)]), np.array([washout]))
 
     @classmethod
-    def sequences(cls, sequences: list[np.ndarray], states: str | int) -> Segments:
-        """A segment and a row for each of ``sequences (time, inputs)``; see `weights_of_states`."""
+    def sequences(cls, sequences: list[np.ndarray], seen: Any) -> Segments:
+        """A segment and a row for each of ``sequences (time, inputs)``."""
         lengths = np.array([len(s) for s in sequences])
-        take = weights_of_states(lengths, lengths.max(), states)
-        return cls(np.concatenate(sequences), lengths, 0 * lengths, take)
+        return cls(np.concatenate(sequences), lengths, 0 * lengths, seen)
 
     @cached_property
     def count(self) -> int:
@@ -106,26 +104,30 @@ class Segments:
         """Number of inputs of the reservoir."""
         return self.steps.shape[1]
 
-    @cached_property
-    def positions(self) -> int:
-        """Number of states that a row holds."""
-        return 1 if self.take is None else len(self.take)
+    @property
+    def eager(self) -> bool:
+        """Whether NumPy can compute what is seen."""
+        return self.seen is None or self.seen.eager
 
     def row_length(self, looks: int, beside: bool) -> int:
-        """Columns of a row: inputs of its positions if they stand beside, and looks at states."""
-        return self.positions * (self.n_inputs * beside + looks)
+        """Columns of a row: inputs if they stand beside, and looks at states, at every place."""
+        values = self.n_inputs * beside + looks
+        return values if self.seen is None else self.seen.places * values
+
+    def columns(self, looks: int, beside: bool) -> int:
+        """Columns of rows as readouts are solved: never more than sequences, seen alike."""
+        width = self.row_length(looks, beside)
+        return width if self.seen is None or not self.seen.alike else min(width, self.count)
 
     @property
     def rows(self) -> np.ndarray:
         """Rows ``(segments,)`` of each segment; those of one follow those of the one before."""
-        return self.lengths - self.washouts if self.take is None else np.ones_like(self.lengths)
+        return self.lengths - self.washouts if self.seen is None else np.ones_like(self.lengths)
 
     @cached_property
     def beside(self) -> Values:
-        """Inputs ``(rows, positions * inputs)`` that stand beside the states in every row."""
-        if self.take is not None:
-            return np.einsum("fts,sti->sfi", self.take, self.padded).reshape(self.count, -1)
-        if self.count == 1:
+        """Inputs ``(rows, inputs)`` of every row that is a step; of sequences all their steps."""
+        if self.count == 1 or self.seen is not None:
             return self.steps[self.washouts[0] :]
         ends = np.cumsum(self.lengths)
         return np.concatenate(
@@ -145,42 +147,20 @@ class Segments:
         return padded
 
     def batch(self, some: np.ndarray, width: int, steps: int) -> tuple[Any, Any]:
-        """Steps ``(width, steps, inputs)`` of some sequences, and ``(positions, steps, width)``.
+        """Steps ``(width, steps, inputs)`` of some sequences, and their lengths ``(width,)``.
 
-        The latter are their weights to take; zeros fill both up.
+        Zeros fill the steps up, sequences of one step the width.
         """
-        assert self.take is not None
-        sequences = np.zeros((width, steps, self.n_inputs))
-        take = np.zeros((self.positions, steps, width))
+        sequences, lengths = np.zeros((width, steps, self.n_inputs)), np.ones(width, dtype=int)
         most = min(steps, self.longest)
         sequences[: len(some), :most] = self.padded[some, :most]
-        take[:, :most, : len(some)] = self.take[:, :most, some]
-        return sequences, take
+        lengths[: len(some)] = self.lengths[some]
+        return sequences, lengths
 
     @property
     def apart(self) -> tuple[np.ndarray | None, ...]:
         """What tells these segments from others with the same inputs beside their states."""
-        return (None, None) if self.take is None else (self.padded, self.take)
-
-
-def weights_of_states(lengths: np.ndarray, steps: int, states: str | int) -> np.ndarray:
-    """Weights ``(positions, steps, sequences)`` that pick the states that are read of sequences.
-
-    ``"last"``: the last one; ``"mean"``: all of them equally; an integer ``D``: the ``D`` at
-    positions ``ceil(i · length / D) − 1``, ``i = 1 … D``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> weights_of_states(np.array([3, 2]), 3, 2)[:, :, 0]
-    array([[0., 1., 0.],
-           [0., 0., 1.]])
-    """
-    if states == "mean":
-        return ((np.arange(steps)[:, None] < lengths) / lengths)[None]
-    count = 1 if states == "last" else int(states)
-    at = -(-np.arange(1, count + 1)[:, None] * lengths // count) - 1
-    return (np.arange(steps)[None, :, None] == at[:, None, :]).astype(float)
+        return (None, None) if self.seen is None else (self.lengths, np.array(repr(self.seen)))
 
 
 @dataclass(frozen=True)
@@ -486,7 +466,7 @@ def regression(
     ``output_range (2, outputs)`` is in original units. Targets that are not ``present (n,)`` are
     numbers without a meaning.
     """
-    whole, first = segments.take is not None, int(segments.washouts[0])
+    whole, first = segments.seen is not None, int(segments.washouts[0])
     what = "sequences" if whole else "rows after the washout"
     return Problem(
         task=EXTRINSIC if whole else REGRESSION,
@@ -500,12 +480,12 @@ def regression(
     )
 
 
-def classification(sequences: list[np.ndarray], labels, classes: np.ndarray, states) -> Problem:
-    """Sequences ``(time, inputs)`` to one output per class, 1 for the true one and 0 otherwise."""
+def classification(segments: Segments, labels, classes: np.ndarray) -> Problem:
+    """Sequences to one output per class, 1 for the true one and 0 otherwise."""
     return Problem(
         task=CLASSIFICATION,
         targets=np.eye(len(classes))[labels],
-        segments=Segments.sequences(sequences, states),
+        segments=segments,
         unit=np.ones(len(classes)),
         offset=np.zeros(len(classes)),
         labels=np.asarray(labels),

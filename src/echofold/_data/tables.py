@@ -405,7 +405,8 @@ def read_sequences(data: Any, argument: str = "sequences") -> tuple[list[np.ndar
 
     Returns arrays ``(time, inputs)``, and the schema they share.
     """
-    if not isinstance(data, list | tuple):
+    stacked = not isinstance(data, list | tuple)
+    if stacked:
         data = np.asarray(data)
         if data.ndim not in (1, 3):
             raise ValueError(
@@ -426,7 +427,7 @@ def read_sequences(data: Any, argument: str = "sequences") -> tuple[list[np.ndar
                 f"{argument}[{i}] is empty: a sequence needs at least one time step. Remove it and "
                 "its entry of y."
             )
-        tables.append(read(sequence, f"{argument}[{i}]"))
+        tables.append(read(sequence, f"{argument}[{i}]", missing=True))
     first = tables[0].schema
     for i, table in enumerate(tables):
         found, expected = table.values.shape[1], tables[0].values.shape[1]
@@ -436,4 +437,17 @@ def read_sequences(data: Any, argument: str = "sequences") -> tuple[list[np.ndar
                 "All sequences need the same inputs; only their lengths may differ."
             )
         first.check(table.schema, f"{argument}[{i}]", f"of {argument}[0]")
-    return [table.values for table in tables], first
+    values = [table.values for table in tables]
+    return until_the_end(values) if stacked else values, first
+
+
+def until_the_end(sequences: Any) -> list[np.ndarray]:
+    """Sequences of an array without the steps at their ends that have no value at all (NaN).
+
+    They make up for unequal lengths. Of one that has no value anywhere all is left.
+    """
+    found = []
+    for one in sequences:
+        there = np.flatnonzero(~np.isnan(one).all(axis=1))
+        found.append(one[: there[-1] + 1] if len(there) else one)
+    return found

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from echofold._engine.kind import Reservoirs
+from echofold._engine.summaries import Step, Summaries
 from echofold._machine.arrays import few_lengths, jax, jnp, lax, namespace, pad_rows
 from echofold._machine.device import accelerated, here
-from echofold._machine.programs import loop, program, scan
+from echofold._machine.programs import entry, loop, program, scan
 
 WINDOWS = 512  # driven side by side
 SILENT_STEPS = 2**12  # steps driven at a time when no states are kept
@@ -165,34 +166,40 @@ def _after_windows(r: Reservoirs, inputs):
     return loop(0, inputs.shape[0], lambda n, x: r.step(x, inputs[n]), rest)
 
 
-def sums_of_sequences(r: Reservoirs, inputs, take):
-    """Drive every candidate with every sequence at once, keeping weighted sums of states.
+def summaries_of_sequences(r: Reservoirs, inputs, lengths, *, seen: Summaries):
+    """Drive every candidate with every sequence at once, keeping what is ``seen`` of them.
 
-    ``inputs`` is ``(sequences, steps, inputs)``, padded at the end; ``take`` is
-    ``(positions, steps, sequences)``. Returns ``(positions, looks, columns, sequences)``:
-    ``Σ_t take[f, t, s] x_t``, which is the state at one position for a row of ``take`` with a
-    single one, and a mean for a row of equal weights.
+    ``inputs`` is ``(sequences, steps, inputs)``, padded at the end, ``lengths (sequences,)`` how
+    many are no padding. Returns ``(places, values, columns, sequences)``; values are the inputs, if
+    the readout sees them, and what it sees of states.
     """
-    units, candidates = r.shape
-    sequences = inputs.shape[0]
+    size, candidates = r.shape
+    sequences, steps = inputs.shape[:2]
     xp = namespace(inputs)
     wide = r.take(xp.repeat(xp.arange(candidates), sequences))
+    lengths = xp.tile(lengths, candidates)
 
-    def step(carry, row):
-        x, total = carry
-        u, weights = row  # (inputs, sequences), (positions, sequences)
-        u = xp.tile(u, (1, candidates))
+    def step(n, carry):
+        x, before, totals = carry
+        u = xp.tile(entry(inputs, n), (1, candidates))
         x = wide.step(x, u)
-        return (x, total + xp.tile(weights, (1, candidates))[:, None] * wide.look(x, u)), None
+        values = xp.asarray(wide.look(x, u), dtype=float)
+        values = xp.concatenate([u, values]) if r.beside else values
+        now = Step(n, values, before, lengths, n < lengths)
+        return x, values, seen.add(totals, now)
 
+    inputs = xp.transpose(inputs, (1, 2, 0))
     count = candidates * sequences
-    rows = (xp.transpose(inputs, (1, 2, 0)), xp.transpose(take, (1, 0, 2)))
-    rest = xp.zeros((units, count), r.dtype), xp.zeros((take.shape[0], r.looks, count))
-    (_, total), _ = scan(step, rest, rows)
-    return total.reshape(take.shape[0], r.looks, candidates, sequences)
+    values = xp.zeros((r.looks + inputs.shape[1] * r.beside, count))
+    begin = xp.zeros((size, count), r.dtype), values, seen.begin(values)
+    # Beyond the longest there is nothing but padding.
+    stop = steps if here.eager else xp.minimum(xp.max(lengths), steps)
+    _, _, totals = loop(0, stop, step, begin)
+    found = seen.end(totals, lengths)
+    return found.reshape(*found.shape[:2], candidates, sequences)
 
 
-drive_sequences = program(sums_of_sequences)
+drive_sequences = program(summaries_of_sequences)
 
 
 UNROLLED = 8  # steps written out for each turn of a loop of an accelerator
@@ -268,9 +275,17 @@ def _beside(inputs, values):
 
 
 @program
-def rows_of_sequences(r: Reservoirs, sequences, take, beside):
-    """`_engine.states.rows_of` for sequences."""
-    sums = jax.vmap(lambda one: sums_of_sequences(one, sequences, take))(r)
-    draws, _, _, candidates, rows = sums.shape  # (draws, positions, looks, candidates, rows)
-    states = jnp.transpose(sums, (0, 3, 4, 1, 2)).reshape(draws * candidates, rows, -1)
-    return _beside(beside, states) if r.beside else states
+def rows_of_sequences(r: Reservoirs, sequences, lengths, *, seen: Summaries):
+    """`_engine.states.rows_of` for sequences, zeros for those without steps."""
+    there = (lengths > 0)[:, None]
+    lengths = jnp.maximum(lengths, 1)
+    found = jax.vmap(lambda one: summaries_of_sequences(one, sequences, lengths, seen=seen))(r)
+    found = jnp.moveaxis(found, (3, 4), (1, 2))  # (draws, candidates, rows, places, values)
+    rows = inputs_first(found, sequences.shape[2] * r.beside)
+    return jnp.where(there, rows.reshape(-1, *rows.shape[2:]), 0.0)
+
+
+def inputs_first(found, inputs: int):
+    """Features ``(…, places, values)`` in a row: those of all inputs, then those of states."""
+    both = found[..., :inputs], found[..., inputs:]
+    return namespace(found).concatenate([one.reshape(*one.shape[:-2], -1) for one in both], axis=-1)

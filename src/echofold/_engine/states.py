@@ -1,8 +1,8 @@
 """States of a block of candidates: kept whole, or handed out block by block as they are made.
 
 Rows are what the readout sees, ``[u(n), x(n)]`` by default (the column of ones is added where
-readouts are computed), one array ``(rows, m)`` for each candidate; of a classifier a few positions
-of every sequence.
+readouts are computed), one array ``(rows, m)`` for each candidate; of whole sequences what these
+are summed up by.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from echofold._engine.drive import (
     drive_blocks,
     drive_sequences,
     drive_side_by_side,
+    inputs_first,
     rows_of_sequences,
     rows_of_series,
     rows_of_several,
 )
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, drawn, is_eager_kind
+from echofold._engine.summaries import Features
 from echofold._machine.arrays import equal_parts, few_lengths, jax, pad_rows
 from echofold._machine.device import Work, accelerated, choose_device, engine, here
 from echofold._machine.progress import passing
@@ -33,6 +35,8 @@ from echofold._machine.progress import passing
 PILOT_SEGMENTS = 16
 REMEMBERED = 2**25  # bytes of rows that were kept for a validation, for a final model to find
 ROWS_BYTES = 2**26  # of rows of several series that are handed out together
+SUMMED_UP = 2**17  # values of states of sequences side by side: with their sums they fill the cache
+LEAST_COLUMNS = 64
 SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
 
 
@@ -63,13 +67,17 @@ class States:
     def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
         self.problem, self.reservoirs, self.device = problem, reservoirs, device
         self.candidates = reservoirs.shape[1]
-        self.columns = problem.segments.row_length(reservoirs.looks, reservoirs.beside)
+        self.columns = problem.segments.columns(reservoirs.looks, reservoirs.beside)
         self.dtype = reservoirs.dtype
         self.steps = self.pilot_steps = 0
         self._kept: list[np.ndarray] | None = None
         self._saved: dict[int, np.ndarray] = {}  # row -> state before it
         self._watched: dict[int, np.ndarray] = {}  # row -> its inputs and states, once passed
         self._wanted = np.zeros(0, dtype=int)
+
+    def of_features(self, W: np.ndarray) -> np.ndarray:
+        """Readouts of what the reservoir shows, from those of the rows: the same, of a series."""
+        return W
 
     def alone(self, candidate: int) -> States:
         """The states of one of the candidates, to be driven anew."""
@@ -323,16 +331,33 @@ class StatesOfSeries(States):
 
 
 class StatesOfSequences(States):
-    """States of many short sequences, of which a few are kept; always all at once."""
+    """States of many short sequences, of which a few numbers are kept; always all at once.
+
+    Where features are seen alike, rows are `Features` of them.
+    """
 
     streams = False
 
+    def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
+        super().__init__(problem, reservoirs, device)
+        self.alike = problem.segments.seen.alike
+        self._features: Features | None = None  # of a single candidate
+
     def kept(self) -> list[np.ndarray]:
-        """All rows of every candidate."""
+        """All rows of every candidate; those of a single one are found again."""
+        if self._kept is not None:
+            return self._kept
         segments = self.problem.segments
         self.steps += segments.longest
         with engine(self.device):
-            return list(sequence_features(self.reservoirs, segments))
+            every = sequence_features(self.reservoirs, segments)
+        if not self.alike:
+            return list(every)
+        each = [Features(X, sizes_of(X, self.reservoirs, segments)) for X in every]
+        rows = [one.rows for one in each]
+        if self.candidates == 1:
+            self._features, self._kept = each[0], rows
+        return rows
 
     def blocks(self, *_: Any, **__: Any) -> Iterator[tuple[int, list]]:
         """All rows of every candidate, as one block."""
@@ -341,6 +366,14 @@ class StatesOfSequences(States):
     def final(self) -> np.ndarray:
         """A state at rest: nothing goes on after a sequence."""
         return np.zeros(self.reservoirs.shape)
+
+    def of_features(self, W: np.ndarray) -> np.ndarray:
+        """Readouts of features, from those of the rows of the only candidate."""
+        if not self.alike:
+            return W
+        self.kept()
+        assert self._features is not None
+        return self._features.readout(W)
 
 
 class GivenStates:
@@ -361,6 +394,10 @@ class GivenStates:
         """The states of the only candidate."""
         return self
 
+    def of_features(self, W: np.ndarray) -> np.ndarray:
+        """Readouts themselves."""
+        return W
+
     def kept(self) -> list[np.ndarray]:
         """All rows."""
         return [self.rows]
@@ -372,7 +409,7 @@ class GivenStates:
 
 def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
     """The states of candidates, whatever their problem is made of."""
-    if problem.segments.take is not None:
+    if problem.segments.seen is not None:
         return StatesOfSequences(problem, reservoirs, device)
     if problem.each:
         return StatesOfSeries(problem, reservoirs, device)
@@ -385,34 +422,43 @@ def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     steps, count = len(problem.washout) + problem.rows, 1
     if problem.each:
         steps, count = problem.segments.longest, problem.segments.count
-    work = Work(steps, count, reservoirs.shape[0], eager=is_eager_kind(kind))
+    eager = is_eager_kind(kind) and problem.segments.eager
+    work = Work(steps, count, reservoirs.shape[0], eager=eager)
     return states_of(problem, reservoirs, choose_device(device, work))
 
 
 def sequence_features(
     reservoirs: Reservoirs, segments: Segments, columns: int | None = None
 ) -> np.ndarray:
-    """Kept inputs, then kept states, of every sequence: ``(candidates, n, features)``.
+    """What is seen of every sequence: ``(candidates, n, features)``.
 
     Callers hold `_machine.device.engine`. Columns are those of the readout without its leading one:
-    ``segments.beside`` if it sees inputs, then the states with the position first and the unit
-    last. Sequences run side by side, ``columns`` states wide (None: as suits the device), shortest
+    of the inputs, if it sees them, then of the states, each with the place first and the unit last.
+    Sequences run side by side, ``columns`` states wide (None: as suits the device), shortest
     first, so that little of the work is padding.
     """
-    candidates, positions = reservoirs.shape[1], segments.positions
-    rows, kept = len(segments.beside), positions * segments.n_inputs * reservoirs.beside
-    features = np.empty((candidates, rows, kept + positions * reservoirs.looks))
-    features[:, :, :kept] = segments.beside[:, :kept]
-    columns = columns or (ACCELERATOR_COLUMNS if accelerated() else WIDE_COLUMNS)
+    candidates, inputs = reservoirs.shape[1], segments.n_inputs * reservoirs.beside
+    width = segments.row_length(reservoirs.looks, reservoirs.beside)
+    features = np.empty((candidates, segments.count, width))
+    wide = min(WIDE_COLUMNS, max(LEAST_COLUMNS, SUMMED_UP // reservoirs.shape[0]))
+    columns = columns or (ACCELERATOR_COLUMNS if accelerated() else wide)
     if not here.eager:
         reservoirs = jax.device_put(reservoirs)  # once, not for every block
     for chosen, steps in _blocks(segments.lengths, max(1, columns // candidates)):
         present = chosen[chosen >= 0]
         batch = segments.batch(present, len(chosen), steps)
-        states = np.asarray(drive_sequences(reservoirs, *batch))[..., : len(present)]
-        states = states.transpose(2, 3, 0, 1).reshape(candidates, len(present), -1)
-        features[:, present, kept:] = states
+        found = np.asarray(drive_sequences(reservoirs, *batch, seen=segments.seen))
+        found = found[..., : len(present)].transpose(2, 3, 0, 1)
+        features[:, present] = inputs_first(found, inputs)
     return features
+
+
+def sizes_of(X: np.ndarray, r: Reservoirs, segments: Segments) -> np.ndarray:
+    """How large the value is ``(features,)`` that each feature is of, among ``X (n, features)``."""
+    places, inputs = segments.seen.places, segments.n_inputs * r.beside
+    states = np.abs(X[:, places * inputs :]).reshape(len(X), places, -1).max(axis=(0, 1))
+    beside = np.abs(segments.steps).max(axis=0)[:inputs]
+    return np.concatenate([np.tile(beside, places), np.tile(states, places)])
 
 
 def _blocks(lengths: np.ndarray, most: int):
@@ -454,10 +500,11 @@ def rows_of(r: Reservoirs, problem: Problem, begins: np.ndarray) -> tuple[Any, A
     closed loops begin with.
     """
     segments, room = problem.segments, room_of_rows(problem.rows)
-    if segments.take is not None:
+    if segments.seen is not None:
         every, steps = np.arange(problem.rows), few_lengths(segments.longest)
-        sequences, take = segments.batch(every, room, steps)
-        return rows_of_sequences(r, sequences, take, pad_rows(segments.beside, room)), None
+        sequences, lengths = segments.batch(every, room, steps)
+        there = np.where(np.arange(room) < problem.rows, lengths, 0)
+        return rows_of_sequences(r, sequences, there, seen=segments.seen), None
     if problem.each:
         series = problem.series_of(np.arange(problem.rows))
         steps = np.arange(problem.rows) - problem.bounds[series] + segments.washouts[series]

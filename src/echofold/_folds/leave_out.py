@@ -242,11 +242,18 @@ def _dual(A, B, d, centre: Centre, ridge, left_out: LeftOut) -> None:
         left_out.refitted[:] = True
         return
     deficient = (s <= 8 * negligible(s[:1], Qt.shape[1])).any()
+    single = left_out.rows.shape[1] == 1 and left_out.W is None and U.shape[1] > 1
     for j, beta in enumerate(ridge):
         if beta == 0 and deficient:
             left_out.refitted[:, j] = True
             continue
         root = 1 / np.sqrt(s**2 + beta)
+        if single:  # of every split at once
+            R = left_out.rows[:, 0]
+            V = U[R] * root
+            q = (V @ (root[:, None] * c)) / (V**2).sum(axis=1)[:, None]
+            left_out.residuals[:, 0, j] = q / d[R, None]
+            continue
         for split, at in enumerate(left_out.rows):
             R = at[at < len(d)]
             if len(R) >= U.shape[1]:

@@ -10,7 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import (
@@ -90,6 +90,20 @@ readout : str or callable, default="inputs+states"
     that degree; or a function of inputs ``u (inputs, networks)`` and states ``x (units,
     networks)`` made of ``jax.numpy`` operations, which gives ``(features, networks)``."""
 
+SEQUENCES = """\
+summaries : str, int, callable or tuple of these, optional
+    What the readout sees of a whole sequence: of every input and every state over its steps the
+    "mean", the "spread" (standard deviation), the "share" of positive values, the largest ("max"),
+    the mean size of the "change" from one step to the next, and the "last"; an integer stands for
+    the values at that many positions spread evenly; a function of values, made of ``jax.numpy``
+    operations and each value by itself, for its mean. By default all that have names. A readout
+    sees them in units of their standard deviations and their number, so that one ridge suits all.
+states : {"mean", "last"} or int, optional
+    A single summary instead, in the units of the states.
+normalize : {"auto", True, False, "both"}, default="auto"
+    Whether each sequence is brought to zero mean and unit variance, input by input; "both" gives
+    the network both side by side. "auto" is "both" for the default network, else False."""
+
 ATTRIBUTES = """\
 reservoir_ : object of `echofold.reservoirs`
     The kind of reservoir as fitted. It adds the arrays that it needs as attributes:
@@ -103,7 +117,7 @@ condition_ : float
 
 def documented(cls: Class) -> Class:
     """Fill what all share into ``%(parameters)s`` and ``%(attributes)s`` of a documentation."""
-    shared = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    shared = {"parameters": PARAMETERS, "attributes": ATTRIBUTES, "sequences": SEQUENCES}
     cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") % shared
     return cls
 
@@ -161,9 +175,14 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     learning_: Learning
 
     @classmethod
-    def _check_values(cls, params: dict[str, Any]) -> Reservoir:
+    def _kind(cls, params: dict[str, Any], whole: bool = False, check: bool = False) -> Reservoir:
+        """The reservoir that parameters stand for, on ``whole`` sequences or on series."""
+        return reservoir_of(params, check)
+
+    @classmethod
+    def _check_values(cls, params: dict[str, Any], whole: bool = False) -> Reservoir:
         """The reservoir; raise for a parameter outside its range, naming it and the remedy."""
-        kind = reservoir_of(params, check=True)
+        kind = cls._kind(params, whole, check=True)
         units = int(getattr(kind, "units", None) or 1)  # a foreign one may not tell
         check_room(8.0 * units**2, f"units={units}: a network of that size", "fewer units")
         cls._check_ridge(params["ridge"])
@@ -183,6 +202,18 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             expected += ", or one for each output,"
         for value in ridge if several and not cls._task.fed_back and len(ridge) else [ridge]:
             check_number("ridge", value, f"{expected} of at least 0", least=0)
+
+    def _searched(self, names: set[str], task: Task) -> Self:
+        """A copy to search parameters of these names on."""
+        return clone(self)
+
+    def _own_ridge(self, task: Task) -> Any:
+        """The ridge that is given, or a path of them where data decide."""
+        return self.ridge
+
+    def _ridge_on(self, source: States) -> float | np.ndarray:
+        """The ridge for these states."""
+        return self._ridge_of(source.problem.targets.shape[1])
 
     def _ridge_of(self, outputs: int) -> float | np.ndarray:
         """The ridge, a number or an array ``(outputs,)``."""
@@ -207,7 +238,11 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _states(self, problem: Problem, seed: int) -> States:
         """The states that this network has on a problem."""
-        return single(problem, reservoir_of(self.get_params(deep=False)), seed, self.device)
+        return single(problem, self._kind_on(problem), seed, self.device)
+
+    def _kind_on(self, problem: Problem) -> Reservoir:
+        """The reservoir for a problem."""
+        return self._kind(self.get_params(deep=False), not problem.task.ordered)
 
     @classmethod
     def _fitting(cls, params: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
@@ -221,15 +256,16 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         seed = seed_of(self.random_state)
         source = self._states(problem, seed)
         with one_piece("fitting"):
-            ridge = self._ridge_of(problem.targets.shape[1])
+            ridge = self._ridge_on(source)
             found = fit_all(source, ridge, **self._fitting(vars(self), problem))
         warn_of([*problem.notes, *describe_rounding(problem, source.dtype)])
         self._install(source, found.readout, seed, found.condition)
         return self._begin_learning(problem, found)
 
     def _begin_learning(self, problem: Problem, found: Fitted) -> Self:
-        """Keep what `partial_fit` adds rows to, if all rows were trained on."""
-        if found.rows is None or not hasattr(self, "partial_fit"):
+        """Keep what `partial_fit` adds rows to, if all rows were trained on as they are."""
+        seen = problem.segments.seen
+        if found.rows is None or not hasattr(self, "partial_fit") or (seen and seen.alike):
             return self
         before = getattr(self, "learning_", Learning())
         self.learning_ = replace(before, rows=found.rows.alone())
@@ -277,7 +313,8 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             raise ValueError(
                 f"{what} has nothing to go on from: the model was loaded from a file without it, "
                 "or its readout is not the fit of all rows, as that of an average, an ensemble, "
-                "or series with readouts of their own. Save the model with save(model, path, "
+                "or series with readouts of their own; or it sees summaries in units of their "
+                "spread, which states='mean' does not. Save the model with save(model, path, "
                 "learning=True), or fit it again."
             )
         if self.reservoir_.free() is not self.reservoir_:
@@ -292,11 +329,11 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         states = source.final()
         if hasattr(self, "reservoir_"):
             self._forget(*self.reservoir_.stored)  # maybe of another kind
-        self.reservoir_ = copy(reservoir_of(self.get_params(deep=False)))
+        self.reservoir_ = copy(self._kind_on(source.problem))
         for name, array in source.reservoirs.trained().items():
             setattr(self, name, array)
         # In C order, as a loaded network is: a product may round otherwise in another order.
-        self.readout_ = np.ascontiguousarray(readout)
+        self.readout_ = np.ascontiguousarray(source.of_features(readout))
         self.state_ = np.ascontiguousarray(states[:, 0])
         self.seed_, self.condition_ = seed, condition
         if self.reservoir_.free() is not self.reservoir_:  # it runs otherwise from now on
@@ -363,9 +400,13 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         """The engine's context, on the device for so many steps of ``columns`` side by side."""
         return engine(choose_device(self.device, self._work(steps, columns)))
 
+    def _is_eager(self) -> bool:
+        """Whether NumPy can compute what the readout sees."""
+        return True
+
     def _work(self, steps: int, columns: int = 1) -> Work:
         """So many steps of ``columns`` side by side."""
-        eager = is_eager_kind(self.reservoir_.free())
+        eager = is_eager_kind(self.reservoir_.free()) and self._is_eager()
         return Work(steps, columns, len(self.state_), eager=eager)
 
 

@@ -17,7 +17,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from echofold._data.problem import CLASSIFICATION, Problem, classification
-from echofold._data.tables import Schema, check_columns, is_table, require_finite, words_of_axes
+from echofold._data.tables import (
+    Schema,
+    check_columns,
+    is_table,
+    require_finite,
+    until_the_end,
+    words_of_axes,
+)
 from echofold._models.base import Stored, documented, whole_or_not_at_all
 from echofold._models.sequences import AlsoParameter, OfSequences
 
@@ -71,16 +78,18 @@ class ESNClassifier(ClassifierMixin, OfSequences):
     Parameters
     ----------
     %(parameters)s
-    states : {"mean", "last"} or int, default="mean"
-        What the readout sees of a sequence: the mean of its inputs and states, the last of them, or
-        those at this many positions spread evenly over it.
+    %(sequences)s
 
     Attributes
     ----------
     classes_ : ndarray of shape (classes,)
         The labels, sorted.
-    readout_ : ndarray of shape (1 + positions * (inputs + units), classes)
-        Maps a one, the inputs of each position and the states of each position to the outputs.
+    readout_ : ndarray of shape (1 + places * (inputs + units), classes)
+        Maps a one, every summary of the inputs and every summary of the states to the outputs; a
+        number of positions is as many summaries.
+    ridge_, validated_ : float
+        Of ``ridge="auto"``: the ridge that leave-one-out chose, and the share of labels that it
+        told right.
     n_features_in_ : int
         Length of the sequences, when `fit` was given one table of them.
     %(attributes)s
@@ -102,20 +111,23 @@ class ESNClassifier(ClassifierMixin, OfSequences):
     _task = CLASSIFICATION
     _stored = {
         "classes_": Stored("labels", ("outputs",)),
-        "X_schema_": Stored("schema", ("inputs",)),
-        "X_scaler_": Stored("scaler", ("inputs",)),
-        "states_": Stored("states"),
+        "X_schema_": Stored("schema", ("given",)),
+        "X_scaler_": Stored("scaler", ("given",)),
+        "summaries_": Stored("summaries"),
+        "normalize_": Stored("normalize"),
+        "ridge_": Stored("float", always=False),
+        "validated_": Stored("float", always=False),
         "n_features_in_": Stored("count", always=False),
         "feature_names_in_": Stored("names", ("columns",), always=False),
     }
-    _shapes_the_problem = ("scale", "states")
+    _shapes_the_problem = ("scale", "states", "summaries", "normalize")
     _skips_rows = ()
 
     def __init__(
         self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
-        bias_scaling=1.0, connectivity=1.0, ridge=1e-6, penalize_bias=False, scale="standard",
+        bias_scaling=1.0, connectivity=1.0, ridge="auto", penalize_bias=False, scale="standard",
         W=None, W_in=None, random_state=None, device="auto", precision="double",
-        reservoir=None, readout="inputs+states", states="mean",
+        reservoir="auto", readout="inputs+states", states=None, summaries=None, normalize="auto",
     ):  # fmt: skip
         self._keep(vars())
 
@@ -228,10 +240,10 @@ class ESNClassifier(ClassifierMixin, OfSequences):
     def _read(self, sequences, y) -> Problem:
         """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
-        scaled = self._learned(sequences)
-        self.classes_, codes = _read_labels(y, len(scaled))
-        problem = classification(scaled, codes, self.classes_, self._seen)
-        return replace(problem, notes=words_of_axes(sequences))
+        inputs, words = self._learned(sequences)
+        self.classes_, codes = _read_labels(y, len(inputs))
+        problem = classification(self._segments(inputs), codes, self.classes_)
+        return replace(problem, notes=words + words_of_axes(sequences))
 
     def _arrays(self, sequences, *, reset: bool) -> tuple[list[np.ndarray], Schema]:
         if is_table(sequences):
@@ -245,20 +257,20 @@ class ESNClassifier(ClassifierMixin, OfSequences):
             self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False,
             ensure_min_samples=2 if reset else 1,
         )  # fmt: skip
-        require_finite(values, "sequences", getattr(self, "feature_names_in_", None))
-        return list(values[:, :, None]), Schema("numpy", None, ("numbers",), True)
+        names = getattr(self, "feature_names_in_", None)
+        require_finite(values, "sequences", names, missing=True)
+        return until_the_end(values[:, :, None]), Schema("numpy", None, ("numbers",), True)
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         # Columns of a table are the steps of sequences with one input.
-        if "n_features_in_" in fitted and sizes["inputs"] != 1:
-            raise ValueError(
-                f"n_features_in_ is that of one input, but there are {sizes['inputs']}"
-            )
+        if "n_features_in_" in fitted and sizes["given"] != 1:
+            raise ValueError(f"n_features_in_ is that of one input, but there are {sizes['given']}")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = True
         return tags
 
 

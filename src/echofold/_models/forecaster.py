@@ -1044,7 +1044,7 @@ class ESNForecaster(Forecasts, ESN):
         return max(1, min(problem.form.season or DIRECT, problem.rows // SHARE))
 
     @classmethod
-    def _check_values(cls, params: dict[str, Any]) -> Reservoir:
+    def _check_values(cls, params: dict[str, Any], whole: bool = False) -> Reservoir:
         representation_of(params)
         steps = params["steps"]
         if steps not in ("closed", "direct") and not (is_integer(steps) and steps >= 1):
@@ -1052,7 +1052,7 @@ class ESNForecaster(Forecasts, ESN):
         if params["pool"] not in POOLS:
             refuse("pool", params["pool"], "'all', 'none' or 'shrunk'")
         check_number("shrink", params["shrink"], "a number of at least 0", least=0)
-        return super()._check_values(params)
+        return super()._check_values(params, whole)
 
     @classmethod
     def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:

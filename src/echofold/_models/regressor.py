@@ -25,7 +25,6 @@ from echofold._data.problem import (
     EXTRINSIC,
     REGRESSION,
     Problem,
-    Segments,
     Task,
     after_washout,
     in_series,
@@ -75,15 +74,15 @@ class ESNRegressor(RegressorMixin, OfSequences):
     output_range : pair (low, high) or None, default=None
         Predictions are clipped to it, in the units of ``y``. Each end is a number (which may be
         infinite) or one for each output.
-    states : {"mean", "last"} or int, default="mean"
-        What the readout sees of a whole sequence: the mean of its inputs and states, the last of
-        them, or those at this many positions spread evenly over it.
+    %(sequences)s
 
     Attributes
     ----------
-    readout_ : ndarray of shape (1 + positions * (inputs + units), outputs)
-        Maps ``[1, u(n), x(n)]``, of whole sequences those of each position, to the output, in
+    readout_ : ndarray of shape (1 + places * (inputs + units), outputs)
+        Maps ``[1, u(n), x(n)]``, of whole sequences every summary of them, to the output, in
         scaled units.
+    ridge_, validated_ : float
+        Of ``ridge="auto"`` on whole sequences: the ridge that leave-one-out chose, and its R².
     state_ : ndarray of shape (units,)
         State at the end of the data; zero after sequences.
     learning_ : object
@@ -122,22 +121,27 @@ class ESNRegressor(RegressorMixin, OfSequences):
     _stored = {
         "y_schema_": Stored("schema", ("outputs",)),
         "y_scaler_": Stored("scaler", ("outputs",)),
-        "X_scaler_": Stored("scaler", ("inputs",)),
+        "X_scaler_": Stored("scaler", ("given",)),
         "output_range_": Stored("range", ("outputs",), optional=True, finite=False),
         "n_features_in_": Stored("count"),
         "feature_names_in_": Stored("names", ("columns",), always=False),
-        "states_": Stored("states", always=False),
-        "X_schema_": Stored("schema", ("inputs",), always=False),
+        "summaries_": Stored("summaries", always=False),
+        "normalize_": Stored("normalize", always=False),
+        "ridge_": Stored("float", always=False),
+        "validated_": Stored("float", always=False),
+        "X_schema_": Stored("schema", ("given",), always=False),
         "learning_": Stored("learning", always=False),
     }
-    _shapes_the_problem = ("washout", "scale", "output_range", "states")
+    _shapes_the_problem = (
+        "washout", "scale", "output_range", "states", "summaries", "normalize",
+    )  # fmt: skip
 
     def __init__(
         self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
-        bias_scaling=1.0, connectivity=1.0, ridge=1e-6, penalize_bias=False, washout="auto",
+        bias_scaling=1.0, connectivity=1.0, ridge="auto", penalize_bias=False, washout="auto",
         scale="standard", W=None, W_in=None, random_state=None, device="auto",
-        precision="double", reservoir=None, readout="inputs+states", output_range=None,
-        states="mean",
+        precision="double", reservoir="auto", readout="inputs+states", output_range=None,
+        states=None, summaries=None, normalize="auto",
     ):  # fmt: skip
         self._keep(vars())
 
@@ -222,7 +226,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
         True
         """
         forgetting = check_forgetting(forgetting)
-        sequences = hasattr(self, "states_") or self._task_on(X, y) is EXTRINSIC
+        sequences = hasattr(self, "summaries_") or self._task_on(X, y) is EXTRINSIC
         if _are_several(X) and not sequences and forgetting < 1:
             raise ValueError(
                 f"forgetting={forgetting!r} counts rows back, and several series have no rows in "
@@ -333,7 +337,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
             Of whole sequences, of shape (n,) or (n, outputs).
         """
         r = self._reservoirs()
-        if hasattr(self, "states_"):
+        if hasattr(self, "summaries_"):
             _check_at_rest(start)
             return self._original(self._outputs(X))
         if _are_several(X):
@@ -394,7 +398,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
         (Frozen({'time': 500, 'state': 50}), 50)
         """
         check_is_fitted(self, "readout_")
-        if hasattr(self, "states_"):
+        if hasattr(self, "summaries_"):
             _check_at_rest(start)
             return self._states_of_sequences(X)
         if not _are_several(X):
@@ -455,7 +459,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
         -------
         float
         """
-        if not hasattr(self, "states_") and _are_several(X):
+        if not hasattr(self, "summaries_") and _are_several(X):
             panel, each = panel_of(_listed(X), "X")
             weights = panel.of(_listed(sample_weight, X), "sample_weight", "X")
             return _r2(
@@ -479,9 +483,13 @@ class ESNRegressor(RegressorMixin, OfSequences):
         self._check_parameters()
         if self._task_on(X, y) is EXTRINSIC:
             return self._read_sequences(X, y, sample_weight)
-        self._forget("states_", "X_schema_", "learning_")
-        if self._seen != "mean":
-            refuse("states", self._seen, "'mean' where y has a row for every step of X")
+        self._forget("summaries_", "normalize_", "X_schema_", "learning_")
+        given = self.get_params(deep=False)
+        for name, plain in (
+            ("states", (None, "mean")), ("summaries", (None,)), ("normalize", ("auto", False)),
+        ):  # fmt: skip
+            if (value := given[name]) not in plain:
+                refuse(name, value, f"{plain[0]!r} where y has a row for every step of X")
         if not _are_several(X):
             inputs, target = self._tables(X, y)
             self._learn(inputs, target.values)
@@ -517,27 +525,27 @@ class ESNRegressor(RegressorMixin, OfSequences):
         self._forget("learning_")
         if self.washout not in ("auto", 0):
             refuse("washout", self.washout, "'auto' or 0 for sequences, whose every step counts")
-        scaled = self._learned(X)
+        inputs, missing = self._learned(X)
         self.n_features_in_ = len(self.X_scaler_.unit)
         target = read(y, "y", missing=True)
         values = target.values
-        if len(scaled) < 2 or len(values) != len(scaled):
+        if len(inputs) < 2 or len(values) != len(inputs):
             raise ValueError(
-                f"y has {len(values)} rows for {len(scaled)} sequences in X, expected one for each "
+                f"y has {len(values)} rows for {len(inputs)} sequences in X, expected one for each "
                 "of at least two. For a row of y at every step give y in a list of arrays, as X."
             )
         require_some(values, "y", target.schema.names)
         self.y_schema_, self.y_scaler_ = target.schema, Scaler.learned(values, self.scale, "y")
         self.output_range_ = read_range(self.output_range, values.shape[1])
         problem = regression(
-            Segments.sequences(scaled, self._seen),
+            self._segments(inputs),
             self.y_scaler_.scaled(filled(values)),
             self.y_scaler_,
             read_weights(sample_weight, len(values)),
             self.output_range_,
             present_rows(values),
         )
-        words = words_of_table(target, "y", AS_TARGETS) + words_of_axes(X, "X")
+        words = words_of_table(target, "y", AS_TARGETS) + missing + words_of_axes(X, "X")
         return replace(problem, notes=words)
 
     def _check_alike(self, other: ESNRegressor, inputs: np.ndarray, target: Table, own: str):
@@ -648,10 +656,12 @@ class ESNRegressor(RegressorMixin, OfSequences):
 
     @classmethod
     def _check_stored(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
-        if fitted["n_features_in_"] != sizes["inputs"]:
-            raise ValueError(f"n_features_in_ must be the {sizes['inputs']} inputs")
-        if ("states_" in fitted) != ("X_schema_" in fitted):
-            raise ValueError("states_ and X_schema_ belong together, of a model of sequences")
+        if fitted["n_features_in_"] != sizes["given"]:
+            raise ValueError(f"n_features_in_ must be the {sizes['given']} inputs")
+        if len({name in fitted for name in ("summaries_", "normalize_", "X_schema_")}) > 1:
+            raise ValueError(
+                "summaries_, normalize_ and X_schema_ belong together, of a model of sequences"
+            )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

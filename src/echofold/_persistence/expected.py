@@ -20,6 +20,7 @@ from echofold._data.dates import Timeline
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._engine.kind import Reservoir, looks_of
+from echofold._engine.summaries import SUMMARIES
 from echofold._models.base import ESN, Stored
 from echofold._models.learning import Learning
 
@@ -30,9 +31,12 @@ PARAMETERS: dict[str, Stored] = {
     **dict.fromkeys(("units", "leak_rate", "bias_scaling"), Stored("number")),
     **dict.fromkeys(("connectivity", "harmonics", "shrink"), Stored("number")),
     **dict.fromkeys(("washout", "steps"), Stored("word or number")),
-    "states": Stored("word or number", always=False),
+    "states": Stored("word or number", optional=True, always=False),
+    "summaries": Stored("plain", always=False),
+    "normalize": Stored("word or truth", always=False),
     **dict.fromkeys(("penalize_bias", "log"), Stored("truth")),
-    **dict.fromkeys(("input_scaling", "ridge"), Stored("numbers", ("values",))),
+    "input_scaling": Stored("numbers", ("values",)),
+    "ridge": Stored("numbers or auto", ("values",)),
     **dict.fromkeys(("W", "W_in"), Stored("matrix", optional=True)),
     **dict.fromkeys(("difference", "season"), Stored("plain")),
     "spectral_radius": Stored("number", optional=True),
@@ -41,7 +45,7 @@ PARAMETERS: dict[str, Stored] = {
     "precision": Stored("word", always=False),
     "random_state": Stored("integer", optional=True),
     "output_range": Stored("numbers", ("ends", "outputs"), optional=True),
-    "reservoir": Stored("reservoir", optional=True),
+    "reservoir": Stored("reservoir or auto", optional=True),
     **dict.fromkeys(("readout", "pool"), Stored("word")),
 }
 NETWORK: dict[str, Stored] = {
@@ -235,6 +239,14 @@ def _are_labels(value: Any, shape: Shape) -> bool:
     return whole and rising and _fits(value.shape, shape) and len(value) >= 2
 
 
+def _are_summaries(value: Any) -> bool:
+    """Whether it says what is seen of sequences."""
+    if type(value) is not tuple or not all(isinstance(one, str | int) for one in value):
+        return False
+    named = (_is_count(one) or one in SUMMARIES for one in value)
+    return 0 < len(value) == len(set(value)) and all(named)
+
+
 def _text(form: str) -> Callable[[Any], bool]:
     """Whether it is a text of this form, in ASCII."""
     return lambda value: isinstance(value, str) and bool(re.fullmatch(form, value, re.ASCII))
@@ -252,10 +264,9 @@ VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "word or number": ("a word or a number", lambda v: isinstance(v, str) or _is_number(v)),
     "label": ("a name", _is_label),
     "nothing": ("None", lambda value: value is None),
-    "states": (
-        "'last', 'mean' or a positive integer",
-        lambda value: _text("last|mean")(value) or _is_count(value),
-    ),
+    "summaries": ("names of summaries and positive integers", _are_summaries),
+    "normalize": ("True, False or 'both'", lambda v: type(v) is bool or _text("both")(v)),
+    "word or truth": ("a word, True or False", lambda v: type(v) in (str, bool)),
     "plain": ("numbers or words", _is_plain),
     "matrix": ("a matrix of numbers", _is_matrix),
     "values": ("one axis of numbers", lambda value: _is_vector(value, "iuf", 1)),
@@ -270,8 +281,11 @@ VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "'numbers' or 'booleans' for each column",
         lambda value: type(value) is tuple and all(map(_text("numbers|booleans"), value)),
     ),
-    "reservoir": ("a kind of reservoir", lambda value: isinstance(value, Reservoir)),
     "learning": ("what partial_fit goes on from", lambda value: isinstance(value, Learning)),
+    "reservoir or auto": (
+        "a kind of reservoir, or 'auto'",
+        lambda value: isinstance(value, Reservoir) or _text("auto")(value),
+    ),
     "timeline": ("a Timeline", lambda value: isinstance(value, Timeline)),
     "representation": ("a representation", lambda value: True),  # read with the sizes
     # Whether a device is there shows when it is used.
@@ -296,6 +310,10 @@ VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 SHAPED: dict[str, tuple[str, Callable[[Any, Shape], bool]]] = {
     "numbers": ("numbers", _are_numbers),
+    "numbers or auto": (
+        "numbers or 'auto'",
+        lambda value, shape: value == "auto" or _are_numbers(value, shape),
+    ),
     "floats": ("float64 of shape ({}), finite numbers", _are_floats),
     "any floats": ("float64 of shape ({})", partial(_are_floats, finite=False)),
     "positive": (

@@ -462,8 +462,10 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> E
 def _checked_one(name: str, params: dict[str, Any], fitted: dict[str, Any]) -> ESN:
     """An estimator of parameters and fitted values that are checked here."""
     cls = _class(name)
+    if cls is not ESNForecaster and "states_" in fitted:  # files of 0.1.0
+        fitted |= {"summaries_": (fitted.pop("states_"),), "normalize_": False}
     check("parameters", params, {name: PARAMETERS[name] for name in cls._get_param_names()})
-    kind = cls._check_values(params)
+    kind = cls._check_values(params, whole="summaries_" in fitted)
     check_fitted(cls, kind, fitted)
     estimator = cls(**params)
     for attribute, value in fitted.items():

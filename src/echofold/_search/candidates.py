@@ -60,30 +60,35 @@ def _values(name: str, value: Any) -> Any:
     return [one.item() if isinstance(one, np.generic) else one for one in values]
 
 
-def split_ridge(spaces: list[dict[str, Any]], own: float) -> tuple[list[dict], np.ndarray]:
-    """Take the ridge path out of a space; the estimator's own value if there is none."""
+def split_ridge(
+    spaces: list[dict[str, Any]], own: Any, path: bool = False
+) -> tuple[list[dict], np.ndarray]:
+    """Take the ridge path out of a space; the estimator's own if there is none.
+
+    That is a value, or a ``path`` of them where its own is "auto".
+    """
     paths = [d["ridge"] for d in spaces if "ridge" in d]
-    if not paths and np.ndim(own):
+    if not paths and np.ndim(own) and not path:
         raise ValueError(
             f"ridge={own!r} of the estimator is one for each output, and no path to search; give "
             "space['ridge'], and ridge_per='output' to choose one for each output."
         )
-    paths = paths or [[own]]
+    paths = paths or [list(np.atleast_1d(own))]
     if any(hasattr(path, "rvs") for path in paths):
         raise ValueError(
             "space['ridge'] is a distribution, but the whole ridge path is searched inside every "
             "candidate at once; give a list of values, such as [0, 1e-8, 1e-6, 1e-4, 1e-2, 1]."
         )
-    path = check_ridge(paths[0])
-    if any(not np.array_equal(path, check_ridge(other)) for other in paths[1:]):
+    values = check_ridge(paths[0])
+    if any(not np.array_equal(values, check_ridge(other)) for other in paths[1:]):
         raise ValueError(
             "the dicts of space have different ridge paths; give the same one in each, because "
             "results share one ridge dimension."
         )
     rest = [{name: v for name, v in d.items() if name != "ridge"} for d in spaces]
-    if len(np.unique(path)) != len(path):
-        raise ValueError(f"ridge={path.tolist()} has repeated values; list every one once.")
-    return rest, path
+    if len(np.unique(values)) != len(values):
+        raise ValueError(f"ridge={values.tolist()} has repeated values; list every one once.")
+    return rest, values
 
 
 def grid(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -417,7 +417,9 @@ def errors_on(
             outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
     else:
         truth = targets_of(task, rest.data)
-        start = "zero" if hasattr(model, "states_") else "last"  # after sequences nothing goes on
+        start = (
+            "zero" if hasattr(model, "summaries_") else "last"
+        )  # after sequences nothing goes on
         outputs = np.asarray(model.predict(first, start=start))
     errors = {
         metric.name: metric.measure(np.asarray(others[0]), model.predict(first), spread)

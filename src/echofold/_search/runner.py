@@ -166,8 +166,8 @@ class Runner:
         groups: dict[tuple, list[tuple[int, Reservoir]]] = {}
         for place, candidate in enumerate(candidates):
             params = self.reader.params(candidate)
-            kind = self.reader.estimator._check_values(params)
             problem, _ = self.reader.problem(candidate)
+            kind = self.reader.estimator._check_values(params, not problem.task.ordered)
             seed = candidate_seed(candidate, self.seeds[0])
             draw = type(kind), kind.shared(), kind._view, kind._precision, seed
             fitting = self.reader.estimator._fitting(params, problem)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
@@ -227,17 +227,20 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         groups, fit_params = routed(self, groups, fit_params)
         check_fit_params(ESNSearchCV.fit, self.estimator, fit_params)
         self.space_ = self.space
+        task = task_of(self.estimator, data, fit_params)
         if isinstance(self.space, str) and self.space == "auto":
-            self.space_ = automatic_space(self.estimator, data, fit_params)
-        spaces, settings = check_arguments(self, self.space_)
+            self.space_ = automatic_space(self.estimator, data, fit_params, task)
+        spaces, settings = check_arguments(self, self.space_, task)
+        names = {name for one in spaces for name in one}
         reader = Reader(
-            clone(self.estimator), data, fit_params, groups, self.cv, settings.metrics, spaces
-        )
+            self.estimator._searched(names, task), data, fit_params, groups, self.cv,
+            settings.metrics, spaces,
+        )  # fmt: skip
         problem, schemes = reader.problem({})
         self._given_task = problem.task
         if self.space_ is not self.space and may_pool(self, problem, schemes, settings):
             self.space_ = with_pools(self.space_, self.estimator)
-            spaces, settings = check_arguments(self, self.space_)
+            spaces, settings = check_arguments(self, self.space_, task)
         check_strategy(self, problem, schemes, settings)
         if problem.each and problem.task.fed_back:
             check_final(self.final, values_of("pool", spaces, self.estimator.pool))
@@ -442,11 +445,18 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         return write_report(self, path, about)
 
 
-def check_arguments(search: Any, space: Any) -> tuple[list[dict[str, Any]], Settings]:
-    """Check the arguments that do not depend on data."""
+def task_of(estimator: Any, data: tuple, named: dict[str, Any]) -> Task:
+    """The task that an estimator has on the arguments of `fit`."""
+    first = [*data[:2], *(named.get(name) for name in estimator._task.data[len(data) : 2])]
+    return estimator._task_on(*first)
+
+
+def check_arguments(search: Any, space: Any, task: Task) -> tuple[list[dict[str, Any]], Settings]:
+    """Check the arguments that do not depend on data but by their task."""
     own = search.estimator.get_params(deep=False)
-    names = list(search.estimator.get_params())
-    spaces, ridge = split_ridge(check_space(space, names), own["ridge"])
+    names = list(search.estimator._searched(set(), task).get_params())
+    own_ridge, path = search.estimator._own_ridge(task), isinstance(own["ridge"], str)
+    spaces, ridge = split_ridge(check_space(space, names), own_ridge, path)
     check_algorithm(search.algorithm)
     budget(search.memory)
     for name, allowed in (

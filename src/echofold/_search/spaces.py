@@ -9,9 +9,13 @@ from echofold._data.arguments import given_params
 from echofold._data.dates import timeline
 from echofold._data.lazy import is_long
 from echofold._data.panels import is_panel, panel_of
+from echofold._data.problem import Task
 from echofold._data.season import calendar_seasons, detected_season, seen_seasons
 from echofold._data.tables import Table, read
 from echofold._models.forecaster import POOLS
+from echofold._models.sequences import PATH
+from echofold.reservoirs import Bank
+from echofold.reservoirs._leaky import flat_given
 
 RIDGE = [1e-6, 1e-3, 1e-1, 1.0, 10.0]
 GRIDS: dict[str, dict[str, list[float]]] = {  # of each representation: there are six or more
@@ -28,6 +32,11 @@ OPEN = {  # of regressors and classifiers, whose outputs are not fed back
     "spectral_radius": [0.3, 0.9, 1.2],
     "input_scaling": [0.1, 0.5, 2.0],
     "ridge": [1e-8, 1e-6, 1e-4, 1e-2, 1.0],
+}
+SEQUENCES: dict[str, list] = {  # of whole sequences
+    "reservoir": [Bank(), Bank(delayed=0.0), Bank(delayed=1.0)],
+    "normalize": [False, True, "both"],
+    "ridge": list(PATH),
 }
 LONG = 20_000  # values from which the small grid is the default, and logarithms are left out
 WAVES = 10  # that describe a season at most
@@ -97,9 +106,13 @@ def told_seasons(table: Table) -> tuple[int, ...] | None:
     return calendar_seasons(ends.step)
 
 
-def automatic_space(estimator: Any, data: tuple, named: dict[str, Any]) -> list[dict[str, Any]]:
+def automatic_space(
+    estimator: Any, data: tuple, named: dict[str, Any], task: Task
+) -> list[dict[str, Any]]:
     """What to search for an estimator on its data; parameters that were set stay as they are."""
     spaces = [OPEN]
+    if not task.ordered and not flat_given(estimator.get_params(deep=False)):
+        spaces = [SEQUENCES]
     if estimator._task.fed_back:
         y = data[0] if data else named["y"]
         every = panel_of(y, "y")[1] if is_panel(y) else [y]

@@ -88,12 +88,13 @@ def cross_validate(
     estimator = clone(estimator)
     problem = estimator._read(*data, **fit_params)
     params = estimator.get_params(deep=False)
+    own = estimator._own_ridge(problem.task)
     if ridge is None and np.ndim(params["ridge"]):
         raise ValueError(
             f"ridge={params['ridge']!r} of the estimator is one for each output, and one split is "
             "scored with one ridge; give ridge=... a path to validate."
         )
-    path = check_ridge(params["ridge"] if ridge is None else ridge)
+    path = check_ridge(own if ridge is None else ridge)
     seed = seed_of(params["random_state"])
     source = estimator._states(problem, seed)
     settings = Settings(
@@ -178,6 +179,8 @@ def _run(source, cv, groups, settings: Settings, attrs: dict[str, Any]):
         validated = validate(source, schemes, asked)
     if settings.verify:
         verify(source, validated, asked, attrs.get("seed", 0))
+    for one in validated.values():
+        one.W = None if one.W is None else source.of_features(one.W)
     names = [metric.name for metric in settings.metrics]
     record = gathered([validated], names, readouts=settings.readouts, steps=source.steps)
     attrs = {**attrs, "pilot_steps": source.pilot_steps}

@@ -120,8 +120,8 @@ def work_of(
     """Driving and validating so many networks of one kind, by every scheme."""
     segments = problem.segments
     units = kind.size(segments.n_inputs)
-    m = segments.row_length(looks_of(kind, segments.n_inputs), kind._view.inputs)
-    eager = is_eager_kind(kind)
+    m = segments.columns(looks_of(kind, segments.n_inputs), kind._view.inputs)
+    eager = is_eager_kind(kind) and segments.eager
     work = [Work(segments.longest, networks * segments.count, units, eager=eager)]
     for name, size in sizes_of(problem, schemes, m, settings).items():
         runs = schemes[name].runs
@@ -137,6 +137,8 @@ def suits_device(source: States, settings: Settings) -> bool:
     if not is_accelerator(source.device) or settings.algorithm == "naive":
         return False
     if problem.lazy or settings.pool != "all":
+        return False
+    if problem.segments.seen is not None and problem.segments.seen.alike:  # rows are of the host
         return False
     return settings.memory not in STREAMED and bytes_on_device(source) < memory_of(source.device)
 

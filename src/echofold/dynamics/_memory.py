@@ -13,7 +13,6 @@ from echofold._data.arguments import check_count, check_integer, check_number, s
 from echofold._engine.kind import Reservoir, drawn
 from echofold._models.base import ESN
 from echofold._models.regressor import ESNRegressor
-from echofold.reservoirs import reservoir_of
 
 LEAST_STEPS, STEPS_EACH = 4000, 20  # by default: at least, and for each unit and delay
 
@@ -115,7 +114,7 @@ def _reservoir(given: Any, random_state: Any) -> tuple[Reservoir, int, str]:
         check_is_fitted(given, "results_")
         given = given.best_estimator_
     if isinstance(given, ESN):
-        kind = getattr(given, "reservoir_", None) or reservoir_of(given.get_params(deep=False))
+        kind = getattr(given, "reservoir_", None) or given._kind(given.get_params(deep=False))
         own, device = getattr(given, "seed_", given.random_state), given.device
         random_state = random_state if own is None else own
     elif isinstance(given, Reservoir):

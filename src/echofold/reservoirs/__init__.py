@@ -1,6 +1,7 @@
 """Kinds of reservoir. `Leaky` is the paper's; subclass `Reservoir` to add one of your own."""
 
 from echofold._engine.kind import Reservoir
+from echofold.reservoirs._bank import Bank
 from echofold.reservoirs._custom import Custom, Foreign
 from echofold.reservoirs._deep import Deep
 from echofold.reservoirs._edge import EdgeOfStability
@@ -8,4 +9,4 @@ from echofold.reservoirs._leaky import Leaky
 from echofold.reservoirs._leaky import reservoir_of as reservoir_of
 from echofold.reservoirs._nvar import NVAR
 
-__all__ = ["NVAR", "Custom", "Deep", "EdgeOfStability", "Foreign", "Leaky", "Reservoir"]
+__all__ = ["NVAR", "Bank", "Custom", "Deep", "EdgeOfStability", "Foreign", "Leaky", "Reservoir"]

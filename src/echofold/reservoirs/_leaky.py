@@ -507,12 +507,19 @@ def _alone(params: dict[str, Any]) -> Reservoir:
             "for the leaky network of the other parameters. An object of another library goes "
             "into echofold.reservoirs.Foreign."
         )
-    default = Leaky().get_params(deep=False)
-    for name in FLAT:
-        if params[name] is not default[name] and not np.array_equal(params[name], default[name]):
-            raise ValueError(
-                f"{name}={describe(params[name])} belongs to the network that reservoir=None "
-                f"stands for, but reservoir is a {type(given).__name__}. Give it to the reservoir, "
-                f"or leave it out."
-            )
+    for name in flat_given(params)[:1]:
+        raise ValueError(
+            f"{name}={describe(params[name])} belongs to the network that reservoir=None "
+            f"stands for, but reservoir is a {type(given).__name__}. Give it to the reservoir, "
+            f"or leave it out."
+        )
     return copy(given)
+
+
+def flat_given(params: Mapping[str, Any]) -> list[str]:
+    """Which parameters of the leaky network are not at their defaults."""
+    default = Leaky().get_params(deep=False)
+    return [
+        name for name in FLAT
+        if params[name] is not default[name] and not np.array_equal(params[name], default[name])
+    ]  # fmt: skip
