@@ -242,8 +242,7 @@ def patterns(longest: int) -> list[list[int]]:
 def _between(ends: Any, places: np.ndarray) -> np.ndarray:
     """Numbers at places from 0 to 1 between two ends, in logarithms; or one number."""
     low, high = ends if isinstance(ends, tuple | list) else (ends, ends)
-    found = np.exp(np.log(low) + places * (np.log(high) - np.log(low)))
-    return np.clip(found, low, high)  # rounding leads beyond
+    return np.clip(low ** (1 - places) * high**places, low, high)  # rounding leads beyond
 
 
 def _bytes_of(drawn: Drawn) -> int:
