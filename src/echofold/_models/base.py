@@ -59,9 +59,10 @@ bias_scaling : float, default=1.0
     Multiplies the first column of ``W_in``.
 connectivity : float in (0, 1], default=1.0
     Share of units that each unit is connected to.
-ridge : float, default=1e-6; of a forecaster, whose errors feed on themselves, 1e-2
+ridge : float or "auto", default="auto"; of a forecaster, whose errors feed on themselves, 1e-2
     Regularisation of the readout; 0 gives the least-squares solution of minimum norm. Regressors
-    and classifiers take a list too, one for each output.
+    and classifiers take a list too, one for each output. Of these "auto" is, for whole sequences,
+    the one with the least squared error by exact leave-one-out, and 1e-6 for series.
 penalize_bias : bool, default=False
     Whether the ridge applies to the bias of the readout too.
 scale : {"standard", "minmax", None}, default="standard"
@@ -80,9 +81,10 @@ precision : {"double", "single"}, default="double"
     Of weights and states, driven and in closed loops: "single" takes 32 bits, in which ordinary
     GPUs are far quicker. Readouts, outputs and errors have 64 bits in both. A search in single
     precision warns where another candidate might win in double.
-reservoir : object of `echofold.reservoirs`, optional
+reservoir : object of `echofold.reservoirs`, None or, of regressors and classifiers, "auto"
     Another kind of reservoir than the one that ``units`` to ``connectivity``, ``W`` and ``W_in``
-    describe; those are then left at their defaults. In a search, ``reservoir`` takes a list of
+    describe; those are then left at their defaults. "auto" is a `reservoirs.Bank` for whole
+    sequences, as long as these are, and None otherwise. In a search, ``reservoir`` takes a list of
     them, and ``reservoir__name`` values of a parameter of the given one.
 readout : str or callable, default="inputs+states"
     What the readout sees beside a constant: "inputs+states" or "states", either of them with

@@ -140,7 +140,8 @@ class ESNClassifier(ClassifierMixin, OfSequences):
         sequences : list of arrays or frames, or one array
             Arrays ``(time, inputs)``, or ``(time,)`` for a single input, of any lengths; or an
             array ``(n, time, inputs)``; or a table ``(n, time)`` with a univariate sequence in
-            each row.
+            each row. A missing value (NaN) is taken to be the last known one of its input in the
+            sequence; steps at the end of an array or table without any are past the end.
         y : array of shape (n,)
             Labels: integers, strings or booleans, at least two different ones.
 
