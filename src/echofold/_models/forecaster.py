@@ -507,9 +507,9 @@ class ESNForecaster(Forecasts, ESN):
         washout, and with the weights that forgetting leaves; errors of rounding are those of a QR
         of the rows. A row costs O(p²) for ``p`` features, and nothing grows with the number of
         rows. It is O(p³) where the ridge is small and features are collinear to rounding, or more
-        than rows. `fit` keeps what is needed, an array of p² numbers; a file has it if it
-        was saved with ``learning=True``. Rows that `update` passed are not learned from. Intervals,
-        and ``condition_``, stay those of the data given to `fit`.
+        than rows. `fit` keeps what is needed, an array of p² numbers; a file has it if it was saved
+        with ``learning=True``. Rows that `update` passed are not learned from. Intervals, and
+        ``condition_``, stay those of the data given to `fit`.
 
         Examples
         --------
@@ -580,12 +580,10 @@ class ESNForecaster(Forecasts, ESN):
         self.y_schema_.check(table.schema, "y")
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
-        self._check_allowed(table.values, self._representation(), self._limits)
         form, first = self._representation(), getattr(self, "steps_", 0)
-        given, known = (
-            self._table_following(X, rows, "partial_fit"),
-            form.waves(first, first + rows),
-        )
+        self._check_allowed(table.values, form, self._limits)
+        known = form.waves(first, first + rows)
+        given = self._table_following(X, rows, "partial_fit")
         if given is not None and self.X_scaler_ is not None:
             before = learning.past[:, 1 + outputs :]
             here = np.vstack([before, self.X_scaler_.scaled(given.values)])
