@@ -9,18 +9,19 @@ beside that of a fit, which is what each row would take without learning on; the
 collinear states, at several ridges, beside what a QR in extended precision gives.
 
 Then the Mackey-Glass equation with a delay that drifts from 17 to 22 over 24,000 steps. After a fit
-of 4,000 rows, 50 rows are forecast in closed loop, and one at a time, and then learned: not at all
+of 4,000 rows, 50 are forecast in closed loop, and one at a time, and then learned: not at all
 (`update`), all alike, with forgetting, or by a new fit of the last 1,000 to 4,000 rows.
 """
 
 from __future__ import annotations
 
 import time
+import warnings
 
 import _common  # first: it sets the number of threads
 import numpy as np
 
-from echofold import ESNForecaster, ESNRegressor
+from echofold import EchofoldWarning, ESNForecaster, ESNRegressor
 from echofold._folds import extended
 
 SIZES = (50, 100, 200, 500, 1000)
@@ -28,7 +29,7 @@ FIRST, ROWS = 2000, 1000
 KEEP = 0.999
 RIDGES = (0.0, 1e-12, 1e-8, 1e-4)
 DELAY, STEPS, TOGETHER = (17.0, 22.0), 24_000, 50
-FACTORS = (1.0, 0.9999, 0.9995, 0.999, 0.998)
+FACTORS = (1.0, 0.9999, 0.9995, 0.999, 0.998, 0.996)
 WINDOWS = (1000, 2000, 4000)
 SUBSTEPS, LONGEST = 10, 40
 
@@ -138,7 +139,7 @@ def collinear() -> list[dict]:
 def drift() -> dict[str, dict]:
     """Errors along a drift, by how rows that follow are learned."""
     y, first = drifting(STEPS, *DELAY), 4000
-    settings = {"units": 300, "washout": 200, "scale": "standard", "ridge": 1e-6}
+    settings = {"units": 300, "washout": 200, "scale": "standard", "ridge": 1e-4}
     settings |= {"spectral_radius": 1.1, "leak_rate": 0.4, "random_state": 0}
 
     def learned(model, at, factor):
@@ -168,11 +169,11 @@ def drift() -> dict[str, dict]:
             model = way(model, at, given)
             spent += time.process_time() - began
         ahead, single = np.array(ahead), np.array(single)
-        blocks = len(ahead) // 2
+        blocks, size = len(ahead) // 2, np.sqrt(ahead.mean(axis=1)) / y.std()
         found[name] = {
-            "nrmse, 50 steps": float(np.sqrt(ahead.mean()) / y.std()),
-            "median nrmse of a forecast": float(np.median(np.sqrt(ahead.mean(axis=1))) / y.std()),
-            "second half": float(np.median(np.sqrt(ahead[blocks:].mean(axis=1))) / y.std()),
+            "median": float(np.median(size)),
+            "nine in ten": float(np.quantile(size, 0.9)),
+            "median, second half": float(np.median(size[blocks:])),
             "nrmse, one step": float(np.sqrt(single.mean()) / y.std()),
             "CPU ms for 50 rows": 1e3 * spent / len(ahead),
         }
@@ -181,6 +182,7 @@ def drift() -> dict[str, dict]:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore", EchofoldWarning)  # of forecasts that run away
     y = drifting(FIRST + ROWS, 17.0, 17.0)
     found = {"times": times(y), "collinear": collinear()}
     for row in [*found["times"], *found["collinear"]]:

@@ -386,7 +386,7 @@ def test_a_file_holds_it_if_asked_to(name, tmp_path):
     np.testing.assert_array_equal(large.state_, model.state_)
     assert (tmp_path / "small").stat().st_size < (tmp_path / "large").stat().st_size
     assert not hasattr(small, "learning_")
-    with pytest.raises(ValueError, match=r"save\(model, path, learning=True\), or fit it again"):
+    with pytest.raises(ValueError, match=r"save\(model, path, learning=True\), or fit it"):
         small.partial_fit(*more)
     with pytest.raises(
         ValueError, match=r"save\(\.\.\., learning=True\) has nothing to go on from"

@@ -21,6 +21,7 @@ from echofold._data.arguments import (
     refuse,
     seed_of,
 )
+from echofold._data.lazy import is_long
 from echofold._data.problem import Problem, Task
 from echofold._data.scikit_learn import SharesFunctions
 from echofold._data.tables import appended, read, read_weights
@@ -281,7 +282,9 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
         They wait where all that is learned is the readout: no scale, nor anything by their length.
         """
-        rows, waits = len(y), self.scale is None and is_integer(self.washout)
+        long = is_long(y, X)
+        rows = len(y) if long else len(read(y, "y", missing=True).values)
+        waits = self.scale is None and is_integer(self.washout) and not long
         waits = waits and getattr(self, "steps", 1) != "direct"
         weights = read_weights(sample_weight, rows, some=not waits)
         if forgetting < 1:
@@ -314,9 +317,10 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         if found is None or found.rows is None:
             raise ValueError(
                 f"{what} has nothing to go on from: the model was loaded from a file without it, "
-                "or its readout is not the fit of all rows, as that of an average, an ensemble, "
-                "or series with readouts of their own; or it sees summaries in units of their "
-                "spread, which states='mean' does not. Save the model with save(model, path, "
+                "or its readout is not the fit of all its rows, as that of an average, of an "
+                "ensemble, of series with readouts of their own, or of one of several series, of "
+                "which the model of all learns on; or it sees summaries in units of their spread, "
+                "which states='mean' does not. Save a model with save(model, path, "
                 "learning=True), or fit it again."
             )
         if self.reservoir_.free() is not self.reservoir_:

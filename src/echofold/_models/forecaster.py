@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -62,6 +62,7 @@ from echofold._machine.arrays import few_lengths
 from echofold._machine.device import choose_device
 from echofold._machine.notices import collected, warn_of
 from echofold._models.base import ESN, Stored, documented, state_array, whole_or_not_at_all
+from echofold._models.following import learning_after, past_of, read_on, stand_after
 from echofold._models.forecast import (
     Forecasts,
     check_beside,
@@ -69,7 +70,7 @@ from echofold._models.forecast import (
     of_all,
     words_of_known,
 )
-from echofold._models.learning import Learning, aged, check_forgetting
+from echofold._models.learning import Learning, check_forgetting
 
 Shared = tuple[np.ndarray, Scaler]  # which columns (columns,), and how these are scaled
 PLAIN = Form().stored  # of series that are left as they are
@@ -78,34 +79,6 @@ DIRECT = 12  # steps that are forecast at once without a season
 UNKNOWN = "it was too short to be validated, so its intervals are not known (NaN)."
 POOLS = ("all", "none", "shrunk")
 SHARE = 4  # of the rows, that these are at most
-
-
-class _Following(NamedTuple):
-    """Pairs that follow: inputs, targets, levels with those before, and what `partial_fit` needs.
-
-    Rows are ``there`` if all their values are, and ``whole`` if those of their differences are.
-    """
-
-    inputs: np.ndarray
-    targets: np.ndarray
-    levels: np.ndarray
-    there: np.ndarray
-    whole: np.ndarray
-    past: np.ndarray
-
-
-class _More(NamedTuple):
-    """Rows that `partial_fit` was given, of which those after ``done`` have no value."""
-
-    y: np.ndarray
-    known: np.ndarray
-    span: np.ndarray
-    on: _Following
-    states: np.ndarray
-    done: int
-    learned: tuple[np.ndarray, np.ndarray, np.ndarray]
-    pending: np.ndarray | None
-    notes: tuple[str, ...]
 
 
 @documented
@@ -507,9 +480,9 @@ class ESNForecaster(Forecasts, ESN):
         washout, and with the weights that forgetting leaves; errors of rounding are those of a QR
         of the rows. A row costs O(p²) for ``p`` features, and nothing grows with the number of
         rows. It is O(p³) where the ridge is small and features are collinear to rounding, or more
-        than rows. `fit` keeps what is needed, an array of p² numbers; a file has it if it
-        was saved with ``learning=True``. Rows that `update` passed are not learned from. Intervals,
-        and ``condition_``, stay those of the data given to `fit`.
+        than rows. `fit` keeps what is needed, an array of p² numbers; a file has it if it was saved
+        with ``learning=True``. Rows that `update` passed are not learned from. Intervals, and
+        ``condition_``, stay those of the data given to `fit`.
 
         Examples
         --------
@@ -537,9 +510,9 @@ class ESNForecaster(Forecasts, ESN):
             return self._fit_first(y, X, sample_weight, forgetting)
         self._learned_on()
         if not hasattr(self, "series_"):
-            more = self._read_on(y, X, sample_weight, forgetting)
+            more = read_on(self, y, X, sample_weight, forgetting)
             self._take_in(more.learned, forgetting ** len(more.y))
-            self._stand_after(more)
+            stand_after(self, more)
             warn_of(more.notes)
             return self
         if self.series_ and next(iter(self.series_.values()))._steps_at_once > 1:
@@ -552,14 +525,14 @@ class ESNForecaster(Forecasts, ESN):
         each, words = [], []
         for name, data, known, own in zip(names, *given, strict=True):
             with in_words_of(name):
-                each.append(self.series_[name]._read_on(data, known, own, forgetting))
+                each.append(read_on(self.series_[name], data, known, own, forgetting))
             words.append((name, each[-1].notes))
         rows = zip(*(one.learned for one in each), strict=True)
         self._take_in([np.concatenate(parts) for parts in rows], 1.0)
         for view in self.series_.values():
             view.readout_ = self.readout_
         for name, more in zip(names, each, strict=True):
-            self.series_[name]._stand_after(more)
+            stand_after(self.series_[name], more)
         warn_of(in_series(words))
         return self
 
@@ -571,72 +544,6 @@ class ESNForecaster(Forecasts, ESN):
         steps = 1 if self.steps == "closed" else int(self.steps)
         rows = np.arange(max(len(trained) - steps + 1, 0))
         return trained[rows[:, None] + np.arange(steps)].all(axis=1)
-
-    def _read_on(self, y: Any, X: Any, sample_weight: Any, forgetting: float) -> _More:
-        """Read what follows, drive along it, and tell which rows are learned from."""
-        r, learning = self._reservoirs(), self.learning_
-        table, span = read_rows(y, "y", False, empty=True)
-        rows, outputs = table.values.shape
-        self.y_schema_.check(table.schema, "y")
-        if self.timeline_ is not None:
-            self.timeline_.check_follows(table.index, "y")
-        self._check_allowed(table.values, self._representation(), self._limits)
-        form, first = self._representation(), getattr(self, "steps_", 0)
-        given, known = (
-            self._table_following(X, rows, "partial_fit"),
-            form.waves(first, first + rows),
-        )
-        if given is not None and self.X_scaler_ is not None:
-            before = learning.past[:, 1 + outputs :]
-            here = np.vstack([before, self.X_scaler_.scaled(given.values)])
-            known = np.hstack([filled(here, form.season)[len(before) :], known])
-        own = read_weights(sample_weight, rows, some=False)
-        on = self._following(table.values, known)
-        begin = self.state_ if learning.behind is None else learning.behind
-        (kept,) = self._driven(r, [on.inputs], begin[:, None])
-        states = r.state_in(kept[:, :, None])[:, :, 0]
-        done = int(np.flatnonzero(on.there)[-1]) + 1 if on.there.any() else 0
-        rows_X = np.hstack([on.inputs, kept[:, : r.looks]]) if r.beside else kept[:, : r.looks]
-        more = np.column_stack([rows_X, on.targets, aged(rows, forgetting, on.whole * 1.0)])
-        more[:, -1] *= 1.0 if own is None else own
-        if learning.pending is not None:
-            last = learning.pending.copy()
-            last[:, -1] *= forgetting**rows
-            more = np.vstack([last, more])
-        learned, pending = _in_steps(more, rows_X.shape[1], self._steps_at_once)
-        words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}") + words_of_known(X)
-        return _More(table.values, known, span, on, states, done, learned, pending, words)
-
-    def _following(self, y: np.ndarray, known: np.ndarray) -> _Following:
-        """Pairs that follow the data so far, with what is missing of ``y`` filled."""
-        form, past = self._representation(), self.learning_.past
-        rows, outputs = y.shape
-        there = np.concatenate([past[:, 0] > 0, ~np.isnan(y).any(axis=1)])
-        values = filled(np.vstack([past[:, 1 : 1 + outputs], y]), form.season)
-        levels, differences = form.represented(values)
-        w = self.y_scaler_.scaled(differences)
-        given = np.vstack([past[:, 1 + outputs :], known[:, : past.shape[1] - 1 - outputs]])
-        return _Following(
-            np.hstack([w[-rows - 1 : -1], known]), w[-rows:], levels, there[-rows:],
-            form.whole(there)[-rows:], np.column_stack([there, values, given])[-form.reach :],
-        )  # fmt: skip
-
-    def _stand_after(self, more: _More) -> None:
-        """Stand after rows that were learned from, forecasts in place of the last if missing."""
-        done, rows, form = more.done, len(more.y), self._representation()
-        if done:
-            self.state_, self.last_ = more.states[done - 1].copy(), more.on.targets[done - 1].copy()
-            if hasattr(self, "represented_"):
-                self.steps_ += done
-            if form.lost:
-                end = len(more.on.levels) - rows + done
-                self.levels_ = more.on.levels[end - form.lost : end].copy()
-        self._move(more.y[done:], more.known[done:])
-        self._passed(rows, more.span)
-        behind = None if done == rows else more.states[-1].copy()
-        self.learning_ = replace(
-            self.learning_, past=more.on.past, behind=behind, pending=more.pending
-        )
 
     @whole_or_not_at_all
     def update(self, y: Any, X: Any = None) -> Self:
@@ -702,24 +609,11 @@ class ESNForecaster(Forecasts, ESN):
         self._check_allowed(table.values, self._representation(), self._limits)
         for first, block in blocks_of(table.values):
             beside = np.asarray(known[first : first + len(block)])
-            learning = self._learning_after(block, beside)
+            learning = learning_after(self, block, beside)
             self._move(block, beside)
             self._have(learning_=learning)
         self._passed(len(table.values), span)
         return () if long else words_of_table(table, "y", BRIDGED) + words_of_known(X)
-
-    def _learning_after(self, y: np.ndarray, known: np.ndarray) -> Learning | None:
-        """What `partial_fit` goes on from after rows that are not learned from, if it can."""
-        learning = getattr(self, "learning_", None)
-        if learning is None or not len(learning.past):
-            return learning
-        on, behind = self._following(y, known), learning.behind
-        if behind is not None or not on.there.all():
-            begin = self.state_ if behind is None else behind
-            with self._engine(len(y)):
-                behind = np.array(advance(self._reservoirs(), on.inputs, begin[:, None]))[:, 0]
-        pending = None if learning.pending is None else learning.pending[:0]
-        return replace(learning, past=on.past, behind=behind, pending=pending)
 
     def _move(self, y: np.ndarray, known: np.ndarray) -> None:
         """Move on over ``y (rows, outputs)``, and over forecasts where it is missing (NaN)."""
@@ -890,7 +784,7 @@ class ESNForecaster(Forecasts, ESN):
             steps_=len(problem.levels) if represented else None,
             levels_=np.asarray(problem.levels[-form.lost :]) if form.lost else None,
         )
-        self.learning_ = Learning(past=self._past(table.values, given, form))
+        self.learning_ = Learning(past=past_of(self, table.values, given, form))
         if long:
             return problem
         words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}")
@@ -903,18 +797,6 @@ class ESNForecaster(Forecasts, ESN):
         inputs = self.y_scaler_.scaled(differences[rows - form.lost - 1 : -1])
         later = table.values[rows:], known[rows:], np.hstack([inputs, known[rows:]])
         return replace(problem, notes=words, later=later)
-
-    def _past(self, values: Values, given: Table | None, form: Form) -> np.ndarray:
-        """The last rows of data, as `Learning` has them."""
-        most, every = form.reach, form.season
-        known = np.zeros((len(values), 0))
-        if given is not None and self.X_scaler_ is not None:
-            known = mapped(
-                self.X_scaler_.scaled, mapped(partial(filled, every=every), given.values)
-            )
-        last = mapped(partial(filled, every=every), values)[-most:]
-        there = ~np.isnan(np.asarray(values[-most:])).any(axis=1, keepdims=True)
-        return np.hstack([there, np.asarray(last), np.asarray(known[-most:])])
 
     def _in_steps(self, problem: Problem, steps: int) -> Problem:
         """The problem with targets of so many steps."""
@@ -1082,21 +964,6 @@ class ESNForecaster(Forecasts, ESN):
             len(fitted["range_"]) != 2 or (fitted["range_"][0] > fitted["range_"][1]).any()
         ):
             raise ValueError("range_ must be the lowest and the highest value of each output")
-
-
-def _in_steps(rows: np.ndarray, columns: int, steps: int) -> tuple[Any, np.ndarray | None]:
-    """States, targets of so many steps and weights of rows that have these, and the rows left.
-
-    Of ``rows`` of states, the target of the first step and its weight, as
-    `_data.problem.in_steps` makes targets of them.
-    """
-    X, Y, weights = rows[:, :columns], rows[:, columns:-1], rows[:, -1]
-    if steps == 1:
-        return (X, Y, weights), None
-    count = max(len(rows) - steps + 1, 0)
-    at = np.arange(count)[:, None] + np.arange(steps)
-    whole = np.where((weights[at] > 0).all(axis=1), weights[at].mean(axis=1), 0.0)
-    return (X[:count], Y[at].reshape(count, -1), whole), rows[count:].copy()
 
 
 def _check_first(form: Form, first: int | None) -> None:

@@ -1,0 +1,158 @@
+"""Rows that follow the data of a forecaster: how it reads, drives along and stands after them.
+
+What is missing in them is filled from what came before, as one `fit` to all rows would fill it. So
+there may be two states at the end of data: the one of the forecaster, along its own forecasts in
+place of values that are missing there, and the one along filled values, which rows that come later
+are learned with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from echofold._data.lazy import Values, mapped
+from echofold._data.missing import AS_INPUTS, AS_TARGETS, filled, words_of_table
+from echofold._data.represent import Form
+from echofold._data.tables import Table, read_rows, read_weights
+from echofold._engine.drive import advance
+from echofold._models.forecast import words_of_known
+from echofold._models.learning import Learning, aged
+
+
+class Following(NamedTuple):
+    """Pairs that follow: inputs, targets, levels with those before, and what `partial_fit` needs.
+
+    Rows are ``there`` if all their values are, and ``whole`` if those of their differences are.
+    """
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    levels: np.ndarray
+    there: np.ndarray
+    whole: np.ndarray
+    past: np.ndarray
+
+
+class More(NamedTuple):
+    """Rows that `partial_fit` was given, of which those after ``done`` have no value."""
+
+    y: np.ndarray
+    known: np.ndarray
+    span: np.ndarray
+    on: Following
+    states: np.ndarray
+    done: int
+    learned: tuple[np.ndarray, np.ndarray, np.ndarray]
+    pending: np.ndarray | None
+    notes: tuple[str, ...]
+
+
+def read_on(model: Any, y: Any, X: Any, sample_weight: Any, forgetting: float) -> More:
+    """Read what follows, drive along it, and tell which rows are learned from."""
+    r, learning = model._reservoirs(), model.learning_
+    table, span = read_rows(y, "y", False, empty=True)
+    rows, outputs = table.values.shape
+    model.y_schema_.check(table.schema, "y")
+    if model.timeline_ is not None:
+        model.timeline_.check_follows(table.index, "y")
+    form, first = model._representation(), getattr(model, "steps_", 0)
+    model._check_allowed(table.values, form, model._limits)
+    known = form.waves(first, first + rows)
+    given = model._table_following(X, rows, "partial_fit")
+    if given is not None and model.X_scaler_ is not None:
+        before = learning.past[:, 1 + outputs :]
+        here = np.vstack([before, model.X_scaler_.scaled(given.values)])
+        known = np.hstack([filled(here, form.season)[len(before) :], known])
+    own = read_weights(sample_weight, rows, some=False)
+    on = following(model, table.values, known)
+    begin = model.state_ if learning.behind is None else learning.behind
+    (kept,) = model._driven(r, [on.inputs], begin[:, None])
+    states = r.state_in(kept[:, :, None])[:, :, 0]
+    done = int(np.flatnonzero(on.there)[-1]) + 1 if on.there.any() else 0
+    rows_X = np.hstack([on.inputs, kept[:, : r.looks]]) if r.beside else kept[:, : r.looks]
+    more = np.column_stack([rows_X, on.targets, aged(rows, forgetting, on.whole * 1.0)])
+    more[:, -1] *= 1.0 if own is None else own
+    if learning.pending is not None:
+        last = learning.pending.copy()
+        last[:, -1] *= forgetting**rows
+        more = np.vstack([last, more])
+    learned, pending = in_steps_of(more, rows_X.shape[1], model._steps_at_once)
+    words = words_of_table(table, "y", f"{AS_TARGETS} {AS_INPUTS}") + words_of_known(X)
+    return More(table.values, known, span, on, states, done, learned, pending, words)
+
+
+def following(model: Any, y: np.ndarray, known: np.ndarray) -> Following:
+    """Pairs that follow the data so far, with what is missing of ``y`` filled."""
+    form, past = model._representation(), model.learning_.past
+    rows, outputs = y.shape
+    there = np.concatenate([past[:, 0] > 0, ~np.isnan(y).any(axis=1)])
+    values = filled(np.vstack([past[:, 1 : 1 + outputs], y]), form.season)
+    levels, differences = form.represented(values)
+    w = model.y_scaler_.scaled(differences)
+    given = np.vstack([past[:, 1 + outputs :], known[:, : past.shape[1] - 1 - outputs]])
+    return Following(
+        np.hstack([w[-rows - 1 : -1], known]), w[-rows:], levels, there[-rows:],
+        form.whole(there)[-rows:], np.column_stack([there, values, given])[-form.reach :],
+    )  # fmt: skip
+
+
+def stand_after(model: Any, more: More) -> None:
+    """Stand after rows that were learned from, forecasts in place of the last if missing."""
+    done, rows, form = more.done, len(more.y), model._representation()
+    if done:
+        model.state_, model.last_ = more.states[done - 1].copy(), more.on.targets[done - 1].copy()
+        if hasattr(model, "represented_"):
+            model.steps_ += done
+        if form.lost:
+            end = len(more.on.levels) - rows + done
+            model.levels_ = more.on.levels[end - form.lost : end].copy()
+    model._move(more.y[done:], more.known[done:])
+    model._passed(rows, more.span)
+    behind = None if done == rows else more.states[-1].copy()
+    model.learning_ = replace(
+        model.learning_, past=more.on.past, behind=behind, pending=more.pending
+    )
+
+
+def learning_after(model: Any, y: np.ndarray, known: np.ndarray) -> Learning | None:
+    """What `partial_fit` goes on from after rows that are not learned from, if it can."""
+    learning = getattr(model, "learning_", None)
+    if learning is None or not len(learning.past):
+        return learning
+    on, behind = following(model, y, known), learning.behind
+    if behind is not None or not on.there.all():
+        begin = model.state_ if behind is None else behind
+        with model._engine(len(y)):
+            behind = np.array(advance(model._reservoirs(), on.inputs, begin[:, None]))[:, 0]
+    pending = None if learning.pending is None else learning.pending[:0]
+    return replace(learning, past=on.past, behind=behind, pending=pending)
+
+
+def past_of(model: Any, values: Values, given: Table | None, form: Form) -> np.ndarray:
+    """The last rows of data, as `Learning` has them."""
+    most, every = form.reach, form.season
+    known = np.zeros((len(values), 0))
+    if given is not None and model.X_scaler_ is not None:
+        known = mapped(model.X_scaler_.scaled, mapped(partial(filled, every=every), given.values))
+    last = mapped(partial(filled, every=every), values)[-most:]
+    there = ~np.isnan(np.asarray(values[-most:])).any(axis=1, keepdims=True)
+    return np.hstack([there, np.asarray(last), np.asarray(known[-most:])])
+
+
+def in_steps_of(rows: np.ndarray, columns: int, steps: int) -> tuple[Any, np.ndarray | None]:
+    """States, targets of so many steps and weights of rows that have these, and the rows left.
+
+    Of ``rows`` of states, the target of the first step and its weight, as
+    `_data.problem.in_steps` makes targets of them.
+    """
+    X, Y, weights = rows[:, :columns], rows[:, columns:-1], rows[:, -1]
+    if steps == 1:
+        return (X, Y, weights), None
+    count = max(len(rows) - steps + 1, 0)
+    at = np.arange(count)[:, None] + np.arange(steps)
+    whole = np.where((weights[at] > 0).all(axis=1), weights[at].mean(axis=1), 0.0)
+    return (X[:count], Y[at].reshape(count, -1), whole), rows[count:].copy()
