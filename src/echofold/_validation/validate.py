@@ -73,7 +73,7 @@ def validate_draws(
 def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Found]:
     """All draws side by side on a device; on the host, some candidates of one after the other."""
     count, problem = sources[0].candidates, sources[0].problem
-    width = max(1, STATE_BYTES // (8 * max(1, problem.rows * sources[0].columns)))
+    width = max(1, STATE_BYTES // (8 * max(1, problem.rows * sources[0].held)))
 
     def part(whole: Source, first: int) -> Source:
         if width >= count or isinstance(whole, GivenStates):
