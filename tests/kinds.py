@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from echofold.reservoirs import NVAR, Custom, Deep, EdgeOfStability, Foreign, Leaky, Reservoir
+from echofold.reservoirs import NVAR, Bank, Custom, Deep, EdgeOfStability, Foreign, Leaky, Reservoir
 
 
 class Plain(NamedTuple):
@@ -132,6 +132,22 @@ def nvar(model) -> Plain:
     return Plain([], step, look)
 
 
+def bank(model) -> Plain:
+    """The state is that of all units, and the list of all inputs so far, the last one last."""
+    kind, a = model.reservoir_, model.leak_rates_
+    delays = sorted({q * apart for apart in (1, 2, 4, 8) for q in (1, 2, 3, 4)})
+    delays = [delay for delay in delays if delay <= kind.longest][: model.W_in_.shape[1]]
+
+    def step(state, u, n=None):
+        x, past = state
+        taps = [past[-delay] if delay <= len(past) else 0 * u for delay in delays]
+        driven = model.W_in_ @ np.concatenate([[1.0], u, *taps])
+        heard = [W @ own for W, own in zip(model.W_, np.split(x, kind.members), strict=True)]
+        return (1 - a) * x + a * np.tanh(driven + np.concatenate(heard)), [*past, np.array(u)]
+
+    return Plain((np.zeros(len(a)), []), step, lambda state, u: state[0])
+
+
 UNITS = 12
 
 
@@ -203,7 +219,8 @@ def foreign(model) -> Plain:
 
 
 PLAIN = {
-    Leaky: leaky, Deep: deep, EdgeOfStability: edge, NVAR: nvar, Custom: custom, Foreign: foreign,
+    Leaky: leaky, Deep: deep, EdgeOfStability: edge, NVAR: nvar, Bank: bank, Custom: custom,
+    Foreign: foreign,
 }  # fmt: skip
 
 KINDS = {
@@ -232,6 +249,8 @@ KINDS = {
     "nvar, spaced": NVAR(3, spacing=2, degree=(2, 3)),
     "nvar, linear": NVAR(5, spacing=3, degree=1),
     "nvar, one": NVAR(1, degree=3),
+    "bank": Bank(4, members=3, longest=4),
+    "bank, longer": Bank(3, members=4, longest=8, delayed=1.0, leak_rate=0.7),
     "custom": Custom(UNITS, init=init, step=phases, parameters={"strength": 0.6}),
     "custom, looked at": Custom(
         UNITS, init=init, step=phases, parameters={"strength": 0.6}, look=half
@@ -247,6 +266,7 @@ SEARCHED = {  # a kind, and values of its parameters: each goes through all of t
     "deep": (Deep(UNITS), {"leak_rate": [0.3, (1.0, 0.4)], "inter_scaling": [0.2]}),
     "edge": (EdgeOfStability(UNITS), {"proximity": [0.2, 0.8], "spectral_radius": [1.1]}),
     "nvar": (NVAR(), {"delays": [2, 3], "degree": [(2, 3)]}),
+    "bank": (Bank(4, members=3, longest=4), {"leak_rate": [0.3, (0.1, 1.0)], "delayed": [0.5]}),
     "custom": (
         KINDS["custom, looked at"], {"parameters": [{"strength": s} for s in (0.2, 0.9)]},
     ),

@@ -88,7 +88,7 @@ def test_a_forecaster_equals_the_equations(name):
 
 OWN_PROGRAMS = [  # the others differ in how their matrices are drawn
     "swish", "noise", "ring", "deeper", "edge", "nvar, spaced", "custom, looked at",
-    "foreign, held",
+    "foreign, held", "bank, longer",
 ]  # fmt: skip
 
 

@@ -56,6 +56,8 @@ class States:
         Number of columns ``m`` of the rows.
     dtype : dtype
         In which states are driven; rows have 64 bits.
+    held : int
+        Numbers that are in memory of each row while all are made.
     steps : int
         Reservoir steps driven over rows and washout, for each candidate.
     pilot_steps : int
@@ -69,6 +71,7 @@ class States:
         self.candidates = reservoirs.shape[1]
         self.columns = problem.segments.columns(reservoirs.looks, reservoirs.beside)
         self.dtype = reservoirs.dtype
+        self.held = problem.segments.row_length(reservoirs.looks, reservoirs.beside)
         self.steps = self.pilot_steps = 0
         self._kept: list[np.ndarray] | None = None
         self._saved: dict[int, np.ndarray] = {}  # row -> state before it
@@ -388,7 +391,7 @@ class GivenStates:
     def __init__(self, problem: Problem, rows: np.ndarray):
         self.problem = problem
         self.rows = rows
-        self.columns = rows.shape[1]
+        self.columns = self.held = rows.shape[1]
 
     def alone(self, candidate: int) -> GivenStates:
         """The states of the only candidate."""

@@ -74,7 +74,7 @@ def validate_draws(
 def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Found]:
     """All draws side by side on a device; on the host, some candidates of one after the other."""
     count, problem = sources[0].candidates, sources[0].problem
-    width, each = count, 8 * max(1, problem.rows * sources[0].columns)
+    width, each = count, 8 * max(1, problem.rows * sources[0].held)
     if count * each > SURELY_FREE:
         room = min(STATE_BYTES, budget(settings.memory, settings.workers) // 2)
         width = max(1, room // each)
