@@ -42,6 +42,7 @@ from echofold._engine import drive, states
 from echofold._folds.splits import split_series
 from echofold._models.forecast import interval
 from echofold.dynamics import lyapunov_exponents
+from echofold.long_format import LongFrame
 from echofold.metrics import horizon
 from echofold.reservoirs import Leaky
 
@@ -782,3 +783,31 @@ def test_a_file_of_very_many_series(tmp_path):
     save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     np.testing.assert_array_equal(again.forecast(3), model.forecast(3))
+
+
+def test_a_regressor_reads_frames_of_several_series_as_dicts_of_them():
+    rows = [
+        (name, month, np.sin(t + place) + place)
+        for place, name in enumerate("abc")
+        for t, month in enumerate(pd.date_range("2018-01-01", periods=40 + 5 * place, freq="MS"))
+    ]
+    frame = pd.DataFrame(rows, columns=["shop", "month", "sales"])
+    two = frame.set_index(["shop", "month"])
+    each = {name: one.droplevel(0) for name, one in two.groupby(level=0)}
+    y = {name: one["sales"].shift(1, fill_value=0.0) for name, one in each.items()}
+    long = frame.assign(sales=np.concatenate(list(y.values())))
+    settings = {"units": 10, "random_state": 0}
+    apart = ESNRegressor(**settings).fit(each, y)
+    levels = ESNRegressor(**settings).fit(two, pd.concat(y))
+    below = ESNRegressor(**settings).fit(
+        LongFrame(frame, "shop", "month", ["sales"]), LongFrame(long, "shop", "month", "sales")
+    )
+    expected = apart.predict(each)
+    for model, X in ((levels, two), (below, LongFrame(frame, "shop", "month", ["sales"]))):
+        np.testing.assert_array_equal(model.readout_, apart.readout_)
+        for found in (model.predict(X), model.states(X)):
+            assert list(found) == list(expected)
+            assert [len(one) for one in found.values()] == [40, 45, 50]
+        for name, one in model.predict(X).items():
+            np.testing.assert_array_equal(one, expected[name])
+    assert levels.score(two, pd.concat(y)) == apart.score(each, y)

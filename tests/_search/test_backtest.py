@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, backtest, load, save
 from echofold._machine.notices import EchofoldWarning
+from echofold.long_format import LongFrame
 from echofold.metrics import horizon, nrmse
 from echofold.reservoirs import NVAR, Leaky
 
@@ -256,6 +257,15 @@ def cut_of(panel, at):
     return [y[:row] for y, row in zip(panel, at, strict=True)]
 
 
+PANELS["long"] = tuple(
+    LongFrame(one.reset_index(names=["place", "day"]), "place", "day", columns)
+    for one, columns in (
+        (PANELS["frame"][0].rename("value").to_frame(), "value"),
+        (PANELS["frame"][1], [0, 1]),
+    )
+)
+
+
 def values_of(found):
     return list(found.values()) if isinstance(found, dict) else found
 
@@ -271,10 +281,11 @@ def test_each_of_several_series_is_forecast_as_if_alone(kind):
     for view, one, name in zip(views, values_of(found), MANY, strict=True):
         own = [MANY[name], BESIDE[name]]
         own = [data.to_numpy() for data in own] if kind == "list" else own
+        own[0] = own[0].rename("value") if kind == "long" else own[0]
         alone = backtest(view, own[0], 4, HORIZON, X=own[1], metric=["mae", "nrmse"])
         assert one.identical(alone)
         start = int(one.start[2])
-        ahead = model.forecast(HORIZON, y=MANY[name][:start], X=BESIDE[name][: start + HORIZON])
+        ahead = model.forecast(HORIZON, y=own[0][:start], X=BESIDE[name][: start + HORIZON])
         assert ahead.shape == one.forecast[2, :, 0].shape
 
 

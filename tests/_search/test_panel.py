@@ -567,6 +567,26 @@ def test_inputs_known_in_advance_are_cut_with_their_series():
     assert evaluate(model, y, X=X, origins=1).identical(found)
 
 
+def test_a_long_frame_is_evaluated_by_the_names_of_its_columns():
+    rng = np.random.default_rng(2)
+    days = pd.date_range("2024-01-01", periods=60)
+    frame = pd.concat(
+        [pd.DataFrame({"id": name, "day": days, "known": rng.normal(size=60)}) for name in "ab"]
+    )
+    frame["value"] = 5 + frame["known"] + 0.1 * rng.normal(size=120)
+    few = {"units": 5, "grid": "small", "draws": 1, "k": 3, "log": False, "difference": [()]}
+    model = AutoForecaster(H, search=few, season=None, progress=False)
+    names = {"id": "id", "time": "day", "target": "value"}
+    each = {name: one.set_index("day") for name, one in frame.groupby("id")}
+    y = {name: one["value"] for name, one in each.items()}
+    X = {name: one[["known"]] for name, one in each.items()}
+    found = evaluate(model, frame, X=["known"], origins=1, **names)
+    np.testing.assert_array_equal(found.mase, evaluate(model, y, X, origins=1).mase)
+    assert evaluate(model, frame, ["known"], origins=1, **names).identical(found)
+    with pytest.raises(ValueError, match="time=None: of a long frame give id=, time= and target="):
+        evaluate(model, frame, origins=1, id="id")
+
+
 def test_too_many_origins_for_a_panel_are_refused():
     with pytest.raises(
         ValueError, match="origins=20 .* leave 0 of 59 rows of series .* at least 1 are"

@@ -37,11 +37,14 @@ class Panel:
     level: Any = None
 
     def write(self, each: Sequence[Any]) -> Any:
-        """Results of the series in the kind that these were given in."""
-        if self.kind == "dict":
-            return dict(zip(self.names, each, strict=True))
+        """Results of the series in the kind that these were given in.
+
+        Those that are no tables, and cannot stand in one, are a dict.
+        """
         if self.kind in ("list", "tuple"):
             return tuple(each) if self.kind == "tuple" else list(each)
+        if self.kind == "dict" or not all(isinstance(e, pd.Series | pd.DataFrame) for e in each):
+            return dict(zip(self.names, each, strict=True))
         if self.kind == "long":
             id, time, _, kind = self.level
             tables = [one.to_frame("forecast") if one.ndim == 1 else one for one in each]

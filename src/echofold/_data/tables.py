@@ -271,7 +271,8 @@ def _column_contents(data: Any, kind: str, argument: str) -> tuple[tuple | None,
         if not content:
             raise TypeError(
                 f"{argument} holds {dtype} in column {label_of(names, column)}, but numbers are "
-                "needed. Encode the column as numbers or leave it out."
+                "needed. Encode the column as numbers or leave it out; series below each other, "
+                "each with its name, are an echofold.long_format.LongFrame."
             )
         holds.append(content)
     return (None if names in ((None,), ("",)) else names), tuple(holds)

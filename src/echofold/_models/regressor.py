@@ -20,7 +20,7 @@ from echofold._data.missing import (
     words_of,
     words_of_table,
 )
-from echofold._data.panels import has_one_each, is_named, panel_of
+from echofold._data.panels import has_one_each, is_panel, panel_of
 from echofold._data.problem import (
     EXTRINSIC,
     REGRESSION,
@@ -156,7 +156,8 @@ class ESNRegressor(RegressorMixin, OfSequences):
             column; a warning says how many there are, and where. A long series that is stored, as a
             `numpy.memmap`, a Zarr array or `ParquetColumns`, is read in blocks and never held in
             memory; nothing of it may be missing. Several series, of any lengths, are a list of
-            these or a dict by names. Each begins at rest with a washout of its own, and all are
+            these, a dict by names, a frame whose index has two levels, the first of which are the
+            names, or a `LongFrame`. Each begins at rest with a washout of its own, and all are
             scaled alike; ``y`` and ``sample_weight`` are given in the same kind. An array ``(n,
             time, inputs)`` is several series, too.
         y : array, series or frame of shape (T,) or (T, outputs)
@@ -672,10 +673,10 @@ class ESNRegressor(RegressorMixin, OfSequences):
 
 
 def _are_several(X: Any) -> bool:
-    """Whether inputs are of several series: tables in a list, a dict or an array."""
+    """Whether inputs are of several series: in a list, a dict, an array or a frame of them."""
     if isinstance(X, list | tuple):
         return any(len(getattr(one, "shape", ())) == 2 for one in X)
-    return is_named(X) or _listed(X) is not X
+    return is_panel(X) or _listed(X) is not X
 
 
 def _listed(data: Any, beside: Any = None) -> Any:

@@ -203,7 +203,7 @@ def _backtest_panel(
             W = learned if learned is None or learned.ndim == 3 else learned[:, place]
             forecasts = _forecasts(view, problem, own, horizon, washout, refit, W)
             found.append(_backtested(one.table, own, forecasts, metrics))
-    return dict(zip(names, found, strict=True)) if panel.kind == "frame" else panel.write(found)
+    return panel.write(found)
 
 
 def _cut_alike(count: Any, given: list[Given], names: tuple, horizon: int) -> np.ndarray:

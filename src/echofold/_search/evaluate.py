@@ -16,10 +16,11 @@ from echofold._data.arguments import (
     check_number,
     is_network,
 )
+from echofold._data.long_frames import in_long_frames
 from echofold._data.panels import is_panel, panel_of
 from echofold._data.problem import REGRESSION, Task, in_words_of
 from echofold._data.tables import read
-from echofold._machine.notices import said_once
+from echofold._machine.notices import said_once, warn_of
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._search.auto import AutoForecaster
 from echofold._search.panel import error_of, look_ahead, plain_ahead
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LEAST = 20  # rows that the shortest beginning must have
+COLUMNS = ("id", "time", "target")  # by which a recipe takes series of a long frame
 LEVELS = tuple(level / 10 for level in range(1, 10))  # that the CRPS is computed from
 
 
@@ -111,8 +113,14 @@ def evaluate(
     """
     check_count("origins", origins)
     check_number("level", level, "a number in (0, 1)", above=0, below=1)
-    task, metrics, several = _what_is_judged(search, data, fit_params)
     automatic = isinstance(search, AutoForecaster)
+    if automatic and data and not fit_params.keys().isdisjoint(COLUMNS):
+        columns = {name: fit_params.pop(name, None) for name in COLUMNS}
+        X = data[1] if len(data) > 1 else fit_params.pop("X", None)
+        y, X, words = in_long_frames(data[0], X, **columns)
+        data, fit_params = (y,), fit_params | {"X": X}
+        warn_of(words)
+    task, metrics, several = _what_is_judged(search, data, fit_params)
     recipes = automatic and several
     whole = data, fit_params
     if not task.ordered:
