@@ -44,6 +44,7 @@ from echofold.experiments._tables import EXACT
 from echofold.metrics._metric import resolve
 from echofold.report import About, write_report
 from echofold.report._lead import verdict_on_values
+from echofold.reservoirs import Bank, Deep, Leaky
 
 SPACE = {"leak_rate": [0.3, 0.6, 1.0], "spectral_radius": [0.5, 0.9], "ridge": [0.0, 1e-6, 1e-2]}
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -484,6 +485,20 @@ def test_the_code_repeats_the_search(pages, kind, request, capsys):
     assert space["search"].best_score_ == search.best_score_
     printed = capsys.readouterr().out.splitlines()
     assert printed == [str(search.best_params_), repr(search.best_score_)]
+
+
+def test_the_code_of_a_search_of_kinds(tmp_path, undrawn):
+    rng = np.random.default_rng(0)
+    sequences, labels = [rng.normal(size=(n, 1)) for n in range(5, 25)], [0, 1] * 10
+    kinds = [Bank(3, members=2), Deep(4, leak_rate=(1.0, 0.5)), Leaky(5, topology="ring")]
+    estimator = ESNClassifier(reservoir=kinds[0], random_state=0)
+    search = ESNSearchCV(estimator, {"reservoir": kinds, "ridge": [0.1]}, cv=3)
+    code = page(search.fit(sequences, labels), tmp_path).code()
+    assert "from echofold.reservoirs import Bank, Deep, Leaky\n" in code
+    space = {"sequences": sequences, "labels": labels}
+    exec(code, space)
+    assert str(space["search"].best_params_) == str(search.best_params_)  # compared by identity
+    assert space["search"].best_score_ == search.best_score_
 
 
 def test_the_code_of_an_elaborate_search(tmp_path, undrawn):

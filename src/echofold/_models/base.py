@@ -105,7 +105,8 @@ states : {"mean", "last"} or int, optional
     A single summary instead, in the units of the states.
 normalize : {"auto", True, False, "both"}, default="auto"
     Whether each sequence is brought to zero mean and unit variance, input by input; "both" gives
-    the network both side by side. "auto" is "both" for the default network, else False."""
+    the network both side by side. "auto" is "both" for a `reservoirs.Bank`, which is the default,
+    else False."""
 
 ATTRIBUTES = """\
 reservoir_ : object of `echofold.reservoirs`

@@ -182,11 +182,11 @@ class OfSequences(ESN):
     @classmethod
     def _settled(cls, params: dict[str, Any], whole: bool) -> dict[str, Any]:
         """Parameters with what "auto" stands for."""
-        bank = whole and params["reservoir"] == "auto" and not flat_given(params)
         found = dict(params)
         if isinstance(params["reservoir"], str) and params["reservoir"] == "auto":
-            found["reservoir"] = Bank() if bank else None
+            found["reservoir"] = Bank() if whole and not flat_given(params) else None
         if found.setdefault("normalize", False) == "auto":
+            bank = whole and isinstance(found["reservoir"], Bank)
             found["normalize"] = "both" if bank else False
         return found
 

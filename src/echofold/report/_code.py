@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.arguments import given_params
+from echofold._engine.kind import Reservoir
 
 WIDTH = 88
 BY_ADDRESS = (object.__repr__, type.__repr__)  # no expression, but what or where something is
@@ -39,6 +40,8 @@ class Written:
         if isinstance(value, list | tuple | range) and len(value) <= 200:
             if not any(_indices(v) for v in value):
                 return self._listed(value, name, indent)
+        elif isinstance(value, Reservoir):
+            return self.call(value, indent)
         elif hasattr(value, "rvs") and hasattr(value, "dist"):
             return self._distribution(value)
         elif hasattr(value, "split") and type(value).__repr__ not in BY_ADDRESS:
@@ -46,7 +49,7 @@ class Written:
         return self._remark(value, name)
 
     def call(self, value: Any, indent: int) -> str:
-        """An estimator with the parameters that differ from their defaults."""
+        """An estimator, or a kind of reservoir, with the parameters that differ from defaults."""
         given = [
             f"{k}={self.value(v, k, indent)}"
             for k, v in given_params(value).items()
@@ -79,7 +82,8 @@ class Written:
     def _imported(self, module: str, name: str, expression: str) -> str:
         """An expression with a name that is imported from where users find it."""
         public = [part for part in module.split(".") if not part.startswith("_")]
-        place = "echofold" if public[0] == "echofold" else ".".join(public)
+        ours = public[0] == "echofold" and public[1:2] != ["reservoirs"]
+        place = "echofold" if ours else ".".join(public)
         here = self.imports.setdefault(place, set())
         if any(name in names for names in self.imports.values() if names is not here):
             self.whole.add(place)  # two of one name: this one in full
