@@ -160,6 +160,23 @@ def test_forgetting_equals_weights_that_decay(params):
         assert_same(learned(clone(model), data, cuts, forgetting=0.98), whole)
 
 
+@pytest.mark.filterwarnings("ignore:.*missing:UserWarning")
+@pytest.mark.parametrize("seed", range(20))
+def test_seasons_are_filled_from_as_if_nothing_were_cut(seed):
+    rng = np.random.default_rng(seed)
+    y, X = Y[:70].copy(), U[:70].copy()
+    for values in (y, X):
+        values[rng.uniform(size=values.shape) < 0.3] = np.nan
+        start = int(rng.integers(5, 40))
+        values[start : start + 15, 0] = np.nan  # longer than a season
+    params = {"season": 12.0} if seed % 2 else {"difference": (7,)}
+    model = ESNForecaster(**FIXED | {"washout": 1, "ridge": 3.0}, **params)
+    whole = clone(model).fit(y, X)
+    for row in range(70):
+        model.partial_fit(y[[row]], X[[row]])
+    assert_same(model, whole)
+
+
 def test_a_factor_may_differ_from_call_to_call():
     model, factors = ESNRegressor(**FIXED), np.repeat([1.0, 0.9, 0.5, 0.99], 60)
     for row in range(ROWS):
