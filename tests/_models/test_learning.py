@@ -263,6 +263,16 @@ def test_rows_that_update_passed_are_inputs_alone(missing):
     np.testing.assert_allclose(model.forecast(9), whole.forecast(9), rtol=0, atol=1e-9)
 
 
+def test_several_steps_wait_for_their_targets_after_an_update():
+    weights = np.ones(ROWS)
+    weights[100:110] = 0
+    whole = ESNForecaster(**FIXED, steps=3).fit(Y, sample_weight=weights)
+    model = ESNForecaster(**FIXED, steps=3).fit(Y[:100]).update(Y[100:110])
+    for row in range(110, ROWS):
+        model.partial_fit(Y[[row]])
+    assert_same(model, whole)
+
+
 def test_scale_and_washout_stay_those_of_the_first_part():
     model = ESNForecaster(12, random_state=2, scale="standard").fit(Y[:100])
     before = model.y_scaler_

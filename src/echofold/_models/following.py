@@ -184,4 +184,4 @@ def in_steps_of(rows: np.ndarray, columns: int, steps: int) -> tuple[Any, np.nda
     count = max(len(rows) - steps + 1, 0)
     at = np.arange(count)[:, None] + np.arange(steps)
     whole = np.where((weights[at] > 0).all(axis=1), weights[at].mean(axis=1), 0.0)
-    return (X[:count], Y[at].reshape(count, -1), whole), rows[count:].copy()
+    return (X[:count], Y[at].reshape(count, steps * Y.shape[1]), whole), rows[count:].copy()
