@@ -298,6 +298,14 @@ def test_first_rows_wait_until_there_are_enough():
     assert_same(model.partial_fit(Y[[17]]), ESNForecaster(**FIXED).fit(Y[:18]))
     with pytest.raises(ValueError, match="at least 2 are needed"):
         ESNForecaster(12).partial_fit(Y[[0]])  # of which a scale cannot be learned
+    X = U.copy()
+    X[:30, 0] = np.nan  # nor can a column without a value be filled
+    model = ESNRegressor(**FIXED)
+    with pytest.warns(match="missing"):
+        for row in range(32):
+            model.partial_fit(X[[row]], Y[[row]])
+            assert hasattr(model, "readout_") == (row >= 30)
+        assert_same(model, ESNRegressor(**FIXED).fit(X[:32], Y[:32]))
     waiting = ESNForecaster(**FIXED).partial_fit(Y[:5])
     assert_same(waiting.fit(Y[50:]), ESNForecaster(**FIXED).fit(Y[50:]))
     waiting = ESNForecaster(**FIXED).partial_fit(Y[:5])
