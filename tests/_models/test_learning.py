@@ -160,6 +160,23 @@ def test_forgetting_equals_weights_that_decay(params):
         assert_same(learned(clone(model), data, cuts, forgetting=0.98), whole)
 
 
+@pytest.mark.filterwarnings("ignore:.*missing:UserWarning")
+@pytest.mark.parametrize("seed", range(20))
+def test_seasons_are_filled_from_as_if_nothing_were_cut(seed):
+    rng = np.random.default_rng(seed)
+    y, X = Y[:70].copy(), U[:70].copy()
+    for values in (y, X):
+        values[rng.uniform(size=values.shape) < 0.3] = np.nan
+        start = int(rng.integers(5, 40))
+        values[start : start + 15, 0] = np.nan  # longer than a season
+    params = {"season": 12.0} if seed % 2 else {"difference": (7,)}
+    model = ESNForecaster(**FIXED | {"washout": 1, "ridge": 3.0}, **params)
+    whole = clone(model).fit(y, X)
+    for row in range(70):
+        model.partial_fit(y[[row]], X[[row]])
+    assert_same(model, whole)
+
+
 def test_a_factor_may_differ_from_call_to_call():
     model, factors = ESNRegressor(**FIXED), np.repeat([1.0, 0.9, 0.5, 0.99], 60)
     for row in range(ROWS):
@@ -246,6 +263,16 @@ def test_rows_that_update_passed_are_inputs_alone(missing):
     np.testing.assert_allclose(model.forecast(9), whole.forecast(9), rtol=0, atol=1e-9)
 
 
+def test_several_steps_wait_for_their_targets_after_an_update():
+    weights = np.ones(ROWS)
+    weights[100:110] = 0
+    whole = ESNForecaster(**FIXED, steps=3).fit(Y, sample_weight=weights)
+    model = ESNForecaster(**FIXED, steps=3).fit(Y[:100]).update(Y[100:110])
+    for row in range(110, ROWS):
+        model.partial_fit(Y[[row]])
+    assert_same(model, whole)
+
+
 def test_scale_and_washout_stay_those_of_the_first_part():
     model = ESNForecaster(12, random_state=2, scale="standard").fit(Y[:100])
     before = model.y_scaler_
@@ -271,6 +298,14 @@ def test_first_rows_wait_until_there_are_enough():
     assert_same(model.partial_fit(Y[[17]]), ESNForecaster(**FIXED).fit(Y[:18]))
     with pytest.raises(ValueError, match="at least 2 are needed"):
         ESNForecaster(12).partial_fit(Y[[0]])  # of which a scale cannot be learned
+    X = U.copy()
+    X[:30, 0] = np.nan  # nor can a column without a value be filled
+    model = ESNRegressor(**FIXED)
+    with pytest.warns(match="missing"):
+        for row in range(32):
+            model.partial_fit(X[[row]], Y[[row]])
+            assert hasattr(model, "readout_") == (row >= 30)
+        assert_same(model, ESNRegressor(**FIXED).fit(X[:32], Y[:32]))
     waiting = ESNForecaster(**FIXED).partial_fit(Y[:5])
     assert_same(waiting.fit(Y[50:]), ESNForecaster(**FIXED).fit(Y[50:]))
     waiting = ESNForecaster(**FIXED).partial_fit(Y[:5])

@@ -45,6 +45,40 @@ def filled(values: np.ndarray, every: int | None = None) -> np.ndarray:
     return np.take_along_axis(values, source, axis=0)
 
 
+KNOWN, ALIKE, OTHER = (
+    2.0,
+    1.0,
+    0.0,
+)  # a value itself, one of the same time of the season, or another
+
+
+def how_filled(values: np.ndarray, every: int | None = None) -> np.ndarray:
+    """Whether each of ``values`` is `KNOWN`, or what `filled` puts in its place."""
+    known = ~np.isnan(values)
+    alike = known if every is None else _last_known(known, every) >= 0
+    return np.where(known, KNOWN, np.where(alike, ALIKE, OTHER))
+
+
+def filled_after(
+    before: np.ndarray, how: np.ndarray, values: np.ndarray, every: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that were filled, and those that follow, as `filled` fills all; and how, of each.
+
+    ``before`` are at least the last row, and a season if there is one or all rows there are.
+    """
+    both, how = np.vstack([before, values]), np.vstack([how, np.full(values.shape, KNOWN)])
+    for row, column in np.argwhere(np.isnan(both)).tolist():
+        season = row - (every or row + 1)
+        known = np.flatnonzero(how[:row, column] == KNOWN)
+        if season >= 0 and how[season, column] != OTHER:
+            source, how[row, column] = season, ALIKE
+        else:  # the last known one, which also stands where none was for a whole season
+            source = int(known[-1]) if len(known) else season if season >= 0 else row - 1
+            how[row, column] = OTHER
+        both[row, column] = both[source, column]
+    return both, how
+
+
 def _last_known(known: np.ndarray, every: int) -> np.ndarray:
     """The last row, a multiple of ``every`` before each, that is ``known``; -1 if none is."""
     rows, columns = known.shape

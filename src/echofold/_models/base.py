@@ -299,7 +299,9 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         if waits:
             self._check_parameters()
             there = ~np.isnan(read(y, "y", missing=True).values).any(axis=1)
-            if np.count_nonzero(self._trained(there, weights)) < 2:
+            known = np.zeros((1, 0)) if X is None else read(X, "X", missing=True).values
+            empty = np.isnan(known).all(axis=0).any()  # a column that cannot be filled yet
+            if empty or np.count_nonzero(self._trained(there, weights)) < 2:
                 self._waiting = y, X, weights
                 return self
         return self.fit(y=y, X=X, sample_weight=weights)

@@ -14,8 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.lazy import Values, mapped
-from echofold._data.missing import AS_INPUTS, AS_TARGETS, filled, words_of_table
+from echofold._data.lazy import Lazy, Values, mapped
+from echofold._data.missing import (
+    AS_INPUTS,
+    AS_TARGETS,
+    KNOWN,
+    filled,
+    filled_after,
+    how_filled,
+    words_of_table,
+)
 from echofold._data.represent import Form
 from echofold._data.tables import Table, read_rows, read_weights
 from echofold._engine.drive import advance
@@ -61,14 +69,15 @@ def read_on(model: Any, y: Any, X: Any, sample_weight: Any, forgetting: float) -
         model.timeline_.check_follows(table.index, "y")
     form, first = model._representation(), getattr(model, "steps_", 0)
     model._check_allowed(table.values, form, model._limits)
-    known = form.waves(first, first + rows)
+    known, how = form.waves(first, first + rows), np.zeros((rows, 0))
     given = model._table_following(X, rows, "partial_fit")
     if given is not None and model.X_scaler_ is not None:
-        before = learning.past[:, 1 + outputs :]
-        here = np.vstack([before, model.X_scaler_.scaled(given.values)])
-        known = np.hstack([filled(here, form.season)[len(before) :], known])
+        _, before, how = _parts(learning.past)
+        here = model.X_scaler_.scaled(given.values)
+        here, how = filled_after(before[:, outputs:], how[:, outputs:], here, form.season)
+        known, how = np.hstack([here[-rows:], known]), how[-rows:]
     own = read_weights(sample_weight, rows, some=False)
-    on = following(model, table.values, known)
+    on = following(model, table.values, known, how)
     begin = model.state_ if learning.behind is None else learning.behind
     (kept,) = model._driven(r, [on.inputs], begin[:, None])
     states = r.state_in(kept[:, :, None])[:, :, 0]
@@ -85,19 +94,34 @@ def read_on(model: Any, y: Any, X: Any, sample_weight: Any, forgetting: float) -
     return More(table.values, known, span, on, states, done, learned, pending, words)
 
 
-def following(model: Any, y: np.ndarray, known: np.ndarray) -> Following:
-    """Pairs that follow the data so far, with what is missing of ``y`` filled."""
-    form, past = model._representation(), model.learning_.past
-    rows, outputs = y.shape
-    there = np.concatenate([past[:, 0] > 0, ~np.isnan(y).any(axis=1)])
-    values = filled(np.vstack([past[:, 1 : 1 + outputs], y]), form.season)
+def following(
+    model: Any, y: np.ndarray, known: np.ndarray, how: np.ndarray | None = None
+) -> Following:
+    """Pairs that follow the data so far, with what is missing of ``y`` filled.
+
+    ``how (rows, known inputs)`` tells which of these were; None stands for none.
+    """
+    form, (rows, outputs) = model._representation(), y.shape
+    there, before, filling = _parts(model.learning_.past)
+    there = np.concatenate([there, ~np.isnan(y).any(axis=1)])
+    own = before[:, :outputs], filling[:, :outputs]
+    values, of_values = filled_after(*own, y, form.season)
     levels, differences = form.represented(values)
     w = model.y_scaler_.scaled(differences)
-    given = np.vstack([past[:, 1 + outputs :], known[:, : past.shape[1] - 1 - outputs]])
+    given = before.shape[1] - outputs
+    known_too = np.vstack([before[:, outputs:], known[:, :given]])
+    how = np.vstack([filling[:, outputs:], np.full((rows, given), KNOWN) if how is None else how])
+    past = np.column_stack([there, values, known_too, of_values, how])
     return Following(
         np.hstack([w[-rows - 1 : -1], known]), w[-rows:], levels, there[-rows:],
-        form.whole(there)[-rows:], np.column_stack([there, values, given])[-form.reach :],
+        form.whole(there)[-rows:], past[-form.reach :],
     )  # fmt: skip
+
+
+def _parts(past: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of last rows: whether all was there, values and known inputs, and how these were filled."""
+    columns = (past.shape[1] - 1) // 2
+    return past[:, 0] > 0, past[:, 1 : 1 + columns], past[:, 1 + columns :]
 
 
 def stand_after(model: Any, more: More) -> None:
@@ -134,13 +158,18 @@ def learning_after(model: Any, y: np.ndarray, known: np.ndarray) -> Learning | N
 
 def past_of(model: Any, values: Values, given: Table | None, form: Form) -> np.ndarray:
     """The last rows of data, as `Learning` has them."""
-    most, every = form.reach, form.season
-    known = np.zeros((len(values), 0))
+    tables = [values]
     if given is not None and model.X_scaler_ is not None:
-        known = mapped(model.X_scaler_.scaled, mapped(partial(filled, every=every), given.values))
-    last = mapped(partial(filled, every=every), values)[-most:]
-    there = ~np.isnan(np.asarray(values[-most:])).any(axis=1, keepdims=True)
-    return np.hstack([there, np.asarray(last), np.asarray(known[-most:])])
+        tables.append(mapped(model.X_scaler_.scaled, given.values))
+    fill = partial(filled, every=form.season)
+    last = [np.asarray(mapped(fill, table)[-form.reach :]) for table in tables]
+    there = ~np.isnan(np.asarray(values[-form.reach :])).any(axis=1, keepdims=True)
+    how = [
+        np.full_like(rows, KNOWN) if isinstance(table, Lazy)
+        else how_filled(table, form.season)[-form.reach :]
+        for table, rows in zip(tables, last, strict=True)
+    ]  # fmt: skip
+    return np.hstack([there, *last, *how])
 
 
 def in_steps_of(rows: np.ndarray, columns: int, steps: int) -> tuple[Any, np.ndarray | None]:
@@ -155,4 +184,4 @@ def in_steps_of(rows: np.ndarray, columns: int, steps: int) -> tuple[Any, np.nda
     count = max(len(rows) - steps + 1, 0)
     at = np.arange(count)[:, None] + np.arange(steps)
     whole = np.where((weights[at] > 0).all(axis=1), weights[at].mean(axis=1), 0.0)
-    return (X[:count], Y[at].reshape(count, -1), whole), rows[count:].copy()
+    return (X[:count], Y[at].reshape(count, steps * Y.shape[1]), whole), rows[count:].copy()

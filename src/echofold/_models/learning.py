@@ -52,10 +52,11 @@ class Learning:
 
     ``rows`` are all that were trained on; None if they are not known, or held by the model of all
     of several series. ``past (rows, columns)`` are the last rows of the data, from which what is
-    missing in the next ones is filled: whether all values were there, values, and scaled inputs
-    known in advance. ``behind (size,)`` is the state along data whose last values are missing and
-    were filled; the model's own is that along its forecasts. ``pending (rows, columns)`` are
-    states, targets and weights of rows whose targets of several steps are not all known yet.
+    missing in the next ones is filled: whether all values were there, values, scaled inputs known
+    in advance, and how each of these was filled; of a regressor scaled inputs alone. ``behind
+    (size,)`` is the state along data whose last values are missing and were filled; the model's own
+    is that along its forecasts. ``pending (rows, columns)`` are states, targets and weights of rows
+    whose targets of several steps are not all known yet.
     """
 
     rows: Triangle | None = None

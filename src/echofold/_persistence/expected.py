@@ -121,7 +121,9 @@ def _check_learning(learning: Learning, sizes: Mapping[str, int]) -> None:
     """Raise unless what `partial_fit` goes on from is of this network."""
     parts = learning.parts()
     features, outputs = sizes["1 + features"] - 1, sizes["steps * outputs"]
-    past = 1 + sizes["outputs"] + sizes["known"] if "known" in sizes else sizes["inputs"]
+    past = sizes["inputs"]
+    if "known" in sizes:  # of a forecaster
+        past = 1 + 2 * (sizes["outputs"] + sizes["known"])
     table = {
         "columns": Stored("count"),
         "penalised": Stored("truth"),
