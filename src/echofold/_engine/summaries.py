@@ -274,7 +274,7 @@ class Features:
 
 
 def _without_mean(M: np.ndarray) -> np.ndarray:
-    """``MN``, of the reflection that leads a vector of ones to the first axis all columns but it."""
+    """``MN``: of the reflection that leads ones to the first axis, ``N`` is all other columns."""
     n = M.shape[1]
     v = np.full(n, n**-0.5)
     v[0] -= 1.0
