@@ -27,7 +27,7 @@ def test_a_sequence_is_a_segment_of_one_row(items, places, alike):
     segments = Segments.sequences(sequences, Summaries(items, alike))
     assert (segments.count, segments.n_inputs) == (3, 2)
     assert segments.row_length(5, True) == 7 * places
-    assert segments.columns(5, True) == (3 if alike else 7 * places)
+    assert segments.columns(5, True) == (2 if alike else 7 * places)
     assert segments.rows.tolist() == [1, 1, 1]
     assert len(segments.washout(2)) == 0
     steps, lengths = segments.batch(np.array([2, 0]), 3, 9)

@@ -115,9 +115,9 @@ class Segments:
         return values if self.seen is None else self.seen.places * values
 
     def columns(self, looks: int, beside: bool) -> int:
-        """Columns of rows as readouts are solved: never more than sequences, seen alike."""
+        """Columns of rows as readouts are solved: seen alike, always fewer than sequences."""
         width = self.row_length(looks, beside)
-        return width if self.seen is None or not self.seen.alike else min(width, self.count)
+        return width if self.seen is None or not self.seen.alike else min(width, self.count - 1)
 
     @property
     def rows(self) -> np.ndarray:

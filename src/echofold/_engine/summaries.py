@@ -232,9 +232,10 @@ class Features:
     Units are such that a row of ``p`` features has the size of one: their standard deviations times
     the root of ``p``.
 
-    Where there are more features than sequences, a ridge knows only the space that the sequences
-    span. With ``Z (n, p)`` the features less their means, in these units, ``Zᵀ = QR`` and
-    ``R = A s Bᵀ``, rows are ``B s Bᵀ (n, n)``, and a readout ``w`` of them is ``Q A Bᵀ w`` of the
+    Where there are no fewer features than sequences, a ridge knows only the space that the
+    sequences span. With ``Z (n, p)`` the features less their means, in these units, ``Zᵀ = QR``,
+    ``R = A s Bᵀ`` and ``N (n, n − 1)`` a basis of what is orthogonal to a vector of ones, as ``Z``
+    is, rows are ``B s Bᵀ N (n, n − 1)``, and a readout ``w`` of them is ``Q A Bᵀ N w`` of the
     features. So ridge regression takes ``O(n³)`` for any number of features, and is the same to
     rounding.
 
@@ -249,12 +250,12 @@ class Features:
         self.share = np.where(seen, 1 / unit, 0.0)  # what features are multiplied by
         self.rows = (X - self.center) * self.share
         self._factor: Any = None
-        if len(X) < X.shape[1]:
+        if len(X) <= X.shape[1]:
             with one_blas_thread():
                 factor, R = qr(self.rows.T, mode="raw", overwrite_a=True, check_finite=False)
                 A, s, Bt = np.linalg.svd(R[: len(X)])
-                self._factor, self._turn = factor, A @ Bt
-                self.rows = (Bt.T * s) @ Bt
+                self._factor, self._turn = factor, _without_mean(A @ Bt)
+                self.rows = _without_mean((Bt.T * s) @ Bt)
 
     def readout(self, W: np.ndarray) -> np.ndarray:
         """Readouts ``(…, 1 + features, outputs)`` that do to features what ``W`` do to rows."""
@@ -270,3 +271,12 @@ class Features:
             w = np.moveaxis(wide.reshape(len(wide), *turned.shape[1:]), 0, -2)
         w = w * self.share[:, None]
         return np.concatenate([bias - self.center @ w[..., None, :, :], w], axis=-2)
+
+
+def _without_mean(M: np.ndarray) -> np.ndarray:
+    """``MN``: of the reflection that leads ones to the first axis, ``N`` is all other columns."""
+    n = M.shape[1]
+    v = np.full(n, n**-0.5)
+    v[0] -= 1.0
+    v /= np.linalg.norm(v)
+    return M[:, 1:] - 2 * (M @ v)[:, None] * v[1:]
