@@ -10,7 +10,7 @@ class Passing:
 
     def __init__(self, problem, block, pilot):
         self.problem, self.block, self._pilot = problem, block, pilot
-        self.columns = problem.inputs.shape[1]
+        self.columns = self.held = problem.inputs.shape[1]
 
     def pilot(self, rows):
         return [self.problem.inputs[self._pilot]]

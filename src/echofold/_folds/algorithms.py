@@ -24,8 +24,8 @@ from echofold._folds.splits import Pieces, RowSplits, add_up
 from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
 from echofold._folds.whitened import is_cheaper
 
-LONG = 20  # rows for each column from which coordinates are learned from a pilot
-PILOT = 10  # rows a column, spread evenly over a long series
+LONG = 15  # rows for each column from which coordinates are learned from a pilot
+PILOT = 10  # rows a column, about, spread evenly over a long series
 GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
 
 
@@ -148,7 +148,7 @@ class KeptRows:
         Then with the moments by which rows between those of the pilot are found out.
         """
         n = len(self.X)
-        step = n // pilot_rows(n, 1 + self.X.shape[1])
+        step = round(n / pilot_rows(n, 1 + self.X.shape[1]))
         white = whitening(self.X[::step])
         if step == 1:
             return white.settled(), None

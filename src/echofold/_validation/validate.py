@@ -77,8 +77,8 @@ def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Foun
     width, each = count, 8 * max(1, problem.rows * sources[0].held)
     if count * each > SURELY_FREE:
         room = min(STATE_BYTES, budget(settings.memory, settings.workers) // 2)
-        width = max(1, room // each)
-        width = 1 if width in SLOWER and count > width else -(-count // -(-count // width))
+        width = -(-count // -(-count // max(1, room // each)))
+        width = 1 if width in SLOWER else width
 
     def part(whole: Source, first: int) -> Source:
         if width >= count or isinstance(whole, GivenStates):
