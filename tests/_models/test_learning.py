@@ -41,6 +41,13 @@ def holes(values, share=0.08):
     return found
 
 
+def weekdays(values):
+    """The same without two of every seven values, but for the very last, which ends a fit."""
+    found = values.copy()
+    found[(T % 7 > 4) & (T < ROWS - 1)] = np.nan
+    return found
+
+
 def parts(data, cuts):
     """Data between cuts, each part as the arguments of a call."""
     edges = [0, *cuts, ROWS]
@@ -79,6 +86,8 @@ FORECASTERS = {
     "differences, missing": ({"difference": (4,)}, {"missing": True, "known": True}),
     "logarithms": ({"log": True, "difference": 1}, {"missing": True}),
     "seasons": ({"season": (12.0, 7.5), "harmonics": 2}, {"missing": True, "known": True}),
+    "closed at weekends": ({"season": 7}, {"weekends": True, "known": True}),
+    "closed at weekends, differences": ({"difference": 7}, {"weekends": True}),
     "direct": ({"steps": 3}, {}),
     "direct, missing": ({"steps": 4, "difference": 1}, {"missing": True, "weights": True}),
     "squares": ({"readout": "states+squares"}, {}),
@@ -99,6 +108,8 @@ def test_a_forecaster_that_learns_on_equals_one_fit(name, outputs):
         "X": (holes(U) if "missing" in given else U) if "known" in given else None,
         "sample_weight": WEIGHTS if "weights" in given else None,
     }
+    if "weekends" in given:  # at no time of the season is there a value to fill these with
+        data |= {name: weekdays(data[name]) for name in ("y", "X") if data[name] is not None}
     model = ESNForecaster(**(FIXED | params))
     whole = clone(model).fit(**data)
     for cuts in CUTS:
@@ -313,6 +324,33 @@ def test_first_rows_wait_until_there_are_enough():
         waiting.partial_fit(Y[5:], U[5:])
     with pytest.raises(TypeError, match="a DataFrame, but the rows before are a ndarray"):
         waiting.partial_fit(pd.DataFrame(Y[5:]))
+
+
+def test_first_rows_that_do_not_match_say_so():
+    model = ESNForecaster(**FIXED).partial_fit(Y[:3])
+    with pytest.raises(ValueError, match="y has 1 column, expected the 2 of the rows before"):
+        model.partial_fit(Y[3:6, :1])
+    with pytest.raises(ValueError, match="y must be one- or two-dimensional"):
+        model.partial_fit(3.0)
+    frame = pd.DataFrame(Y, columns=["a", "b"])
+    model = ESNForecaster(**FIXED).partial_fit(frame[:3])
+    with pytest.raises(ValueError, match=r"lacks \['b'\] and has the unexpected \['c'\]"):
+        model.partial_fit(frame[3:6].rename(columns={"b": "c"}))
+    with pytest.raises(TypeError, match="what follows is a ndarray"):
+        model.partial_fit(Y[3:6])
+    flat = ESNForecaster(**FIXED).partial_fit(Y[:3, 0])
+    whole = ESNForecaster(**FIXED).fit(Y[:60, 0])
+    np.testing.assert_allclose(flat.partial_fit(Y[3:60, :1]).readout_, whole.readout_, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*missing:UserWarning")
+@pytest.mark.parametrize("ridge", [0, 1e-2])
+def test_what_is_wholly_forgotten_says_so(ridge):
+    model = ESNForecaster(**FIXED | {"ridge": ridge}).fit(Y)
+    before = model.readout_
+    with pytest.raises(ValueError, match="forgetting leaves no weight"):
+        model.partial_fit(np.full((3000, 2), np.nan), forgetting=0.5)
+    assert model.readout_ is before
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

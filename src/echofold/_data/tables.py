@@ -121,22 +121,28 @@ def write(values: np.ndarray, schema: Schema, index: Any = None) -> Any:
     return shaped
 
 
-def appended(before: Any, after: Any) -> Any:
+def appended(before: Any, after: Any, argument: str) -> Any:
     """Rows of two parts of a table, of the same kind, or None if there are none of either."""
     if (before is None) != (after is None):
-        raise ValueError("X was given for a part of the data only. Give it for all, or for none.")
-    if kind_of(before) != kind_of(after):
+        raise ValueError(
+            f"{argument} was given for a part of the data only. Give it for all, or for none."
+        )
+    if before is None:
+        return None
+    old, new = (read(one, argument, missing=True).schema for one in (before, after))
+    old.check(new, argument, "of the rows before")
+    if old.kind != new.kind or (old.kind != "numpy" and old.flat != new.flat):
         raise TypeError(
             f"what follows is a {type(after).__name__}, but the rows before are a "
             f"{type(before).__name__}. Give all parts in the same kind."
         )
-    if kind_of(before) == "pandas":
+    if old.kind == "pandas":
         return pd.concat([before, after])
-    if kind_of(before) == "polars":
+    if old.kind == "polars":
         import polars as pl
 
         return pl.concat([before, after])
-    return None if before is None else np.concatenate([before, after])
+    return np.concatenate([before, np.reshape(after, (-1, *np.shape(before)[1:]))])
 
 
 def read_weights(sample_weight: Any, rows: int, some: bool = True) -> np.ndarray | None:

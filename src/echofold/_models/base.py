@@ -283,15 +283,15 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
         They wait where all that is learned is the readout: no scale, nor anything by their length.
         """
-        long = is_long(y, X)
-        rows = len(y) if long else len(read(y, "y", missing=True).values)
-        waits = self.scale is None and is_integer(self.washout) and not long
+        table = None if is_long(y, X) else read(y, "y", missing=True)
+        rows = len(y) if table is None else len(table.values)
+        waits = table is not None and self.scale is None and is_integer(self.washout)
         waits = waits and getattr(self, "steps", 1) != "direct"
         weights = read_weights(sample_weight, rows, some=not waits)
         if forgetting < 1:
             weights = aged(rows, forgetting, weights)
         if (before := vars(self).get("_waiting")) is not None:
-            y, X = (appended(*pair) for pair in zip(before[:2], (y, X), strict=True))
+            y, X = appended(before[0], y, "y"), appended(before[1], X, "X")
             if weights is not None or before[2] is not None:
                 old, new = np.ones(len(y) - rows), np.ones(rows)
                 old = old if before[2] is None else before[2]

@@ -34,6 +34,7 @@ LEAST_SHARE = 0.5  # of the penalty that must be left in the second factor
 ROUNDS = 4  # of inverse iteration, which find the smallest singular value to a factor of two or so
 SAFE = 4.0  # times the singular value from which on no direction may be negligible
 NOTHING = 1e-9  # of a readout, that rounding may be
+LEAST_WEIGHT = np.finfo(float).tiny / EPS  # root of what all rows weigh, of which less is rounding
 MOST_PRODUCTS = 60  # by conjugate gradients, more than rounding ever takes
 
 
@@ -100,6 +101,11 @@ class Learning:
     def readout(self, ridge: float | np.ndarray, penalised: bool) -> np.ndarray:
         """The readout ``(1 + m, outputs)`` of all rows; outputs may have ridges of their own."""
         assert self.rows is not None
+        if not abs(self.rows.R[0, 0]) > LEAST_WEIGHT:
+            raise ValueError(
+                "forgetting leaves no weight to any row with a value: too many have passed without "
+                "one. Pass these by update (a forecaster), or use forgetting closer to 1."
+            )
         rows = self.rows.with_penalty_on_bias() if penalised else self.rows
         first, p = 0 if penalised else 1, 1 + rows.columns
         path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
