@@ -251,9 +251,9 @@ class ESNClassifier(ClassifierMixin, OfSequences):
     def _arrays(self, sequences, *, reset: bool) -> tuple[list[np.ndarray], Schema]:
         if is_named(sequences) or (kind_of(sequences) == "pandas" and sequences.index.nlevels > 1):
             raise ValueError(
-                f"sequences is a {type(sequences).__name__} of sequences by name, expected a list of "
-                "them, or an array (n, time, inputs). Give a list, in the order of their labels: the "
-                "values of a dict, or a frame for each name."
+                f"sequences is a {type(sequences).__name__} of sequences by name, expected a list "
+                "of them, or an array (n, time, inputs). Give a list, in the order of the labels: "
+                "the values of a dict, or a frame for each name."
             )
         if is_table(sequences):
             return self._rows(sequences, reset=reset)
