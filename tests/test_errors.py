@@ -284,7 +284,13 @@ def test_bad_output_range(given):
     [
         ([*SEQUENCES[:9], np.zeros((0, 2))], LABELS, r"sequences\[9\] is empty.*one time step"),
         ([[], [1.0]], [0, 1], r"sequences\[0\] is empty"),
-        ([], [], "sequences is empty"),
+        ([], [], "sequences is empty: it holds no sequence"),
+        (dict(enumerate(SEQUENCES)), LABELS, "sequences is a dict of sequences by name.*a list"),
+        (
+            pd.concat(dict(enumerate(map(pd.DataFrame, SEQUENCES)))),
+            LABELS,
+            "sequences is a DataFrame of sequences by name.*a frame for each name",
+        ),
         (
             [*SEQUENCES[:9], X[:5, :1]],
             LABELS,

@@ -22,6 +22,7 @@ from echofold import (
     load,
     save,
 )
+from echofold._validation.refit import Triangle
 from echofold.reservoirs import Deep
 
 RNG = np.random.default_rng(11)
@@ -439,3 +440,22 @@ def test_made_up_families_are_recovered():
         )
         search.fit([one[:, None] for one in train], y)
         assert search.score([one[:, None] for one in test], truth) > 0.9, name
+
+
+@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("weights", [None, np.arange(6.0)])
+def test_readouts_of_more_numbers_than_sequences_are_found_in_their_space(
+    penalised, weights, monkeypatch
+):
+    """In place of an R factor as large as the numbers: cubes of their number are minutes."""
+    monkeypatch.setattr(Triangle, "readouts", None)
+    monkeypatch.setattr(Triangle, "condition", None)
+    model = ESNRegressor(
+        20, states=4, ridge=0.3, scale=None, penalize_bias=penalised, random_state=0
+    ).fit(SEQUENCES[:6], ONE[:6], sample_weight=weights)
+    X, y, w = model._features(SEQUENCES[:6]), ONE[:6], np.ones(6) if weights is None else weights
+    assert X.shape == (6, 88) and model.condition_ > 1e15
+    A = np.hstack([np.ones((6, 1)), X])
+    penalty = 0.3 * np.diag([float(penalised)] + 88 * [1.0])
+    expected = np.linalg.solve(A.T @ (w[:, None] * A) + penalty, A.T @ (w * y))
+    np.testing.assert_allclose(model.readout_[:, 0], expected, atol=1e-9)

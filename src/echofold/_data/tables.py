@@ -421,7 +421,7 @@ def read_sequences(data: Any, argument: str = "sequences") -> tuple[list[np.ndar
                 "or an array (n, time, inputs) or (n, time)."
             )
     if len(data) == 0:
-        raise ValueError(f"{argument} is empty: give at least two sequences.")
+        raise ValueError(f"{argument} is empty: it holds no sequence. Give at least one.")
     if not hasattr(data[0], "__len__"):
         raise ValueError(
             f"{argument} holds single numbers; expected one (time, inputs) array for each "

@@ -23,6 +23,7 @@ from echofold._machine.arrays import namespace
 from echofold._machine.device import one_blas_thread
 
 CONSTANT = 1e-9  # a spread of a feature beside the size of its value that is rounding
+LITTLE = 0.01  # a spread beside that of most features, both beside their sizes, that is a unit
 
 
 class Step(NamedTuple):
@@ -240,12 +241,18 @@ class Features:
     rounding.
 
     Features that are the same for all sequences, up to rounding of values of these ``sizes``, are
-    not seen.
+    not seen. Those that differ by less than a hundredth of what is usual have that as their unit:
+    the largest value of a state that is near one in each of these sequences may be far from it in
+    another, which would be thousands of standard deviations.
     """
 
     def __init__(self, X: np.ndarray, sizes: np.ndarray):
         self.center, spread = X.mean(axis=0), X.std(axis=0)
-        seen = spread > CONSTANT * np.maximum(sizes, np.abs(X).max(axis=0))
+        sizes = np.maximum(sizes, np.abs(X).max(axis=0))
+        seen = spread > CONSTANT * sizes
+        if seen.any():
+            usual = np.median(spread[seen] / sizes[seen])
+            spread = np.maximum(spread, LITTLE * usual * sizes)
         unit = np.where(seen, spread, 1.0) * np.sqrt(max(1, int(np.count_nonzero(seen))))
         self.share = np.where(seen, 1 / unit, 0.0)  # what features are multiplied by
         self.rows = (X - self.center) * self.share

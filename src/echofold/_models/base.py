@@ -34,7 +34,7 @@ from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
 from echofold._models.learning import Learning, aged
 from echofold._validation.own_readouts import fit_own
-from echofold._validation.refit import Growing, of_outputs
+from echofold._validation.refit import Growing, Kept, of_outputs
 from echofold._validation.settings import Settings, describe_rounding
 from echofold.reservoirs import reservoir_of
 
@@ -459,16 +459,19 @@ def fit_all(
         common, seen, *_ = fit_all(source, ridge, penalised, condition)
         return Fitted(fit_own(source, common, settings)[0], seen)
     grown = Growing(problem, source.columns, penalised)
-    plain = grown
-    if condition and problem.weights is not None:
+    # Of whole sequences a readout may see many more numbers than there are sequences.
+    few = not source.streams and problem.rows < source.columns
+    solved = Kept(problem, source.columns, penalised) if few else grown
+    plain = solved
+    if condition and problem.weights is not None and not few:
         plain = Growing(replace(problem, weights=None), source.columns, penalised)
     last, ahead = np.empty((0, source.columns)), problem.steps - 1
     with one_blas_thread():
         for row, (X, *_) in source.blocks():
-            for one in {grown, plain}:
+            for one in {grown, plain, solved}:
                 one.add(X, slice(row, row + len(X)))
             if ahead:
                 last = np.concatenate([last, X[-ahead:]])[-ahead:]
         path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
-        readout = of_outputs(grown.readouts(path), place)
+        readout = of_outputs(solved.readouts(path), place)
         return Fitted(readout, plain.condition if condition else np.nan, grown, last)

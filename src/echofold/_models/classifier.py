@@ -16,11 +16,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from echofold._data.panels import is_named
 from echofold._data.problem import CLASSIFICATION, Problem, classification
 from echofold._data.tables import (
     Schema,
     check_columns,
     is_table,
+    kind_of,
     require_finite,
     until_the_end,
     words_of_axes,
@@ -247,6 +249,12 @@ class ESNClassifier(ClassifierMixin, OfSequences):
         return replace(problem, notes=words + words_of_axes(sequences))
 
     def _arrays(self, sequences, *, reset: bool) -> tuple[list[np.ndarray], Schema]:
+        if is_named(sequences) or (kind_of(sequences) == "pandas" and sequences.index.nlevels > 1):
+            raise ValueError(
+                f"sequences is a {type(sequences).__name__} of sequences by name, expected a list "
+                "of them, or an array (n, time, inputs). Give a list, in the order of the labels: "
+                "the values of a dict, or a frame for each name."
+            )
         if is_table(sequences):
             return self._rows(sequences, reset=reset)
         return super()._arrays(sequences, reset=reset)

@@ -62,13 +62,13 @@ def _inside(intervals: Intervals, start: int, stop: int) -> Iterable[Interval]:
             yield max(a, start), min(b, stop)
 
 
-def _gatherer(source: States, train: Intervals, penalised: bool) -> Growing | _Few:
+def _gatherer(source: States, train: Intervals, penalised: bool) -> Growing | Kept:
     """What takes in the rows of a training set."""
     few = sum(b - a for a, b in train) * source.columns <= SMALL
-    return (_Few if few else Growing)(source.problem, source.columns, penalised)
+    return (Kept if few else Growing)(source.problem, source.columns, penalised)
 
 
-class _Few:
+class Kept:
     """Rows so few that they are kept and refitted as `naive` does it, whatever their sizes."""
 
     def __init__(self, problem, columns: int, penalised: bool):
@@ -87,6 +87,12 @@ class _Few:
         if weights is not None:
             weights = np.concatenate([weights[rows] for _, rows in self.kept])
         return fit_rows(X, Y, weights, ridge, self.penalised)
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the centred states, where rows are fewer than columns."""
+        rows = np.concatenate([X for X, _ in self.kept])
+        return 1.0 if (rows == rows[0]).all() else 1 / EPS
 
 
 class Triangle:
