@@ -311,6 +311,22 @@ def test_what_is_said_is_what_double_precision_finds(options, prune):
     assert True in agreed
 
 
+def test_a_candidate_does_not_lose_to_itself_in_double():
+    space = {"precision": ["single", "double"], "ridge": [1e-3]}
+    won = set()
+    for seed in range(4):
+        search = ESNSearchCV(ESNForecaster(8, random_state=seed), space, cv=4)
+        words, attrs = said_by(search, SERIES)
+        assert attrs["compared_in_double"] == 1 and not words
+        won.add(search.best_params_["precision"])
+    assert won == {"single", "double"}
+
+
+def test_inputs_too_large_for_single_precision_are_told():
+    with pytest.warns(UserWarning, match="1 of 1 inputs vary so little for their size"):
+        ESNForecaster(8, random_state=0, precision="single", scale=None).fit(1e39 * SERIES)
+
+
 def test_choices_that_hang_on_rounding_are_told(monkeypatch):
     """Radii that differ by less than single precision does."""
     space = {"spectral_radius": list(0.9 + 1e-8 * np.arange(30)), "ridge": [1e-3]}

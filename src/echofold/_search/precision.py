@@ -67,7 +67,9 @@ def _describe_choice(
         f"precision='single' moves the best scores by up to {moved:.2g}, by {compared} candidates "
         "that were validated in both"
     )
-    if better.candidate != winner.candidate or (better.ridge != winner.ridge).any():
+    other = found[better.candidate] < found[winner.candidate]  # not its twin in double precision
+    own = better.candidate == winner.candidate and (better.ridge != winner.ridge).any()
+    if other or own:
         ridge = results.ridge.values
         was, now = (
             f"candidate {one.candidate}"

@@ -249,8 +249,10 @@ def describe_rounding(problem: Problem, dtype: np.dtype) -> list[str]:
     if dtype.itemsize == 8 or problem.lazy:
         return []
     steps = np.asarray(problem.segments.steps)
-    rounding, spread = np.spacing(np.abs(steps).max(axis=0).astype(dtype)) / 2, steps.std(axis=0)
-    if not (lost := int(((rounding > LOST * spread) & (spread > 0)).sum())):
+    with np.errstate(over="ignore", invalid="ignore"):  # of what is too large for so few bits
+        rounding = np.spacing(np.abs(steps).max(axis=0).astype(dtype)) / 2
+        spread = steps.std(axis=0)
+    if not (lost := int((~(rounding <= LOST * spread) & (spread > 0)).sum())):
         return []
     return [
         f"{lost} of {steps.shape[1]} inputs vary so little for their size that precision='single' "
