@@ -320,11 +320,11 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         if found is None or found.rows is None:
             raise ValueError(
                 f"{what} has nothing to go on from: the model was loaded from a file without it, "
-                "or its readout is not the fit of all its rows, as that of an average, of an "
-                "ensemble, of series with readouts of their own, or of one of several series, of "
-                "which the model of all learns on; or it sees summaries in units of their spread, "
-                "which states='mean' does not. Save a model with save(model, path, "
-                "learning=True), or fit it again."
+                "or its readout is not the fit of all rows, as that of an average, an ensemble, "
+                "or series with readouts of their own; or it is one of several series, which learn "
+                "on together, by the model that was fitted to them; or it sees summaries in units "
+                "of their spread, which states='mean' does not. Save the model with save(model, "
+                "path, learning=True), or fit it again."
             )
         if self.reservoir_.free() is not self.reservoir_:
             raise ValueError(

@@ -590,7 +590,7 @@ class ESNForecaster(Forecasts, ESN):
         if not is_panel(y):
             raise TypeError(
                 f"y is a {type(y).__name__}, but fit was given {KINDS[self.panel_.kind]}. Give "
-                "what came after each of them in the same kind."
+                "what came after each of them in the same kind, each an array, a series or a frame."
             )
         panel, each = panel_of(y, "y")
         self.panel_.check_names(panel.names, "y", all_=self.panel_.kind in ("list", "tuple"))

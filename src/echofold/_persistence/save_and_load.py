@@ -73,7 +73,7 @@ def save(estimator: Any, path: str | os.PathLike, *, learning: bool = False) -> 
     learning : bool, default=False
         Whether the file also holds what ``partial_fit`` goes on from, of an ESNForecaster of one
         series or an ESNRegressor. It is an array of the square of the number of features, so that
-        the file is about twice as large.
+        the file is about twice as large, more so with a sparse reservoir.
 
     Notes
     -----
