@@ -316,7 +316,7 @@ def plain(found: dict[str, Any]) -> Iterator[str]:
         ["readout", "collinear", "generic", "times", "refitted of 10"],
         [
             [name, seconds(row["collinear"]), seconds(row["generic"]), f"{row['times']:.1f}",
-             row["refitted"]]
+             str(row["refitted"])]
             for name, row in found["collinear"].items()
         ],
     )  # fmt: skip

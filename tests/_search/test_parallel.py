@@ -221,7 +221,7 @@ def test_an_executor_that_does_not_tell_has_a_worker_for_each_processor():
     assert _work.workers(Backwards(1)) == os.cpu_count()
 
 
-@pytest.mark.parametrize(("units", "widest"), [(10, 20), (600, 10), (1500, 4)])
+@pytest.mark.parametrize(("units", "widest"), [(10, 20), (600, 14), (1500, 4)])
 def test_large_networks_are_cut_into_more_blocks_for_more_cores(monkeypatch, units, widest):
     """As many as the work asks for, whatever ``n_jobs``; all of one width, but perhaps the last."""
     cut = {}

@@ -192,13 +192,15 @@ class Runner:
         # Not by the number of cores: how many run side by side changes how products are rounded.
         each = sum(one.on_processor for one in work) / networks
         width = min(WIDEST, max(NARROWEST, int(BUSY / each)))
+        count = max(-(-len(group) // WIDEST), len(group) // width)  # none is narrower than that
         device = self._device(params["device"], work)
         if is_accelerator(device):
             together = True
             width = max(1, NETWORKS // len(self.seeds))
             if self.executor is None:
                 width = min(width, -(-len(group) // len(peers(device))))
-        width = len(group) if self.prune else -(-len(group) // -(-len(group) // width))
+            count = -(-len(group) // width)
+        width = len(group) if self.prune else -(-len(group) // count)
         numbers = range(len(self.seeds))
         for draws in [tuple(numbers)] if together else [(draw,) for draw in numbers]:
             for start in range(0, len(group), width):
