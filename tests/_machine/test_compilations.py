@@ -181,6 +181,15 @@ def test_folders_that_cannot_or_should_not_be_used(tmp_path, monkeypatch):
         assert compilations.keep_compilations(foreign) is None
 
 
+@pytest.mark.parametrize("said", ["on", "1", "True", ""])
+def test_a_word_for_yes_is_no_folder(said, monkeypatch, tmp_path):
+    monkeypatch.setenv(compilations.VARIABLE, said)
+    monkeypatch.setattr(compilations, "_of_user", lambda: tmp_path / "custom")
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    monkeypatch.delitem(sys.modules, "jax", raising=False)  # whose own folder would win
+    assert compilations._chosen() == tmp_path / "custom"
+
+
 @pytest.mark.parametrize("said", ["off", "0", "no"])
 def test_it_can_be_refused(monkeypatch, said):
     monkeypatch.setenv(compilations.VARIABLE, said)

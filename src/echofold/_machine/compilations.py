@@ -29,6 +29,7 @@ from echofold._machine.files import write_atomically
 
 VARIABLE = "ECHOFOLD_CACHE"  # a folder, or "off"; processes that this one starts read it too
 OFF = ("off", "0", "no", "false")
+ON = ("", "on", "1", "yes", "true")  # the user's cache folder
 JAX = "jax_compilation_cache_dir"  # where JAX itself was told to keep programs
 SUFFIX = ".program"
 MOST_BYTES = 256 * 2**20  # beyond which those used longest ago are removed, down to half
@@ -219,7 +220,7 @@ def _chosen() -> Path | None:
     said = os.environ.get(VARIABLE, "")
     if said.lower() in OFF:
         return None
-    if said:
+    if said.lower() not in ON:
         return Path(said).expanduser()
     settings = getattr(sys.modules.get("jax"), "config", None)
     if getattr(settings, JAX, os.environ.get(JAX.upper())):
