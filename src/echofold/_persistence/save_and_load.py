@@ -390,7 +390,7 @@ def _restore_several(about: dict[str, Any], members: dict[str, Any]) -> ESNForec
     network = decode_parts(about["fitted"], "fitted", members)
     several = _panel(about, members)
     names, views = several.names, []
-    apart = {"readout_"} if params["pool"] != "all" and len(names) > 1 else set()
+    apart = {"readout_"} if params.get("pool", "all") != "all" and len(names) > 1 else set()
     for own, (networks, _) in _of_blocks(about, members):
         require(networks is None, "networks", networks, "none, for all series share one")
         require({"readout_"} & own.keys() == apart, "readout_", own.get("readout_"), "as pool says")
