@@ -387,6 +387,17 @@ def of_shape(rows: int, columns: int = TRIED) -> Any:
     return jax.ShapeDtypeStruct((rows, columns), jnp.result_type(float))
 
 
+def check_each_value(name: str, function: Callable) -> None:
+    """Raise unless a user's function gives a number for each value of an array, by itself."""
+    given, rule = "an array of shape (2, 3)", "made of jax.numpy operations, each value by itself"
+    found = tried(name, function, given, of_shape(2, 3), rule=rule)
+    if getattr(found, "shape", None) != (2, 3):
+        raise ValueError(
+            f"{name} has {function!r}, which gave {found} for {given}: it must give an array of "
+            "the same shape, each value by itself."
+        )
+
+
 def features_of(name: str, function: Callable, **arrays: int) -> int:
     """How many features a user's function gives for arrays of so many rows, by what they are.
 

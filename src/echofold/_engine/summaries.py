@@ -18,7 +18,7 @@ from scipy.linalg import qr
 from scipy.linalg.lapack import dormqr
 
 from echofold._data.arguments import is_integer, refuse
-from echofold._engine.kind import SIDE_BY_SIDE, of_shape, tried
+from echofold._engine.kind import check_each_value
 from echofold._machine.arrays import namespace
 from echofold._machine.device import one_blas_thread
 
@@ -171,7 +171,7 @@ class Summaries:
             if not (named or callable(one) or (is_integer(one) and one >= 1)):
                 refuse("summaries", given, EXPECTED)
             if callable(one):
-                _check_function(one)
+                check_each_value("summaries", one)
         if not items or len(set(items)) < len(items):
             refuse("summaries", given, EXPECTED)
         return cls(items)
@@ -214,17 +214,6 @@ class Summaries:
         each = zip(self.each, totals, strict=True)
         found = [one.end(total, lengths) for one, total in each]
         return namespace(found[0]).concatenate(found)
-
-
-def _check_function(function: Callable) -> None:
-    """Raise unless a user's function gives a number for each value."""
-    given = "an array of shape (2, 3)"
-    found = tried("summaries", function, given, of_shape(2, 3), rule=SIDE_BY_SIDE)
-    if getattr(found, "shape", None) != (2, 3):
-        raise ValueError(
-            f"summaries has {function!r}, which gave {found} for {given}: it must give an array of "
-            "the same shape, each value by itself; its mean over the steps of a sequence is seen."
-        )
 
 
 class Features:

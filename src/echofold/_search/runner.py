@@ -31,11 +31,11 @@ from echofold._search.selection import mean_costs
 from echofold._validation.plan import work_of
 from echofold._validation.record import Record
 from echofold._validation.settings import Settings, check_pool, resolve_schemes
+from echofold._validation.validate import NARROWEST
 from echofold.metrics._metric import Metric
 
 WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
 BUSY = 2.0  # estimated seconds of a block: large networks are to keep many cores busy
-NARROWEST = 4  # networks that are driven together in less time than two or three
 NETWORKS = 4096  # in a block on an accelerator: candidates times draws
 
 

@@ -39,7 +39,7 @@ from echofold._validation.streamed import fold_by_fold, from_pieces
 from echofold.metrics._metric import GROWING
 
 STATE_BYTES = 2**29  # states of candidates that the host keeps at a time, if it has twice that
-SLOWER = 2, 3  # candidates that take longer together than one after the other
+NARROWEST = 4  # candidates that are driven together in less time than two or three
 
 Source = States | GivenStates
 Batch = dict[str, Validated]  # what some candidates gave, by scheme
@@ -78,7 +78,7 @@ def _batches(sources, schemes, settings: Settings, loops: bool) -> Iterator[Foun
     if count * each > SURELY_FREE:
         room = min(STATE_BYTES, budget(settings.memory, settings.workers) // 2)
         width = -(-count // -(-count // max(1, room // each)))
-        width = 1 if width in SLOWER else width
+        width = 1 if width < NARROWEST else width
 
     def part(whole: Source, first: int) -> Source:
         if width >= count or isinstance(whole, GivenStates):

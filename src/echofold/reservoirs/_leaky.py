@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from echofold._data.arguments import check_integer, check_numbers, check_one_of, describe, refuse
-from echofold._engine.kind import PRECISIONS, VIEWS, Reservoir, View, of_shape, tried
+from echofold._engine.kind import PRECISIONS, VIEWS, Reservoir, View, check_each_value
 from echofold._engine.weights import (
     OF_CONNECTIVITY,
     SCALES,
@@ -130,14 +130,7 @@ class Weighted:
         if not callable(activation):
             expected = f"{', '.join(map(repr, ACTIVATIONS))}, or a function of jax.numpy arrays"
             refuse("activation", activation, expected)
-        rule = "made of jax.numpy operations, each value by itself"
-        given = "an array of shape (2, 3)"
-        found = tried("activation", activation, given, of_shape(2, 3), rule=rule)
-        if getattr(found, "shape", None) != (2, 3):
-            raise ValueError(
-                f"activation={activation!r} gave {found} for {given}: it must give "
-                "an array of the same shape, each value by itself."
-            )
+        check_each_value("activation", activation)
 
     def _check_topology(self) -> None:
         topology = self.topology
