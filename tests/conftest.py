@@ -20,8 +20,8 @@ from echofold import (
     WalkForward,
     evaluate,
 )
-from echofold._machine import device
-from echofold._search import runner
+from echofold._machine import device, programs
+from echofold._search import final_models, runner
 from echofold._validation import plan
 
 # A card is shared with the processes that tests start.
@@ -96,8 +96,9 @@ def accelerated(monkeypatch):
     """Let the processor be taken for an accelerator, or not."""
 
     def switch(on: bool) -> None:
-        for module in (plan, runner):
+        for module in (plan, runner, final_models):
             monkeypatch.setattr(module, "is_accelerator", lambda device: on)
+        monkeypatch.setattr(programs, "accelerated", lambda: on)
         monkeypatch.setattr(device, "COMPILING", -1.0 if on else COMPILING)
 
     return switch

@@ -124,6 +124,79 @@ def test_a_washout_longer_than_a_block_needs_no_program_of_its_own(kept):
     assert len(kept) == 3 and np.allclose(silent, washed, atol=1e-12)
 
 
+def test_programs_of_one_work_are_compiled_side_by_side_before_it_is_done(kept, accelerated):
+    accelerated(True)
+    twice, traces = counted()
+    seen = []
+
+    def work():
+        one = twice(np.arange(3.0))
+        seen.append(np.asarray(one).tolist())  # as the host does, to decide how to go on
+        return twice(twice(one, add=1), add=2)
+
+    with engine():
+        for _ in range(2):
+            assert np.asarray(_programs.side_by_side(work)).tolist() == [4, 12, 20]
+    # Gone through once with ones, and then done; all is compiled when it is done again.
+    assert seen == [[1, 1, 1], [0, 2, 4], [0, 2, 4]]
+    assert len(traces) == len(kept) == 3
+    assert all(one.coming is not None and one.compiled for one in kept.values())
+
+
+def test_work_that_needs_numbers_to_go_on_is_only_foreseen_as_far_as_that(kept, accelerated):
+    accelerated(True)
+    twice, traces = counted()
+
+    def work():
+        most = int(np.asarray(twice(np.arange(3.0))).max())
+        if most == 1:
+            raise ZeroDivisionError("nobody sees this")
+        return twice(np.ones(most))
+
+    with engine():
+        assert np.asarray(_programs.side_by_side(work)).tolist() == [2, 2, 2, 2]
+    assert traces == [(3,), (4,)]
+    assert [one.coming is not None for one in kept.values()] == [True, False]
+
+
+def test_errors_of_work_that_was_foreseen_are_raised_by_it(kept, accelerated):
+    accelerated(True)
+    twice, _ = counted()
+
+    def work():
+        twice(np.ones(2))
+        raise ValueError("this is seen")
+
+    with engine(), pytest.raises(ValueError, match="this is seen"):
+        _programs.side_by_side(work)
+    with engine():  # and what comes then is run, not gone through
+        assert twice(np.ones(2)).tolist() == [2, 2]
+
+
+def test_options_that_a_compiler_does_not_know_are_left_out(monkeypatch):
+    known = {"xla_cpu_enable_fast_min_max": False}
+    monkeypatch.setattr(_programs, "OPTIONS", known | {"xla_unheard_of": 1})
+    assert _programs._known_options.__wrapped__() == known
+
+
+def test_a_search_compiles_nothing_while_a_device_waits(kept, accelerated):
+    y = np.sin(np.arange(260) / 5) + 0.1 * np.random.default_rng(0).normal(size=260)
+    space = {"leak_rate": [0.5, 1.0], "ridge": [1e-6, 1e-2]}
+
+    def best():
+        network = ESNForecaster(12, random_state=0, device="cpu")
+        return ESNSearchCV(network, space, cv=KFold(4), progress=False).fit(y).best_score_
+
+    found = []
+    for on in (False, True):
+        accelerated(on)
+        kept.clear()
+        found.append(best())
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    assert "_sums" in {key[1].__name__ for key in kept}
+    assert all(one.coming is not None for one in kept.values())
+
+
 def test_rows_from_a_step_on_are_not_run(kept):
     @program
     def ran(rows, stop):

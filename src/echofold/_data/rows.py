@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from echofold._machine.arrays import namespace
-
 Interval = tuple[int, int]
 Intervals = tuple[Interval, ...]
 
@@ -112,10 +110,6 @@ class Runs:
         """Rows of each run side by side, ``n`` where padded."""
         ahead = np.arange(self.longest)
         return np.where(ahead < self.steps[:, None], self.first[:, None] + ahead, self.n)
-
-    def of_splits(self, values: Any, axis: int = 1) -> Any:
-        """For every run what belongs to its split, along one axis of an array."""
-        return values if self.single else namespace(values).take(values, self.split, axis=axis)
 
     def added(self, sums: np.ndarray) -> np.ndarray:
         """Sums ``(…, splits, ridge)`` of those of runs ``(…, runs, ridge)``."""

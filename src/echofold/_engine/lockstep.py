@@ -331,13 +331,24 @@ def _in_networks(
 
     Groups may overlap: how many of the first were there before stands beside each.
     """
-    W, r = runs.of_splits(W), source.reservoirs
+    W, r = _of_runs(W, runs), source.reservoirs
     candidates, done = r.shape[1], 0
     most = max(1, ACCELERATOR_COLUMNS // (len(runs) * W.shape[2]))
     for first, *part in network_groups(len(W) // candidates, candidates, most):
         found = run(some(r, *part).silent(), W, starts, first, *along)
         yield done - first, found
         done = first + len(found)
+
+
+def _of_runs(W, runs: Runs) -> Any:
+    """For every run the readouts of its split."""
+    return W if runs.single else _chosen(W, runs.split)
+
+
+@program
+def _chosen(W, splits):
+    """Readouts of ``splits (runs,)``."""
+    return jnp.take(W, splits, axis=1)
 
 
 def _device_candidates(source: States, W, starts, runs: Runs) -> Iterator[np.ndarray]:
@@ -452,7 +463,7 @@ class PausedOnDevice(Paused):
         self.source, self.r, self.sum = source, source.reservoirs.silent(), sum_
         self.along, before = _along(source.problem, runs, sum_.tolerance)
         with engine(source.device):
-            W = runs.of_splits(W)
+            W = _of_runs(W, runs)
             self.shape = W.shape[:3]
             self.readout, self.going = _begun(self.r, W, starts, self.along, before, sum_=sum_.of)
 

@@ -56,7 +56,7 @@ from echofold._folds.whitened import (
 )
 from echofold._machine.arrays import equal_parts, few_lengths, jax, jnp, lax, pad_rows
 from echofold._machine.device import in_threads
-from echofold._machine.programs import program, scan
+from echofold._machine.programs import program, put, scan, side_by_side
 
 Data = tuple[np.ndarray, np.ndarray, Any]  # rows, targets and weights
 TOGETHER = 64  # candidates whose rows come to the host at a time
@@ -90,11 +90,13 @@ class ManyRows:
         self.ridge, self.penalised, self.pieces, self.free = ridge, penalised, pieces, free
         self.shift = Y.mean(axis=0)
         room = X.shape[1]
-        self._Y = jnp.asarray(pad_rows(Y, room))
         there = (np.arange(room) < self.n)[None] if there is None else there
         given = np.ones(self.n) if weights is None else weights
-        self._there = jnp.asarray(there, dtype=float)
-        self._weights = jnp.asarray(pad_rows(given, room) * there)
+        # Put there once, where each program that is given an array of the host would do so.
+        self._Y, self._shifted, self._there, self._weights = put(
+            (pad_rows(Y, room), pad_rows(Y, room) - self.shift, there * 1.0,
+             pad_rows(given, room) * there)
+        )  # fmt: skip
 
     @cached_property
     def _white(self) -> Turned:
@@ -130,7 +132,7 @@ class ManyRows:
     @cached_property
     def _moments(self) -> Any:
         """Moments of every part, ``(candidates, parts, a, a)``."""
-        Y, rows = self._Y - self.shift, self._parts.rows
+        Y, rows = self._shifted, self._parts.rows
         a = 1 + self.X.shape[2] + self.Y.shape[1]
         each = 8 * (3 * rows.size * a + len(self._parts.piece) * a * a)
 
@@ -157,7 +159,7 @@ class ManyRows:
     def _from_moments(self, splits: RowSplits) -> Solved:
         """Readouts ``W (candidates, splits, ridge, 1 + m, outputs)`` of different training sets."""
         W, bad = self._solved(self._parts.members([self.pieces.runs[one] for one in splits.train]))
-        return self._mended(Solved(W), bad, self._told.unlike, SmallK, splits)
+        return self._mended(Solved(W), bad, ~self._told.alike, SmallK, splits)
 
     def _left_out(self, splits: RowSplits, readouts: bool = True) -> Solved:
         """The same of rows left out, and residuals on those of them that are validated."""
@@ -172,9 +174,9 @@ class ManyRows:
             return leave_rows_out(X, at, *arrays, moments, rows, self.shift, self.ridge, **options)
 
         left = self._in_groups(each, found, self.X, self._at, self._moments)
-        bad = np.array(left.bad.any(axis=2))
+        bad = ~np.asarray(left.sound).all(axis=2)
         few_rows = self.n <= 2 + self.X.shape[2]  # where the host has a way of its own
-        by_host = self._told.unlike | (few_rows & bad.any(axis=1))
+        by_host = ~self._told.alike | (few_rows & bad.any(axis=1))
         residuals = left.residuals if splits.held_out else None
         solved = Solved(left.W, 0, only_valid(splits.left_out_rows, splits), residuals)
         return self._mended(solved, bad, by_host, LeaveOut, splits)
@@ -223,7 +225,7 @@ class ManyRows:
             parts.append((skip, found))
         found = _joined(parts, axis=1)
         W, zero = found.W, np.flatnonzero(self.ridge == 0)
-        doubtful = np.flatnonzero((self._rank.min(axis=1) <= FULL_RANK) & ~self._told.unlike)
+        doubtful = np.flatnonzero((self._rank.min(axis=1) <= FULL_RANK) & self._told.alike)
         if len(zero) and len(doubtful):
             some, least = self._without_negligible(doubtful, members)
             index = some[:, None, None], np.arange(len(members))[:, None], zero
@@ -268,13 +270,18 @@ class ManyRows:
             there = np.zeros((len(at), room))
             for one, split in enumerate(sets):
                 there[one, rows_of(splits.train[split])] = 1.0
-            again = ManyRows(
-                taken(self.X, at), self.Y, self.weights, self.ridge, self.penalised,
-                self.pieces, self.free, there,
-            )  # fmt: skip
-            W, still = again._solved(np.ones((1, len(self._parts.piece))))
+
+            def solved(at=at, there=there):
+                again = ManyRows(
+                    taken(self.X, at), self.Y, self.weights, self.ridge, self.penalised,
+                    self.pieces, self.free, there,
+                )  # fmt: skip
+                # Twice the one set, because a single one is compiled four times as long.
+                return again, *again._solved(np.ones((2, len(self._parts.piece))))
+
+            again, W, still = side_by_side(solved)
             W = W[:, 0]
-            left = np.flatnonzero(still[:, 0] | again._told.unlike)
+            left = np.flatnonzero(still[:, 0] | ~again._told.alike)
 
             def plainly(one: int, data: Data, sets=sets) -> np.ndarray:
                 train = [splits.train[sets[one]]]
@@ -306,7 +313,7 @@ class ManyRows:
             return work(*arrays)
         found = []
         for skip, part in equal_parts(count, most):
-            some = jax.tree.map(lambda one, at=part: one if len(one) == 1 else one[at], arrays)
+            some = of_group(arrays, part.start, size=part.stop - part.start)
             found.append((skip, work(*some)))
         return _joined(found, axis=0)
 
@@ -319,25 +326,17 @@ def _few(places: np.ndarray) -> np.ndarray:
 
 def _joined(parts: list[tuple[int, Any]], axis: int) -> Any:
     """Arrays that follow each other, as one, without so many first entries of each."""
-
-    def rest(array, skip: int):
-        return array[(slice(None),) * axis + (slice(skip, None),)] if skip else array
-
     if len(parts) == 1:
         return parts[0][1]
     skips, trees = zip(*parts, strict=True)
-
-    def joined(*arrays):
-        return jnp.concatenate([rest(*one) for one in zip(arrays, skips, strict=True)], axis=axis)
-
-    return jax.tree.map(joined, *trees)
+    return following(trees, skips=skips, axis=axis)
 
 
 # --- kernels --------------------------------------------------------------------------------------
 
 
 class Turned(NamedTuple):
-    """`_folds.moments.Whitening` of many; ``unlike`` where columns differ too much in size.
+    """`_folds.moments.Whitening` of many; ``alike`` unless columns differ too much in size.
 
     ``mean (candidates, m)``, ``V (candidates, m, m)``, ``sigma`` and ``held (candidates, m)``.
     """
@@ -346,7 +345,7 @@ class Turned(NamedTuple):
     V: Any
     sigma: Any
     held: Any
-    unlike: Any
+    alike: Any
 
 
 def _windows(m: int) -> list[float]:
@@ -377,7 +376,7 @@ def turned(X, there) -> Turned:
     Z = jnp.where(inside, A - mean[:, None], 0.0)
     sizes = jnp.sqrt((Z * Z).sum(axis=1))
     smallest = jnp.where(sizes > 0, sizes, jnp.inf).min(axis=1)
-    unlike = sizes.max(axis=1) > ALIKE_COLUMNS * smallest
+    alike = ~(sizes.max(axis=1) > ALIKE_COLUMNS * smallest)
     V = _eigenvectors(jnp.swapaxes(Z, 1, 2) @ Z)
     Z = Z @ V
     for share in _windows(m):
@@ -390,7 +389,7 @@ def turned(X, there) -> Turned:
     sigma = jnp.where(nothing, 1.0, sigma)
     least = negligible(jnp.where(nothing, 1.0, largest), m)
     held = ~(sigma < 1.001 * least) | nothing
-    return Turned(begin[:, 0] + mean, V, jnp.maximum(sigma, least), held, unlike)
+    return Turned(begin[:, 0] + mean, V, jnp.maximum(sigma, least), held, alike)
 
 
 def _eigenvectors(G):
@@ -433,6 +432,28 @@ SHORTEST = 32  # rows of a part, of which moments are made
 def taken(arrays, places, *, axis: int = 0):
     """Some candidates, or of some other axis."""
     return jax.tree.map(lambda array: jnp.take(array, places, axis=axis), arrays)
+
+
+@program
+def of_group(arrays, first, *, size: int):
+    """So many candidates from the ``first`` on; arrays of length 1 as they are."""
+    return jax.tree.map(
+        lambda array: array if len(array) == 1 else lax.dynamic_slice_in_dim(array, first, size),
+        arrays,
+    )
+
+
+@program
+def following(trees, *, skips: tuple[int, ...], axis: int):
+    """Arrays of all trees, one after the other, without the first entries that each is to skip."""
+
+    def joined(*arrays):
+        pairs = zip(arrays, skips, strict=True)
+        return lax.concatenate(
+            [lax.slice_in_dim(one, skip, one.shape[axis], axis=axis) for one, skip in pairs], axis
+        )
+
+    return jax.tree.map(joined, *trees)
 
 
 @program
@@ -553,13 +574,13 @@ class Left(NamedTuple):
     """What leaving rows out gives for every candidate and split.
 
     ``residuals (candidates, splits, longest, ridge, outputs)``; readouts ``W (candidates, splits,
-    ridge, 1 + m, outputs)`` where asked for; ``bad (candidates, splits, ridge)`` is not
-    sound, and refitted.
+    ridge, 1 + m, outputs)`` where asked for; what is not ``sound (candidates, splits, ridge)`` is
+    refitted.
     """
 
     residuals: Any
     W: Any
-    bad: Any
+    sound: Any
 
 
 @program
@@ -604,8 +625,8 @@ def leave_rows_out(
             inner = v[:, None] - jnp.moveaxis(flat.reshape(change.shape), 2, 1)
             less = (shared * left.sum(axis=2, keepdims=True))[:, :, None]
             W = lead_back(inner[:, :, None], given, at, shift, less)[0][:, :, 0]
-        return carry, Left(e, W, bad | ~(grown < most)[:, None])
+        return carry, Left(e, W, ~bad & (grown < most)[:, None])
 
-    e, W, bad = scan(step, 0, ridge)[1]
+    e, W, sound = scan(step, 0, ridge)[1]
     W = None if W is None else jnp.moveaxis(W, 0, 2)
-    return Left(jnp.moveaxis(e, 0, 3), W, jnp.moveaxis(bad, 0, 2))
+    return Left(jnp.moveaxis(e, 0, 3), W, jnp.moveaxis(sound, 0, 2))

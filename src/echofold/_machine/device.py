@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from echofold._machine.arrays import jax, jnp
+from echofold._machine.arrays import jax
 from echofold._machine.available import available
 from echofold._machine.compilations import keeping
 from echofold._machine.notices import warn_of
@@ -37,9 +37,16 @@ EAGER = "cpu:eager"  # the processor without programs, which no user can ask for
 
 
 class _Engine(local):
-    """The enclosing `engine` of a thread: whether it runs without programs."""
+    """The enclosing `engine` of a thread, and whether it runs without programs.
 
+    ``work`` is what `programs.side_by_side` does if a program of it may be missing;
+    ``rehearsing`` tells whether it is gone through for these alone.
+    """
+
+    device = "cpu"
     eager = False
+    work: Callable[[], object] | None = None
+    rehearsing = False
 
 
 here = _Engine()
@@ -66,7 +73,8 @@ def engine(device: str = "cpu"):
     factorisations made here; JAX calls the same library. Raises `DeviceFull` where a device says
     in its own words that its memory is.
     """
-    before, here.eager = here.eager, device == EAGER
+    before = here.eager, here.device
+    here.eager, here.device = device == EAGER, device
     try:
         if here.eager:
             with one_blas_thread():
@@ -87,20 +95,14 @@ def engine(device: str = "cpu"):
                 raise DeviceFull(device) from error
         raise
     finally:
-        here.eager = before
+        here.eager, here.device = before
 
 
 @cache
 def is_usable(device: str) -> bool:
-    """Whether an accelerator does a small factorisation: not if others hold all of its memory."""
+    """Whether an accelerator has memory left for its libraries: others may hold all of it."""
     left = _left_on_card(device)  # where libraries keep their own
-    if memory_of(device) < LEAST or (left is not None and left < LEAST):
-        return False
-    try:
-        with engine(device):
-            return bool(jnp.isfinite(jnp.linalg.eigh(jnp.eye(8))[0]).all())
-    except DeviceFull:
-        return False
+    return memory_of(device) >= LEAST and (left is None or left >= LEAST)
 
 
 def accelerated() -> bool:

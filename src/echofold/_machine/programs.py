@@ -9,23 +9,56 @@ every shape they were ever called with. A kernel is therefore traced with these 
 what `jax.disable_jit` does, and loops by `scan` and `loop`, which need none of them.
 
 Inside of an eager `engine` a kernel is not compiled: NumPy runs its text.
+
+A compiler for accelerators takes up to two seconds for a kernel, on one core. Work done by
+`side_by_side` is therefore gone through twice if need be: where a program is missing, first with
+arrays that only have a shape, by which all programs that will be needed are compiled in threads.
 """
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import wraps
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache, wraps
 from operator import itemgetter
 from threading import Lock, RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from echofold._machine.arrays import jax, lax, of_each
-from echofold._machine.device import here
+from echofold._machine.device import accelerated, engine, here
 
-KEPT = 64  # programs of all kernels together; a search uses 4 to 15
+KEPT = 64  # programs of all kernels together, for each device; a search uses 4 to 15
+# What the compiler is told for cards of NVIDIA. To choose among many ways of a product it would
+# compile and time each of them, half of all its time, for a few per cent of a warm search; without
+# that its own kernels are poor, and those of the vendor's library good.
+OPTIONS = {
+    "xla_gpu_autotune_level": 0,
+    "xla_gpu_enable_triton_gemm": False,
+    "xla_gpu_enable_cublaslt": True,
+}
+
+Result = TypeVar("Result")
+
+
+class Coming:
+    """An array that is not there yet, of a known shape; ones, for the host that wants to see it.
+
+    Whatever is found in it is then sound, so that nothing needs to be mended.
+    """
+
+    def __init__(self, struct: Any):
+        self.struct, self.shape, self.dtype = struct, struct.shape, struct.dtype
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.ones(self.shape, dtype or self.dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
 
 
 class _Program:
@@ -37,15 +70,97 @@ class _Program:
                 return kernel(*args, **static)
 
         run.__name__ = run.__qualname__ = kernel.__name__
-        self.run = jax.jit(run)
+        self.run: Callable = jax.jit(run, compiler_options=_options())
         self.compiled = False
         self.compiling = RLock()
+        self.coming: tuple[Future, Any] | None = None  # in a thread, and what it will give
 
     def first(self, *args):
         with self.compiling:
+            if self.coming is not None and not self.compiled:
+                self.run = self.coming[0].result()
             result = self.run(*args)
             self.compiled = True
         return result
+
+    def begin(self, args) -> Any:
+        """Have it compiled in a thread; what it will give."""
+        with self.compiling:
+            if self.coming is None:
+                known = jax.tree.map(lambda one: getattr(one, "struct", one), args)
+                traced = self.run.trace(*known)  # type: ignore[attr-defined]
+                future: Future = Future()
+                if self.compiled:
+                    future.set_result(self.run)
+                else:
+                    future = _compilers().submit(_compiled, traced.lower(), here.device)
+                self.coming = future, jax.tree.map(Coming, traced.out_info)
+            return self.coming[1]
+
+
+def _compiled(lowered, device: str) -> Callable:
+    with engine(device):
+        return lowered.compile()
+
+
+@cache
+def _compilers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), "compiling")
+
+
+def _options() -> dict[str, Any] | None:
+    """What the compiler of the enclosing `engine` is told."""
+    return _known_options() if here.device.partition(":")[0] in ("gpu", "cuda") else None
+
+
+@cache
+def _known_options() -> dict[str, Any]:
+    """Those that this version of the compiler knows."""
+
+    def knows(options: dict[str, Any]) -> bool:
+        try:
+            jax.jit(lambda: 0, compiler_options=options).lower().compile()
+        except jax.errors.JaxRuntimeError:
+            return False
+        return True
+
+    if knows(OPTIONS):
+        return OPTIONS
+    return {name: value for name, value in OPTIONS.items() if knows({name: value})}
+
+
+def side_by_side(work: Callable[[], Result]) -> Result:
+    """What ``work()`` gives, of which all programs are compiled at the same time.
+
+    ``work`` changes nothing but what it makes itself: on an accelerator it may be called twice.
+    """
+    if here.rehearsing or not accelerated():
+        return work()
+    before, here.work = here.work, work
+    try:
+        return work()
+    finally:
+        here.work = before
+
+
+def _rehearse(work: Callable[[], object]) -> None:
+    """Go through some work with arrays that are `Coming`."""
+    here.rehearsing = True
+    try:
+        with suppress(Exception):  # whatever is wrong is said when it is done in earnest
+            work()
+    finally:
+        here.rehearsing = False
+
+
+def foresee(work: Callable[[], object]) -> None:
+    """Have programs of later ``work`` on an accelerator compiled, beside what is done meanwhile."""
+    _compilers().submit(_rehearse, work)
+
+
+def put(arrays: Any) -> Any:
+    """Arrays on the device of the enclosing `engine`, which may take seconds the first time."""
+    return arrays if here.rehearsing else jax.device_put(arrays)
 
 
 _kept: OrderedDict[tuple, _Program] = OrderedDict()
@@ -65,15 +180,20 @@ def program(kernel: Callable) -> Callable:
                 return kernel(*args, **static)
         leaves, structure = jax.tree.flatten(args)
         shapes = tuple([getattr(leaf, "shape", ()) for leaf in leaves])
-        key = kernel, structure, shapes, tuple(static.items())
+        key = here.device, kernel, structure, shapes, tuple(static.items())
+        if here.work is not None and key not in _kept:
+            work, here.work = here.work, None
+            _rehearse(work)
         with _lock:
             entry = _kept.get(key)
             if entry is None:
                 entry = _kept[key] = _Program(kernel, static)
-                while len(_kept) > KEPT:
+                while len(_kept) > KEPT * len({device for device, *_ in _kept}):
                     _kept.popitem(last=False)
             else:
                 _kept.move_to_end(key)
+        if here.rehearsing:
+            return entry.begin(args)
         return entry.run(*args) if entry.compiled else entry.first(*args)
 
     return call

@@ -15,6 +15,8 @@ from echofold._data.rows import Runs
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import States
 from echofold._folds.splits import RowSplits
+from echofold._machine.device import is_accelerator
+from echofold._machine.programs import foresee
 from echofold._models.base import Fitted, fit_all
 from echofold._models.ensemble import ForecastEnsemble
 from echofold._search.runner import Reader
@@ -230,6 +232,21 @@ class Winners:
         if "pruned" in dataset:
             costs = np.where(dataset.pruned.values[:, :, None], np.inf, costs)
         return costs
+
+
+def foresee_winner(reader: Reader, scheme: str, candidate: dict[str, Any], seed: int) -> None:
+    """Have what will be run of a winner compiled on an accelerator, by one of the candidates."""
+    model, problem = reader.model(candidate, seed)
+    splits, fitting = reader.problem(candidate)[1][scheme], model._fitting(vars(model), problem)
+
+    def work() -> None:
+        source = model._states(problem, seed)
+        if is_accelerator(source.device):
+            validate_winner(source, splits, np.ones((len(splits), 1)), fitting)
+            for _ in source.blocks():
+                pass
+
+    foresee(work)
 
 
 # --- readouts of splits ---------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from copy import deepcopy
 from dataclasses import InitVar, dataclass, replace
@@ -157,6 +157,7 @@ class Runner:
     executor: Executor | None
     checkpoint: Checkpoint | None
     progress: Progress
+    foreseen: Callable[[dict[str, Any], int], None]  # told of a candidate that a device is to run
     done: int = 0
     best: float = np.inf
     _blocks: int = 0
@@ -228,6 +229,8 @@ class Runner:
     def run(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> Record:
         """Evaluate candidates, on some of the splits if ``only`` names them."""
         blocks = self.blocks(candidates, only)
+        if not self._blocks and self.executor is None and is_accelerator(blocks[0].device):
+            self.foreseen(candidates[blocks[0].candidates[0]], blocks[0].seeds[0])
         first, self._blocks = self._blocks, self._blocks + len(blocks)
         wanted = expected(blocks, candidates) if self.checkpoint else []
         records: dict[int, Record] = {}

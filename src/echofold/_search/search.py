@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -34,7 +35,7 @@ from echofold._models.forecast import Forecast, Level
 from echofold._search import tables
 from echofold._search.candidates import STRATEGIES, check_space, split_ridge, strategy_of
 from echofold._search.checkpoint import Checkpoint
-from echofold._search.final_models import Winners
+from echofold._search.final_models import Winners, foresee_winner
 from echofold._search.identity import identity_of
 from echofold._search.precision import describe_single
 from echofold._search.runner import Reader, Runner, values_of
@@ -252,6 +253,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 reader, settings, tuple(self.seed_ + draw for draw in range(self.n_draws)),
                 together=bool(self.prune) and self.select == "mean", prune=bool(self.prune),
                 n_jobs=self.n_jobs, executor=self.executor, checkpoint=checkpoint, progress=bar,
+                foreseen=partial(foresee_winner, reader, next(iter(schemes))),
             )  # fmt: skip
             try:
                 self.candidates_, record = carry_out(runner)

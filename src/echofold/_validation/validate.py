@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from echofold._data.problem import Problem
+from echofold._engine.kind import Reservoirs
 from echofold._engine.lockstep import closed_loop_outputs, closed_loop_sums
 from echofold._engine.states import (
     GivenStates,
@@ -30,6 +31,7 @@ from echofold._folds.choose import VARIANTS
 from echofold._folds.many_rows import ManyRows, taken
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
+from echofold._machine.programs import side_by_side
 from echofold._validation.own_readouts import enter_own
 from echofold._validation.plan import SURELY_FREE, Plan, budget, bytes_on_device, plan_of
 from echofold._validation.record import Validated, joined
@@ -188,24 +190,29 @@ def _in_groups(
     looped = [one.splits.runs.first for one in plan.schemes.values() if one.closed]
     begins = np.unique(np.concatenate([np.zeros(0, dtype=int), *looped]))
     r, found = stacked([source.reservoirs for source in sources]), []
+
+    def validated(part: Reservoirs) -> Batch:
+        """What some networks give by every scheme."""
+        X, begun = rows_of(part, problem, begins)
+        rows = ManyRows(
+            X, problem.targets, problem.weights, settings.ridge, settings.penalised,
+            plan.pieces, free // 4,
+        )  # fmt: skip
+        batch = _blank(plan)
+        for one in batch.values():
+            one.condition, first = rows.condition, one.splits.runs.first
+            solved = partial(rows.solved, one.choice.variant)
+            one.scores, one.W = _scored(solved, one, problem, settings)
+            if one.closed:
+                one.starts = taken(begun, np.searchsorted(begins, first), axis=1)
+                if loops:
+                    _run_loops(States(problem, part, device), [one], settings)
+            _bring_home(one, settings)
+        return batch
+
     with engine(device):
         for _, draws, candidates in network_groups(len(sources), sources[0].candidates, most):
-            part = some(r, draws, candidates)
-            X, begun = rows_of(part, problem, begins)
-            rows = ManyRows(
-                X, problem.targets, problem.weights, settings.ridge, settings.penalised,
-                plan.pieces, free // 4,
-            )  # fmt: skip
-            batch = _blank(plan)
-            for one in batch.values():
-                one.condition, first = rows.condition, one.splits.runs.first
-                solved = partial(rows.solved, one.choice.variant)
-                one.scores, one.W = _scored(solved, one, problem, settings)
-                if one.closed:
-                    one.starts = taken(begun, np.searchsorted(begins, first), axis=1)
-                    if loops:
-                        _run_loops(States(problem, part, device), [one], settings)
-                _bring_home(one, settings)
+            batch = side_by_side(partial(validated, some(r, draws, candidates)))
             width = candidates.stop - candidates.start
             for place, draw in enumerate(range(draws.start, draws.stop)):
                 own = slice(place * width, (place + 1) * width)
