@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from echofold._folds.algorithms import Algorithm, Size, Solved, Work, naive
 from echofold._folds.ridge import (
@@ -44,6 +43,7 @@ from echofold._folds.ridge import (
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import ALIKE, ALIKE_COLUMNS, EPS, GROWTH_OF_ROOT, negligible
 from echofold._folds.whitened import LARGE, leave_one, leave_several
+from echofold._machine.lapack import solve_triangular
 
 CHUNK = 2**22  # numbers in the largest array made for a group of splits
 FEW_RIDGES = 2  # ridge values up to which a QR for each is cheaper than one SVD
@@ -168,7 +168,7 @@ def _basis(A, inner: np.ndarray, space: np.ndarray | None, share, c, places) -> 
 
 def _solve_triangle(F: np.ndarray, B: np.ndarray) -> np.ndarray:
     """``F⁻¹ B``; with nothing to solve for, older versions of SciPy raise an error."""
-    return solve_triangular(F, B, check_finite=False) if B.size else B
+    return solve_triangular(F, B) if B.size else B
 
 
 def _primal(basis: _Basis, B, d, centre: Centre, left_out: LeftOut) -> None:

@@ -254,7 +254,7 @@ class ManyRows:
             at = Whitening(white.mean[one], ones, white.V[one], white.sigma[one], white.held[one])
             return solve(M[one], at, self.shift, np.zeros(1), True, False, ALIKE_COLUMNS).W[:, 0]
 
-        return some, np.stack(in_threads(solved, range(len(some))))
+        return some, np.stack(list(in_threads(solved, range(len(some)))))
 
     def _refitted(self, bad: np.ndarray, splits: RowSplits) -> tuple[tuple, Any]:
         """Where ``bad (candidates, splits)``, and readouts in coordinates of the split's own rows.

@@ -19,18 +19,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.linalg.lapack import (
-    dgecon,
-    dgejsv,
-    dgeqp3,
-    dgeqrf,
-    dormqr,
-    dtpmqrt,
-    dtpqrt,
-    dtrtrs,
-)
+from scipy.linalg.lapack import dgecon, dgejsv, dgeqp3, dgeqrf, dormqr
 
 from echofold._folds.tolerances import BALANCED, EPS, NEARLY_SINGULAR, negligible
+from echofold._machine.lapack import dtpmqrt, dtpqrt, dtrtrs
 
 QR_BLOCK = 32  # columns that LAPACK reflects together
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -203,11 +203,15 @@ def one_blas_thread():
         yield
 
 
-def in_threads(work: Callable, items: Sequence) -> list:
-    """``work`` of every item, by threads of the host with one BLAS thread each."""
-    if len(items) <= 1:
-        return [work(item) for item in items]
-    with one_blas_thread(), ThreadPoolExecutor(min(len(items), os.cpu_count() or 1)) as pool:
+def in_threads(work: Callable, items: Sequence, threads: int | None = None) -> Iterable:
+    """``work`` of every item, by threads of the host with one BLAS thread each.
+
+    As many as there are cores, or so many; one after the other by one.
+    """
+    count = min(len(items), threads or os.cpu_count() or 1)
+    if count <= 1:
+        return map(work, items)
+    with one_blas_thread(), ThreadPoolExecutor(count) as pool:
         return list(pool.map(work, items))
 
 

@@ -101,7 +101,7 @@ def _validate_on(device: str, block: Block) -> tuple[list[States], list[Batch]]:
     problem, settings = block.problem, block.settings
     # Radii of the draws are found in threads.
     inputs = problem.segments.n_inputs
-    draws = in_threads(lambda seed: drawn(block.kinds, inputs, seed), block.seeds)
+    draws = list(in_threads(lambda seed: drawn(block.kinds, inputs, seed), block.seeds))
     work = problem, block.schemes, block.kinds[0], len(block.kinds) * len(draws), settings
     if device != EAGER:
         device = choose_device(device, *(work_of(*work) if device == "auto" else ()))
@@ -132,14 +132,17 @@ def carry_out(
     blocks = list(blocks)
     pools: list[Executor] = [] if executor is None else [executor]
     if executor is None and n_jobs not in (None, 1):
-        pools = [ThreadPoolExecutor(None if n_jobs == -1 else n_jobs)]
+        pools = [ThreadPoolExecutor(os.cpu_count() if n_jobs == -1 else n_jobs)]
     if pools:
         check_executor(pools[0])
         together = max(1, min(workers(pools[0]), len(blocks)))
+        # Large networks are few blocks: what is left of the cores factors their candidates.
+        threads = -(-workers(pools[0]) // together) if executor is None else 1
         blocks = [
-            (number, replace(block, settings=replace(block.settings, workers=together)))
+            (number, replace(block, settings=replace(
+                block.settings, workers=together, threads=threads)))
             for number, block in blocks
-        ]
+        ]  # fmt: skip
     elif len(blocks) > 1 and len(devices := peers(blocks[0][1].device)) > 1:
         pools = [ThreadPoolExecutor(1) for _ in devices]
         blocks = [

@@ -13,13 +13,13 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg.lapack import dtpqrt
 
 from echofold._data.rows import Interval, Intervals
 from echofold._engine.states import States
 from echofold._folds.algorithms import fit_rows
 from echofold._folds.ridge import QR_BLOCK, Centre, condition_of, solve_each
 from echofold._folds.tolerances import EPS, negligible
+from echofold._machine.lapack import dtpqrt
 
 FACTORS = 2**26  # bytes of R factors that grow in one pass
 SMALL = 2**16  # numbers of a training set that is kept as it is

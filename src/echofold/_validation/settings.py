@@ -37,6 +37,7 @@ class Settings:
     readouts: bool = False
     verify: bool = False
     workers: int = 1  # that share the free memory
+    threads: int = 1  # of each of them, for candidates whose states are kept
     pool: str = "all"
     shrink: float = 0.0
 

@@ -30,7 +30,7 @@ from echofold._folds.algorithms import KeptRows, Solved
 from echofold._folds.choose import VARIANTS
 from echofold._folds.many_rows import ManyRows, taken
 from echofold._folds.splits import RowSplits
-from echofold._machine.device import DeviceFull, engine, memory_of, one_blas_thread
+from echofold._machine.device import DeviceFull, engine, in_threads, memory_of, one_blas_thread
 from echofold._machine.programs import side_by_side
 from echofold._validation.own_readouts import enter_own
 from echofold._validation.plan import SURELY_FREE, Plan, budget, bytes_on_device, plan_of
@@ -137,27 +137,35 @@ def _from_kept(
 ) -> None:
     """One candidate after the other, from states that are all in memory."""
     problem, condition = source.problem, np.empty(source.candidates)
-    for candidate, X in enumerate(kept):
+
+    def solved(X: np.ndarray) -> tuple[list[Any], float]:
+        """What is found of a candidate by every scheme, and its condition number."""
         rows = KeptRows(
             X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
             several=len(batch) > 1,
         )  # fmt: skip
+        found = []
         for one in batch.values():
             algorithm = VARIANTS[one.choice.variant].on(rows)
-            one.enter(candidate, len(condition), *_scored(algorithm.solved, one, problem, settings))
-        condition[candidate] = rows.condition  # that of what was factored in the end
+            found.append(_scored(algorithm.solved, one, problem, settings))
+        return found, rows.condition  # that of what was factored in the end
+
+    for candidate, (found, own) in enumerate(in_threads(solved, kept, settings.threads)):
+        condition[candidate] = own
+        for one, (scores, W, refitted) in zip(batch.values(), found, strict=True):
+            one.enter(candidate, len(condition), scores, W)
+            one.refitted += refitted
     for one in batch.values():
         one.condition = condition
 
 
 def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, settings: Settings):
-    """Scores of open-loop tasks, and readouts where they are needed, by one scheme."""
+    """Scores of open-loop tasks, readouts where needed, how many splits were refitted."""
     found = solved(one.splits, one.closed or settings.readouts, not one.closed)
-    one.refitted += found.refitted
     if one.closed:
-        return {}, found.W
+        return {}, found.W, found.refitted
     scores = score_residuals(problem, one.splits, found.at, found.residuals, settings.metrics)
-    return scores, found.W
+    return scores, found.W, found.refitted
 
 
 def _on_device(
@@ -202,7 +210,7 @@ def _in_groups(
         for one in batch.values():
             one.condition, first = rows.condition, one.splits.runs.first
             solved = partial(rows.solved, one.choice.variant)
-            one.scores, one.W = _scored(solved, one, problem, settings)
+            one.scores, one.W, one.refitted = _scored(solved, one, problem, settings)
             if one.closed:
                 one.starts = taken(begun, np.searchsorted(begins, first), axis=1)
                 if loops:
