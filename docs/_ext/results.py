@@ -310,8 +310,8 @@ def roofline(found: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
     rest = found["timed"] - sum(row["seconds"] for row in found["stages"].values())
     yield (
-        f"\nThe whole search takes {seconds(found['search'])}, of which {seconds(rest)} are reading,"
-        f" scores and the final model. A large product makes {found['product'] / 1e9:,.0f} Gflop/s"
+        f"\nThe whole search takes {seconds(found['search'])}, of which {seconds(rest)} are reading"
+        f", scores and the final model. A large product makes {found['product'] / 1e9:,.0f} Gflop/s"
         f" here, a large copy moves {found['copy'] / 1e9:,.0f} GB/s.\n"
     )
 

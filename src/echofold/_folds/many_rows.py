@@ -174,7 +174,7 @@ class ManyRows:
             return leave_rows_out(X, at, *arrays, moments, rows, self.shift, self.ridge, **options)
 
         left = self._in_groups(each, found, self.X, self._at, self._moments)
-        bad = ~np.asarray(left.sound).all(axis=2)
+        bad = ~np.all(np.asarray(left.sound), axis=2)
         few_rows = self.n <= 2 + self.X.shape[2]  # where the host has a way of its own
         by_host = ~self._told.alike | (few_rows & bad.any(axis=1))
         residuals = left.residuals if splits.held_out else None

@@ -72,7 +72,7 @@ def _own(array: Array, overwrite: bool) -> Array:
 def _call(name: str, *args: Any) -> int:
     """Call a routine; arrays are changed in place. What it says of its success is given back."""
     info = ctypes.c_int()
-    given = []
+    given: list[Any] = []
     for one in args:
         if isinstance(one, np.ndarray):
             given.append(one.ctypes.data)
