@@ -437,7 +437,7 @@ def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
     reservoirs = drawn([kind], problem.segments.n_inputs, seed)
     steps, count = len(problem.washout) + problem.rows, 1
-    if problem.each:
+    if problem.each or problem.segments.seen is not None:
         steps, count = problem.segments.longest, problem.segments.count
     eager = is_eager_kind(kind) and problem.segments.eager
     work = Work(steps, count, reservoirs.shape[0], eager=eager)
