@@ -248,7 +248,7 @@ def best_ridge(source: States, penalised: bool) -> tuple[float, float]:
     if problem.weights is not None and np.count_nonzero(problem.weights) < 2 or not len(rows):
         return 1.0, np.nan
     with one_blas_thread():
-        errors = left_out(source, rows, np.array(PATH), penalised)
+        rows, errors = left_out(source, rows, np.array(PATH), penalised)
     best = int((errors**2).sum(axis=(0, 2)).argmin())
     truth = problem.targets[rows]
     if problem.labels is not None:
@@ -259,16 +259,23 @@ def best_ridge(source: States, penalised: bool) -> tuple[float, float]:
     return PATH[best], float(good)
 
 
-def left_out(source: States, rows: np.ndarray, ridge: np.ndarray, penalised: bool) -> np.ndarray:
-    """Residuals ``(rows, ridge, outputs)`` of some rows, each of which is left out alone."""
+def left_out(
+    source: States, rows: np.ndarray, ridge: np.ndarray, penalised: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Those of some rows that have targets, and the residuals ``(rows, ridge, outputs)`` of each.
+
+    Each is left out alone.
+    """
     problem = source.problem
     if (every := decomposed(source, penalised)) is not None:
-        return every.residuals(ridge)[rows]
+        return rows, every.residuals(ridge)[rows]
     (X,) = source.kept()
     data = X, problem.targets, problem.weights
     splits: RowSplits = resolve_schemes(LeaveOneOut(), problem, None, [])["cv"]
     kept = KeptRows(*data, ridge, penalised, cut(problem.rows, []))
-    return LeaveOut.on(kept).residuals(splits.part(rows.tolist())).residuals[:, 0]
+    some = np.flatnonzero(np.isin(splits.valid_rows[:, 0], rows)).tolist()
+    found = LeaveOut.on(kept).residuals(splits.part(some))
+    return found.at[:, 0], found.residuals[:, 0]
 
 
 def _complete(values: np.ndarray) -> np.ndarray:
