@@ -42,13 +42,13 @@ def with_code(page):
 
 # Pages of seconds, whose code other tests run on smaller data: those of the command line, of kinds
 # of reservoir, of inputs known in advance, of searches and their reports, of executors, of horizons
-# and backtests, of exponents, of trends, of gaps, and of long series. The documentation build runs
-# all.
+# and backtests, of exponents, of trends, of gaps, of long series, and all in short (reservoirpy).
+# The documentation build runs all.
 COSTLY = ["docs/start.md"] + [
     f"docs/howto/{name}.md"
     for name in (
         "chaotic", "cluster", "csv", "disk", "dynamics", "inputs", "kinds", "long", "missing",
-        "parameters", "regression", "trends",
+        "parameters", "regression", "reservoirpy", "trends",
     )
 ]  # fmt: skip
 

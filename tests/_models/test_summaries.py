@@ -17,6 +17,8 @@ from echofold import (
     save,
 )
 from echofold._engine.summaries import Features
+from echofold._folds.algorithms import fit_rows
+from echofold._folds.leave_out import Decomposed
 from echofold.reservoirs import Bank, Leaky
 
 RNG = np.random.default_rng(5)
@@ -185,6 +187,24 @@ def test_the_ridge_is_that_of_leave_one_out():
     assert not hasattr(model.set_params(ridge=1.0).fit(SEQUENCES, LABELS), "ridge_")
 
 
+@pytest.mark.parametrize("penalised", [False, True])
+@pytest.mark.parametrize("shape", [(12, 40), (40, 12), (14, 13), (13, 13), (13, 14), (60, 3)])
+def test_what_is_known_of_all_rows_is_known_of_each_left_out(shape, penalised):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=shape) * np.logspace(0, -4, shape[1]) @ rng.normal(size=shape[1:] * 2)
+    X[1], X[3] = X[0], X[2]  # sequences that are the same
+    Y, path = rng.normal(size=(len(X), 2)) + 3, np.array([1e-6, 1e-3, 10.0])
+    features = Features(X, np.ones(shape[1]))
+    rows = features.rows
+    found = Decomposed(*features.factors, Y, penalised)
+    expected = [fit_rows(np.delete(rows, i, 0), np.delete(Y, i, 0), None, path, penalised)
+                for i in range(len(X))]  # fmt: skip
+    expected = [Y[i] - W[:, 0] - rows[i] @ W[:, 1:] for i, W in enumerate(expected)]
+    np.testing.assert_allclose(found.residuals(path), expected, rtol=1e-7, atol=1e-9)
+    W = fit_rows(rows, Y, None, path, penalised)
+    np.testing.assert_allclose(found.readouts(path), W, rtol=1e-6, atol=1e-8)
+
+
 def test_a_regressor_of_sequences_is_the_same():
     numbers = np.array([[one.mean(), one.std()] for one in SEQUENCES])
     model = ESNRegressor(reservoir=Bank(**SMALL), ridge=0.1, random_state=3, scale=None)
@@ -218,7 +238,7 @@ def test_a_search_finds_what_auto_stands_for():
     data = 2 * SEQUENCES, np.tile(LABELS, 2)
     search = ESNSearchCV(ESNClassifier(random_state=0), cv=3, progress=False).fit(*data)
     assert {"reservoir", "normalize", "ridge"} == set(search.best_params_)
-    assert search.results_.sizes["candidate"] == 9
+    assert search.results_.sizes["candidate"] == 4
     again = ESNClassifier(random_state=0).set_params(**search.best_params_).fit(*data)
     found, expected = (one.decision_function(SEQUENCES) for one in (search, again))
     np.testing.assert_allclose(found, expected, atol=1e-8)
@@ -301,16 +321,15 @@ def test_steps_without_a_value_at_the_end_of_an_array_are_none():
     ],
 )
 def test_single_sequences_of_a_class_are_never_left_out(labels, of, monkeypatch):
-    from echofold._folds.leave_out import LeaveOut
+    from echofold._models import sequences
 
-    seen = []
-    plain = LeaveOut.residuals
+    seen, plain = [], sequences.left_out
 
-    def watched(self, splits, readouts=False):
-        seen.append(len(splits))
-        return plain(self, splits, readouts)
+    def watched(source, rows, *args):
+        seen.append(len(rows))
+        return plain(source, rows, *args)
 
-    monkeypatch.setattr(LeaveOut, "residuals", watched)
+    monkeypatch.setattr(sequences, "left_out", watched)
     model = ESNClassifier(random_state=0).fit(SEQUENCES[: len(labels)], labels)
     assert seen == [of] * bool(of)
     assert np.isnan(model.validated_) == (not of)

@@ -193,7 +193,7 @@ def summaries_of_sequences(r: Reservoirs, inputs, lengths, *, seen: Summaries):
     values = xp.zeros((r.looks + inputs.shape[1] * r.beside, count))
     begin = xp.zeros((size, count), r.dtype), values, seen.begin(values)
     # Beyond the longest there is nothing but padding.
-    stop = steps if here.eager else xp.minimum(xp.max(lengths), steps)
+    stop = xp.minimum(xp.max(lengths), steps)
     _, _, totals = loop(0, stop, step, begin)
     found = seen.end(totals, lengths)
     return found.reshape(*found.shape[:2], candidates, sequences)

@@ -8,6 +8,7 @@ are summed up by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from echofold._engine.drive import (
 )
 from echofold._engine.generate import ACCELERATOR_COLUMNS, WIDE_COLUMNS
 from echofold._engine.kind import Reservoir, Reservoirs, drawn, is_eager_kind
-from echofold._engine.summaries import Features
+from echofold._engine.summaries import Factors, Features
 from echofold._machine.arrays import equal_parts, few_lengths, jax, pad_rows
 from echofold._machine.device import Work, accelerated, choose_device, engine, here
 from echofold._machine.progress import passing
@@ -81,6 +82,10 @@ class States:
     def of_features(self, W: np.ndarray) -> np.ndarray:
         """Readouts of what the reservoir shows, from those of the rows: the same, of a series."""
         return W
+
+    def factors(self) -> Factors | None:
+        """Singular values of the rows of the only candidate, where rows come from them."""
+        return None
 
     def alone(self, candidate: int) -> States:
         """The states of one of the candidates, to be driven anew."""
@@ -344,23 +349,36 @@ class StatesOfSequences(States):
     def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
         super().__init__(problem, reservoirs, device)
         self.alike = problem.segments.seen.alike
-        self._features: Features | None = None  # of a single candidate
 
     def kept(self) -> list[np.ndarray]:
         """All rows of every candidate; those of a single one are found again."""
-        if self._kept is not None:
-            return self._kept
+        if self.candidates > 1:
+            return [one.rows for one in self._each()] if self.alike else list(self._driven())
+        if self._kept is None:
+            self._kept = [self._of_one.rows] if self.alike else list(self._driven())
+        return self._kept
+
+    def factors(self) -> Factors | None:
+        """Singular values of the rows of the only candidate; None if they are not seen alike."""
+        return self._of_one.factors if self.alike else None
+
+    @cached_property
+    def _of_one(self) -> Features:
+        """Features of the only candidate."""
+        (found,) = self._each()
+        return found
+
+    def _each(self) -> Iterator[Features]:
+        """Features of each candidate, which are seen alike."""
+        for X in self._driven():
+            yield Features(X, sizes_of(X, self.reservoirs, self.problem.segments))
+
+    def _driven(self) -> np.ndarray:
+        """Features ``(candidates, n, features)`` as they come."""
         segments = self.problem.segments
         self.steps += segments.longest
         with engine(self.device):
-            every = sequence_features(self.reservoirs, segments)
-        if not self.alike:
-            return list(every)
-        each = [Features(X, sizes_of(X, self.reservoirs, segments)) for X in every]
-        rows = [one.rows for one in each]
-        if self.candidates == 1:
-            self._features, self._kept = each[0], rows
-        return rows
+            return sequence_features(self.reservoirs, segments)
 
     def blocks(self, *_: Any, **__: Any) -> Iterator[tuple[int, list]]:
         """All rows of every candidate, as one block."""
@@ -372,11 +390,7 @@ class StatesOfSequences(States):
 
     def of_features(self, W: np.ndarray) -> np.ndarray:
         """Readouts of features, from those of the rows of the only candidate."""
-        if not self.alike:
-            return W
-        self.kept()
-        assert self._features is not None
-        return self._features.readout(W)
+        return self._of_one.readout(W) if self.alike else W
 
 
 class GivenStates:
@@ -423,7 +437,7 @@ def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
     reservoirs = drawn([kind], problem.segments.n_inputs, seed)
     steps, count = len(problem.washout) + problem.rows, 1
-    if problem.each:
+    if problem.each or problem.segments.seen is not None:
         steps, count = problem.segments.longest, problem.segments.count
     eager = is_eager_kind(kind) and problem.segments.eager
     work = Work(steps, count, reservoirs.shape[0], eager=eager)
@@ -459,7 +473,9 @@ def sequence_features(
 def sizes_of(X: np.ndarray, r: Reservoirs, segments: Segments) -> np.ndarray:
     """How large the value is ``(features,)`` that each feature is of, among ``X (n, features)``."""
     places, inputs = segments.seen.places, segments.n_inputs * r.beside
-    states = np.abs(X[:, places * inputs :]).reshape(len(X), places, -1).max(axis=(0, 1))
+    X = X[:, places * inputs :]
+    sizes = np.maximum(X.max(axis=0), -X.min(axis=0)).reshape(places, -1)
+    states = sizes.max(axis=0)
     beside = np.abs(segments.steps).max(axis=0)[:inputs]
     return np.concatenate([np.tile(beside, places), np.tile(states, places)])
 

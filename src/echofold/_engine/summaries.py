@@ -216,18 +216,31 @@ class Summaries:
         return namespace(found[0]).concatenate(found)
 
 
+class Factors(NamedTuple):
+    """Singular values of rows: ``rows = T s Qt``, ``T (n, r)`` and ``Qt (r, m)``.
+
+    Columns of ``T`` are orthonormal, and orthogonal to a vector of ones where ``s > 0``. With
+    ``r = n − 1`` they are so everywhere, and together with it they span all there is.
+    """
+
+    T: np.ndarray
+    s: np.ndarray
+    Qt: np.ndarray
+
+
 class Features:
     """Features of sequences as rows for readouts, all in their standard deviations.
 
     Units are such that a row of ``p`` features has the size of one: their standard deviations times
-    the root of ``p``.
+    the root of ``p``. The array ``X (n, p)`` is used up.
 
-    Where there are no fewer features than sequences, a ridge knows only the space that the
-    sequences span. With ``Z (n, p)`` the features less their means, in these units, ``Zᵀ = QR``,
-    ``R = A s Bᵀ`` and ``N (n, n − 1)`` a basis of what is orthogonal to a vector of ones, as ``Z``
-    is, rows are ``B s Bᵀ N (n, n − 1)``, and a readout ``w`` of them is ``Q A Bᵀ N w`` of the
-    features. So ridge regression takes ``O(n³)`` for any number of features, and is the same to
-    rounding.
+    All is found from one QR of the longer side of ``Z (n, p)``, the features less their means in
+    these units, and one SVD of its triangle, ``O(n p min(n, p))``. Where there are fewer sequences
+    than features and one, a ridge knows only the space that the sequences span. With ``Zᵀ = QR``,
+    ``N (n, n − 1)`` a basis of what is orthogonal to a vector of ones, as ``Z`` is, and
+    ``RN = L s Bᵀ``, rows are ``N B s Bᵀ (n, n − 1)``, and a readout ``w`` of them is ``Q L Bᵀ w``
+    of the features. So ridge regression takes ``O(n³)`` for any number of features, and is the same
+    to rounding. Otherwise rows are ``Z``, ``Z = QR``, ``R = L s Bᵀ`` and ``Z = Q L s Bᵀ``.
 
     Features that are the same for all sequences, up to rounding of values of these ``sizes``, are
     not seen. Those that differ by less than a hundredth of what is usual have that as their unit:
@@ -237,42 +250,77 @@ class Features:
 
     def __init__(self, X: np.ndarray, sizes: np.ndarray):
         self.center, spread = X.mean(axis=0), X.std(axis=0)
-        sizes = np.maximum(sizes, np.abs(X).max(axis=0))
+        sizes = np.maximum(sizes, np.maximum(X.max(axis=0), -X.min(axis=0)))
         seen = spread > CONSTANT * sizes
         if seen.any():
             usual = np.median(spread[seen] / sizes[seen])
             spread = np.maximum(spread, LITTLE * usual * sizes)
         unit = np.where(seen, spread, 1.0) * np.sqrt(max(1, int(np.count_nonzero(seen))))
         self.share = np.where(seen, 1 / unit, 0.0)  # what features are multiplied by
-        self.rows = (X - self.center) * self.share
-        self._factor: Any = None
-        if len(X) <= X.shape[1]:
-            with one_blas_thread():
-                factor, R = qr(self.rows.T, mode="raw", overwrite_a=True, check_finite=False)
-                A, s, Bt = np.linalg.svd(R[: len(X)])
-                self._factor, self._turn = factor, _without_mean(A @ Bt)
-                self.rows = _without_mean((Bt.T * s) @ Bt)
+        X -= self.center
+        X *= self.share
+        self._Z, self._few = X, len(X) <= X.shape[1] + 1
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """What readouts are solved on, ``(n, p)`` or ``(n, n − 1)``."""
+        if not self._few:
+            return self._Z
+        T, s, Qt = self.factors
+        with one_blas_thread():
+            return (T * s) @ Qt
+
+    @cached_property
+    def factors(self) -> Factors:
+        """The singular values of the rows."""
+        with one_blas_thread():
+            if not self._few:
+                reflectors, R = qr(self._Z, mode="raw", check_finite=False)
+                L, s, Bt = np.linalg.svd(R[: R.shape[1]])
+                return Factors(_reflected(reflectors, L), s, Bt)
+            Z, self._Z = self._Z, np.empty(0)  # used up: a readout needs its reflectors alone
+            self._reflectors, R = qr(Z.T, mode="raw", overwrite_a=True, check_finite=False)
+            self._turn, s, Bt = np.linalg.svd(_without_mean(R[: len(Z)]), full_matrices=False)
+            return Factors(_with_mean(Bt.T), s, Bt)
 
     def readout(self, W: np.ndarray) -> np.ndarray:
         """Readouts ``(…, 1 + features, outputs)`` that do to features what ``W`` do to rows."""
         bias, w = W[..., :1, :], W[..., 1:, :]
-        if self._factor is not None:
-            reflectors, tau = self._factor
-            turned = np.moveaxis(self._turn @ w, -2, 0)
-            wide = np.zeros((len(self.center), turned[0].size), order="F")
-            wide[: len(turned)] = turned.reshape(len(turned), -1)
+        if self._few:
+            w = self.factors.Qt @ w
+            w = np.moveaxis(self._turn @ w, -2, 0)
             with one_blas_thread():
-                work = int(dormqr("L", "N", reflectors, tau, wide, -1)[1][0])
-                wide = dormqr("L", "N", reflectors, tau, wide, work, overwrite_c=True)[0]
-            w = np.moveaxis(wide.reshape(len(wide), *turned.shape[1:]), 0, -2)
+                wide = _reflected(self._reflectors, w.reshape(len(w), -1))
+            w = np.moveaxis(wide.reshape(len(wide), *w.shape[1:]), 0, -2)
         w = w * self.share[:, None]
         return np.concatenate([bias - self.center @ w[..., None, :, :], w], axis=-2)
 
 
+def _reflected(raw: tuple, M: np.ndarray) -> np.ndarray:
+    """``QM`` of the raw form of a QR; ``M`` has zeros below its rows."""
+    reflectors, tau = raw[0][:, : len(raw[1])], raw[1]
+    wide = np.zeros((len(reflectors), M.shape[1]), order="F")
+    wide[: len(M)] = M
+    work = int(dormqr("L", "N", reflectors, tau, wide, -1)[1][0])
+    return dormqr("L", "N", reflectors, tau, wide, work, overwrite_c=True)[0]
+
+
 def _without_mean(M: np.ndarray) -> np.ndarray:
     """``MN``: of the reflection that leads ones to the first axis, ``N`` is all other columns."""
-    n = M.shape[1]
+    v = _mirror(M.shape[1])
+    return M[:, 1:] - 2 * (M @ v)[:, None] * v[1:]
+
+
+def _with_mean(M: np.ndarray) -> np.ndarray:
+    """``NM`` of the same ``N``."""
+    v = _mirror(1 + len(M))
+    found = -2 * v[:, None] * (v[1:] @ M)
+    found[1:] += M
+    return found
+
+
+def _mirror(n: int) -> np.ndarray:
+    """The unit vector of the reflection that leads ``n`` ones to the first axis."""
     v = np.full(n, n**-0.5)
     v[0] -= 1.0
-    v /= np.linalg.norm(v)
-    return M[:, 1:] - 2 * (M @ v)[:, None] * v[1:]
+    return v / np.linalg.norm(v)

@@ -31,6 +31,7 @@ from echofold._folds.ridge import (
     Centre,
     Factored,
     condition_of,
+    condition_of_rows,
     factor,
     is_balanced,
     prepare_rows,
@@ -277,6 +278,55 @@ def _mean_left(A, B, d, left_out, w) -> np.ndarray:
     kept = np.ones(len(B), dtype=bool)
     kept[left_out] = False
     return np.average(B[kept] - A[kept] @ w, axis=0, weights=d[kept] ** 2)
+
+
+class Decomposed:
+    """All rows by their singular values ``X = T s Qᵀ``, which are known; of equal weights.
+
+    ``T (n, r)`` is orthonormal, and ``X`` centred. What a ridge leaves of direction ``j`` is
+    ``f = β / (s² + β)``, so of the targets ``Y`` less their means ``S Y`` is left, and a row left
+    out alone has the residual ``(S Y)_i / S_ii``, with::
+
+        S = T diag(f) Tᵀ + (I − T Tᵀ − 1 1ᵀ/n),    (S Y)_i = Σ_j T_ij f_j c_j + (Y − T c)_i
+
+    What stands in brackets is nothing where ``r = n − 1``: all that is left is a sum of positive
+    numbers then, exact however little of a row a ridge leaves. A penalised bias is one more
+    direction, ``1/√n`` with ``s = √n``.
+    """
+
+    def __init__(self, T, s, Qt, Y: np.ndarray, penalised: bool):
+        self.mean = Y.mean(axis=0)
+        self.T, self.Y, self.penalised = T, Y - self.mean, penalised
+        self.factored = Factored(T, s, Qt, T.T @ self.Y)
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the rows."""
+        return condition_of_rows(self.factored.s)
+
+    def readouts(self, ridge: np.ndarray) -> np.ndarray:
+        """Readouts ``(ridge, 1 + m, outputs)`` on all rows."""
+        w = self.factored.solve(ridge)
+        bias = (1 - self._left_of_bias(ridge))[:, None, None] * self.mean
+        return np.concatenate([bias, w], axis=1)
+
+    def residuals(self, ridge: np.ndarray) -> np.ndarray:
+        """Residuals ``(n, ridge, outputs)`` of each row, left out alone, at positive ridges."""
+        T, c, n = self.T, self.factored.c, len(self.T)
+        left, bias = ridge[:, None] * self.factored.filters(ridge), self._left_of_bias(ridge)
+        squares = T**2
+        S = squares @ left.T + bias / n
+        residuals = np.empty((n, len(ridge), c.shape[1]))
+        for place, f in enumerate(left):
+            residuals[:, place] = T @ (f[:, None] * c) + bias[place] * self.mean
+        if T.shape[1] < n - 1:
+            S += np.maximum(1 - 1 / n - squares.sum(axis=1), 0.0)[:, None]
+            residuals += (self.Y - T @ c)[:, None]
+        return residuals / S[:, :, None]
+
+    def _left_of_bias(self, ridge: np.ndarray) -> np.ndarray:
+        """The same ``f (ridge,)`` of the bias."""
+        return self.penalised * ridge / (len(self.T) + ridge)
 
 
 class LeaveOut(Algorithm):

@@ -77,6 +77,13 @@ def condition_of(s: np.ndarray) -> float:
     return float(s[0] / max(s[-1], EPS * s[0], np.finfo(float).tiny))
 
 
+def condition_of_rows(s: np.ndarray) -> float:
+    """That of centred rows: ``1/eps`` if some direction is only rounding, 1 if all are equal."""
+    if not s.any():
+        return 1.0
+    return 1 / EPS if s[-1] <= negligible(s[0], len(s)) else condition_of(s)
+
+
 def reciprocal_condition(F: np.ndarray) -> float:
     """An estimate (in the 1-norm) for an upper triangle, which is its own LU factorisation."""
     return max(float(dgecon(F, np.abs(F).sum(axis=0).max())[0]), EPS)

@@ -28,6 +28,7 @@ from echofold._data.tables import appended, read, read_weights
 from echofold._engine.drive import drive_side_by_side
 from echofold._engine.kind import Reservoir, Reservoirs, is_eager_kind, restored
 from echofold._engine.states import States, single, states_of
+from echofold._folds.leave_out import Decomposed
 from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, choose_device, engine, one_blas_thread
 from echofold._machine.notices import warn_of
@@ -441,6 +442,13 @@ class Fitted(NamedTuple):
     last: np.ndarray | None = None
 
 
+def decomposed(source: States, penalised: bool) -> Decomposed | None:
+    """All rows by their singular values, where rows come from these and are weighed equally."""
+    problem = source.problem
+    factors = source.factors() if problem.weights is None else None
+    return factors and Decomposed(*factors, problem.targets, penalised)
+
+
 def fit_all(
     source: States, ridge: float | np.ndarray, penalised: bool, condition: bool = True, **pool: Any
 ) -> Fitted:
@@ -458,6 +466,9 @@ def fit_all(
             return Fitted(*fit_own(source, None, settings))
         common, seen, *_ = fit_all(source, ridge, penalised, condition)
         return Fitted(fit_own(source, common, settings)[0], seen)
+    path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
+    if (rows := decomposed(source, penalised)) is not None:
+        return Fitted(of_outputs(rows.readouts(path), place), rows.condition)
     grown = Growing(problem, source.columns, penalised)
     # Of whole sequences a readout may see many more numbers than there are sequences.
     few = not source.streams and problem.rows < source.columns
@@ -472,6 +483,5 @@ def fit_all(
                 one.add(X, slice(row, row + len(X)))
             if ahead:
                 last = np.concatenate([last, X[-ahead:]])[-ahead:]
-        path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
         readout = of_outputs(solved.readouts(path), place)
         return Fitted(readout, plain.condition if condition else np.nan, grown, last)

@@ -25,7 +25,7 @@ from echofold._folds.leave_out import LeaveOut
 from echofold._folds.splits import RowSplits, cut
 from echofold._machine.device import one_blas_thread
 from echofold._machine.notices import warn_of
-from echofold._models.base import ESN, state_array
+from echofold._models.base import ESN, decomposed, state_array
 from echofold._validation.settings import resolve_schemes
 from echofold.reservoirs import Bank, reservoir_of
 from echofold.reservoirs._leaky import FLAT, flat_given
@@ -242,29 +242,40 @@ def best_ridge(source: States, penalised: bool) -> tuple[float, float]:
     good it is.
     """
     problem = source.problem
-    if problem.weights is not None and np.count_nonzero(problem.weights) < 2:
-        return 1.0, np.nan
-    splits: RowSplits = resolve_schemes(LeaveOneOut(), problem, None, [])["cv"]
+    rows = np.arange(problem.rows)
     if problem.labels is not None:
-        several = np.bincount(problem.labels)[problem.labels] > 1
-        rows = splits.valid_rows[:, 0]
-        if not several.any():
-            return 1.0, np.nan
-        splits = splits.part(np.flatnonzero(several[rows]).tolist())
-    (X,) = source.kept()
-    data = X, problem.targets, problem.weights
-    kept = KeptRows(*data, np.array(PATH), penalised, cut(problem.rows, []))
+        rows = rows[np.bincount(problem.labels)[problem.labels] > 1]
+    if problem.weights is not None and np.count_nonzero(problem.weights) < 2 or not len(rows):
+        return 1.0, np.nan
     with one_blas_thread():
-        found = LeaveOut.on(kept).residuals(splits)
-    errors = found.residuals[:, 0]  # (splits, ridge, outputs)
+        rows, errors = left_out(source, rows, np.array(PATH), penalised)
     best = int((errors**2).sum(axis=(0, 2)).argmin())
-    truth = problem.targets[found.at[:, 0]]
+    truth = problem.targets[rows]
     if problem.labels is not None:
         good = ((truth - errors[:, best]).argmax(axis=1) == truth.argmax(axis=1)).mean()
     else:
         spread = ((truth - truth.mean(axis=0)) ** 2).sum()
         good = 1 - (errors[:, best] ** 2).sum() / spread if spread > 0 else np.nan
     return PATH[best], float(good)
+
+
+def left_out(
+    source: States, rows: np.ndarray, ridge: np.ndarray, penalised: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Those of some rows that have targets, and the residuals ``(rows, ridge, outputs)`` of each.
+
+    Each is left out alone.
+    """
+    problem = source.problem
+    if (every := decomposed(source, penalised)) is not None:
+        return rows, every.residuals(ridge)[rows]
+    (X,) = source.kept()
+    data = X, problem.targets, problem.weights
+    splits: RowSplits = resolve_schemes(LeaveOneOut(), problem, None, [])["cv"]
+    kept = KeptRows(*data, ridge, penalised, cut(problem.rows, []))
+    some = np.flatnonzero(np.isin(splits.valid_rows[:, 0], rows)).tolist()
+    found = LeaveOut.on(kept).residuals(splits.part(some))
+    return found.at[:, 0], found.residuals[:, 0]
 
 
 def _complete(values: np.ndarray) -> np.ndarray:

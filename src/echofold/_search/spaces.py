@@ -34,8 +34,8 @@ OPEN = {  # of regressors and classifiers, whose outputs are not fed back
     "ridge": [1e-8, 1e-6, 1e-4, 1e-2, 1.0],
 }
 SEQUENCES: dict[str, list] = {  # of whole sequences
-    "reservoir": [Bank(), Bank(delayed=0.0), Bank(delayed=1.0)],
-    "normalize": [False, True, "both"],
+    "reservoir": [Bank(), Bank(delayed=1.0)],
+    "normalize": [True, "both"],
     "ridge": list(PATH),
 }
 LONG = 20_000  # values from which the small grid is the default, and logarithms are left out

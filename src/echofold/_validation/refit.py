@@ -17,8 +17,8 @@ import numpy as np
 from echofold._data.rows import Interval, Intervals
 from echofold._engine.states import States
 from echofold._folds.algorithms import fit_rows
-from echofold._folds.ridge import QR_BLOCK, Centre, condition_of, solve_each
-from echofold._folds.tolerances import EPS, negligible
+from echofold._folds.ridge import QR_BLOCK, Centre, condition_of_rows, solve_each
+from echofold._folds.tolerances import EPS
 from echofold._machine.lapack import dtpqrt
 
 FACTORS = 2**26  # bytes of R factors that grow in one pass
@@ -139,10 +139,7 @@ class Triangle:
     @property
     def condition(self) -> float:
         """Condition number of the centred states; ``1/eps`` if some direction is only rounding."""
-        s = np.linalg.svd(self.centred()[0], compute_uv=False)
-        if not s[0]:
-            return 1.0
-        return 1 / EPS if s[-1] <= negligible(s[0], len(s)) else condition_of(s)
+        return condition_of_rows(np.linalg.svd(self.centred()[0], compute_uv=False))
 
     def readouts(self, ridge: np.ndarray) -> np.ndarray:
         """Readouts from all rows that were added."""
