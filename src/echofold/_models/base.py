@@ -242,11 +242,17 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _states(self, problem: Problem, seed: int) -> States:
         """The states that this network has on a problem."""
-        return single(problem, self._kind_on(problem), seed, self.device)
+        kind = self._beside(self._kind_on(problem), vars(self), problem)
+        return single(problem, kind, seed, self.device)
 
     def _kind_on(self, problem: Problem) -> Reservoir:
         """The reservoir for a problem."""
         return self._kind(self.get_params(deep=False), not problem.task.ordered)
+
+    @classmethod
+    def _beside(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
+        """The reservoir with what else drives it on a problem, by parameters of the estimator."""
+        return kind
 
     @classmethod
     def _fitting(cls, params: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
@@ -370,7 +376,11 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     def _running(self, inputs: int) -> Reservoirs:
         """The reservoir carried, of so many inputs."""
         stored = {name: getattr(self, name) for name in self.reservoir_.stored}
-        return restored(self.reservoir_.free(), stored, inputs)
+        return restored(self._free_kind(), stored, inputs)
+
+    def _free_kind(self) -> Reservoir:
+        """The reservoir carried, as it runs."""
+        return self.reservoir_.free()
 
     @classmethod
     def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
@@ -415,7 +425,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _work(self, steps: int, columns: int = 1) -> Work:
         """So many steps of ``columns`` side by side."""
-        eager = is_eager_kind(self.reservoir_.free()) and self._is_eager()
+        eager = is_eager_kind(self._free_kind()) and self._is_eager()
         return Work(steps, columns, len(self.state_), eager=eager)
 
 

@@ -47,6 +47,7 @@ PARAMETERS: dict[str, Stored] = {
     "output_range": Stored("numbers", ("ends", "outputs"), optional=True),
     "reservoir": Stored("reservoir or auto", optional=True),
     **dict.fromkeys(("readout", "pool"), Stored("word")),
+    "model": Stored("nothing", always=False),
 }
 NETWORK: dict[str, Stored] = {
     "readout_": Stored("floats", ("1 + features", "steps * outputs")),

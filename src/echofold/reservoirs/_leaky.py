@@ -426,7 +426,8 @@ class Leaky(Weighted, Reservoir):
         x, count = x[:-1], x[-1:]
         x = self._update(weights, columns, x, u)
         if "noise" in columns:
-            noise = _noise(weights.key, count[0, : u.shape[1]], u, x.shape[0])
+            data = u[: self._given]
+            noise = _noise(weights.key, count[0, : u.shape[1]], data, x.shape[0])
             x = x + columns["noise"] * noise
         return jnp.concatenate([x, count + 1])
 
