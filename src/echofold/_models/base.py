@@ -26,8 +26,10 @@ from echofold._data.problem import Problem, Task
 from echofold._data.scikit_learn import SharesFunctions
 from echofold._data.tables import appended, read, read_weights
 from echofold._engine.drive import drive_side_by_side
+from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir, Reservoirs, is_eager_kind, restored
 from echofold._engine.states import States, single, states_of
+from echofold._machine.arrays import few_lengths, pad_rows
 from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, choose_device, engine, one_blas_thread
 from echofold._machine.notices import warn_of
@@ -351,12 +353,35 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         self.readout_ = np.ascontiguousarray(source.of_features(readout))
         self.state_ = np.ascontiguousarray(states[:, 0])
         self.seed_, self.condition_ = seed, condition
-        if self.reservoir_.free() is not self.reservoir_:  # it runs otherwise from now on
-            problem = source.problem
+        problem = self._quiet(source.problem)
+        if problem is not source.problem or self.reservoir_.free() is not self.reservoir_:
+            # It runs otherwise from now on.
             device = choose_device(self.device, self._work(len(problem.washout) + problem.rows))
             states = states_of(problem, self._running(problem.segments.n_inputs), device).final()
             self.state_ = np.ascontiguousarray(states[:, 0])
         return self._at_ends(source.problem, states)
+
+    def _quiet(self, problem: Problem) -> Problem:
+        """The problem without noise that is for training alone."""
+        return problem
+
+    def _on_its_own(self, known: np.ndarray, x: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Scaled outputs ``(rows, outputs)`` in a closed loop along ``known (rows, inputs)``.
+
+        It begins with the state ``x`` before the outputs ``last``.
+        """
+        ahead = pad_rows(known, few_lengths(len(known)))
+        first, readout = np.concatenate([last, known[0]]), self.readout_[:, :, None]
+        r, limited = self._reservoirs(), self._limited()
+        with self._engine(len(known)):
+            outputs = generate(
+                r, readout, first[:, None], x[:, None], ahead, len(ahead), behind=True, **limited
+            )
+        return outputs[: len(known), :, 0]
+
+    def _limited(self) -> dict[str, Any]:
+        """What keeps a closed loop inside of the output range, if there is one."""
+        return {}
 
     def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
         """Stand at the ends of the data, whose ``states`` are ``(size, 1 or series)``."""

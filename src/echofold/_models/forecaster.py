@@ -55,10 +55,8 @@ from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, Table, read, read_rows, read_weights, require_some
 from echofold._engine.drive import advance
-from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir, Reservoirs
 from echofold._engine.states import States, states_of
-from echofold._machine.arrays import few_lengths
 from echofold._machine.device import choose_device
 from echofold._machine.notices import collected, warn_of
 from echofold._models.base import ESN, Stored, documented, state_array, whole_or_not_at_all
@@ -245,16 +243,7 @@ class ESNForecaster(Forecasts, ESN):
 
     def _ahead(self, known: np.ndarray) -> np.ndarray:
         """The next values ``(horizon, outputs)``, for ``known (horizon, known inputs)``."""
-        r, horizon = self._reservoirs(), len(known)
-        steps = few_lengths(horizon)
-        ahead = np.zeros((steps, known.shape[1]))
-        ahead[: len(known)] = known
-        first = np.concatenate([self.last_, known[0]])
-        with self._engine(horizon):
-            x, readout, limited = self.state_[:, None], self.readout_[:, :, None], self._limited()
-            outputs = generate(r, readout, first[:, None], x, ahead, steps, behind=True, **limited)
-            scaled = outputs[:horizon, :, 0]
-        form = self._representation()
+        form, scaled = self._representation(), self._on_its_own(known, self.state_, self.last_)
         found = form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
         return found if self._limits is None else np.clip(found, *self._limits)
 
