@@ -164,6 +164,14 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
     def step(self, weights: Any, columns: Mapping[str, Any], x, u):
         """The states after ``x (size, columns)`` under inputs ``u (inputs, columns or 1)``."""
 
+    def adapts(self) -> int:
+        """How often candidates adapt to all inputs, before any state of theirs is seen."""
+        return 0
+
+    def adapted(self, weights: Any, columns: Mapping[str, Any], x, u):
+        """The states after ``x`` under inputs ``u``, and columns that have adapted to them."""
+        return self.step(weights, columns, x, u), columns
+
     def look(self, x, u):
         """What is seen of states from outside, ``(looks, columns)``: by default, all of them."""
         return x
@@ -278,6 +286,11 @@ class Reservoirs:
         """One update of states ``x`` by inputs ``u (inputs, columns or 1)``."""
         x, u = _of_type(self.dtype, x), _of_type(self.dtype, u)
         return _of_type(self.dtype, self.compiled.kind.step(self.weights, self.columns, x, u))
+
+    def adapted(self, x, u):
+        """The states after ``x`` under inputs ``u``, and columns that have adapted to them."""
+        x, u = _of_type(self.dtype, x), _of_type(self.dtype, u)
+        return self.compiled.kind.adapted(self.weights, self.columns, x, u)
 
     def state(self, x=None):
         """A state ``x`` to drive from, on the host at rest if there is none."""

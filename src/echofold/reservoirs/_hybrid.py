@@ -116,11 +116,23 @@ class Hybrid(Reservoir):
         return self.kind.kind.silent(columns)
 
     def step(self, weights: Beside, columns: Mapping[str, Any], x, u):
-        n, xp = self.outputs, namespace(x)
-        y = weights.center + weights.unit * u[:n]
+        said, both = self._said(weights, u)
+        own = self.kind.kind.step(weights.own, columns, x[self.outputs :], both)
+        return namespace(x).concatenate([wide_as(said, x), own])
+
+    def adapts(self) -> int:
+        return self.kind.adapts()
+
+    def adapted(self, weights: Beside, columns: Mapping[str, Any], x, u):
+        said, both = self._said(weights, u)
+        own, columns = self.kind.kind.adapted(weights.own, columns, x[self.outputs :], both)
+        return namespace(x).concatenate([wide_as(said, x), own]), columns
+
+    def _said(self, weights: Beside, u) -> tuple[Any, Any]:
+        """What the model says of inputs, in scaled units, and both together."""
+        y = weights.center + weights.unit * u[: self.outputs]
         said = (self.model(y) - weights.center) / weights.unit
-        own = self.kind.kind.step(weights.own, columns, x[n:], xp.concatenate([u, said]))
-        return xp.concatenate([wide_as(said, x), own])
+        return said, namespace(u).concatenate([u, said])
 
     def look(self, x, u):
         """What the model says, then what is seen of the network."""
