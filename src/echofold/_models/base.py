@@ -56,8 +56,8 @@ leak_rate : float in (0, 1], default=1.0
 spectral_radius : float or None, default=0.9
     ``W`` is rescaled to this spectral radius; None leaves it as it is.
 input_scaling : float or array of shape (inputs,), default=1.0
-    Multiplies the columns of ``W_in`` that belong to inputs (of a forecaster: the outputs fed
-    back, then the columns of ``X``).
+    Multiplies the columns of ``W_in`` that belong to inputs (outputs that are fed back first, then
+    the columns of ``X``, and what a forecaster's ``model`` says last).
 bias_scaling : float, default=1.0
     Multiplies the first column of ``W_in``.
 connectivity : float in (0, 1], default=1.0

@@ -72,22 +72,27 @@ class Hybrid(Reservoir):
         return found
 
     @property
+    def network(self) -> Reservoir:
+        """The kind beside the model, also where that is compiled in."""
+        return self.kind.kind if isinstance(self.kind, Compiled) else self.kind
+
+    @property
     def stored(self) -> Mapping[str, tuple[str, ...]]:
-        return self.kind.stored
+        return self.network.stored
 
     @property
     def shows(self) -> bool:
-        return self.kind.shows
+        return self.network.shows
 
     @property
     def eager(self) -> bool:
-        return self.quick and self.kind.eager
+        return self.quick and self.network.eager
 
     def size(self, inputs: int) -> int:
-        return self.outputs + self.kind.size(inputs + self.outputs)
+        return self.outputs + self.network.size(inputs + self.outputs)
 
     def looks(self, inputs: int) -> int:
-        return self.outputs + self.kind.looks(inputs + self.outputs)
+        return self.outputs + self.network.looks(inputs + self.outputs)
 
     def constants(self, inputs: int) -> dict[str, Any]:
         """What the model is, and what its network is compiled for."""
@@ -96,10 +101,10 @@ class Hybrid(Reservoir):
         return {"kind": network, "model": self.model, "outputs": self.outputs}
 
     def check(self) -> None:
-        self.kind.check()
+        self.network.check()
 
     def shared(self) -> tuple:
-        return type(self.kind), self.kind.shared(), self.model
+        return type(self.kind), self.network.shared(), self.model
 
     def free(self) -> Hybrid:
         found = copy(self)
@@ -107,25 +112,25 @@ class Hybrid(Reservoir):
         return found
 
     def draw(self, inputs: int, seed: int) -> Beside:
-        return Beside(self.kind.draw(inputs + self.outputs, seed), self.center, self.unit)
+        return Beside(self.network.draw(inputs + self.outputs, seed), self.center, self.unit)
 
     def columns(self, weights: Beside, kinds: Sequence[Hybrid], inputs: int) -> dict[str, Any]:
-        return self.kind.columns(weights.own, [one.kind for one in kinds], inputs + self.outputs)
+        return self.network.columns(weights.own, [one.kind for one in kinds], inputs + self.outputs)
 
     def silent(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
-        return self.kind.kind.silent(columns)
+        return self.network.silent(columns)
 
     def step(self, weights: Beside, columns: Mapping[str, Any], x, u):
         said, both = self._said(weights, u)
-        own = self.kind.kind.step(weights.own, columns, x[self.outputs :], both)
+        own = self.network.step(weights.own, columns, x[self.outputs :], both)
         return namespace(x).concatenate([wide_as(said, x), own])
 
     def adapts(self) -> int:
-        return self.kind.adapts()
+        return self.network.adapts()
 
     def adapted(self, weights: Beside, columns: Mapping[str, Any], x, u):
         said, both = self._said(weights, u)
-        own, columns = self.kind.kind.adapted(weights.own, columns, x[self.outputs :], both)
+        own, columns = self.network.adapted(weights.own, columns, x[self.outputs :], both)
         return namespace(x).concatenate([wide_as(said, x), own]), columns
 
     def _said(self, weights: Beside, u) -> tuple[Any, Any]:
@@ -137,17 +142,17 @@ class Hybrid(Reservoir):
     def look(self, x, u):
         """What the model says, then what is seen of the network."""
         said, xp = x[: self.outputs], namespace(x)
-        own = self.kind.kind.look(x[self.outputs :], xp.concatenate([wide_as(u, x), said]))
+        own = self.network.look(x[self.outputs :], xp.concatenate([wide_as(u, x), said]))
         return xp.concatenate([said, own])
 
     def warmup(self, columns: Mapping[str, Any]) -> int:
-        return self.kind.kind.warmup(columns)
+        return self.network.warmup(columns)
 
     def trained(self, weights: Beside, columns: Mapping[str, Any]) -> dict[str, Any]:
-        return self.kind.kind.trained(weights.own, columns)
+        return self.network.trained(weights.own, columns)
 
     def restored(self, stored: dict[str, Any]) -> tuple[Beside, dict[str, np.ndarray]]:
-        own, columns = self.kind.restored(stored)
+        own, columns = self.network.restored(stored)
         return Beside(own, self.center, self.unit), columns
 
 
