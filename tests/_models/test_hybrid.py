@@ -177,6 +177,7 @@ def test_exponents_of_a_loop_with_a_model():
             r"gave shape \(1, 3\) for y of shape \(2, 3\).*of the same shape",
         ),
         ({"model": lambda y: np.linalg.inv(y)}, r"failed for y of shape \(2, 3\)"),
+        ({"model": lambda y: np.sin(y) - np.asarray(y).mean()}, "a column other values beside"),
         ({"model": by_jax, "difference": (1,)}, "the network sees others. Leave these out"),
         ({"model": by_jax, "log": True}, "log=True"),
         ({"model": by_jax, "reservoir": Leaky(9, input_scaling=[1.0, 2.0])}, "has 4 inputs"),

@@ -160,6 +160,17 @@ class ESNForecaster(Forecasts, ESN):
     >>> np.allclose(model.forecast(50), np.sin(np.arange(300, 350) / 5), atol=1e-2)
     True
 
+    A network beside a model whose parameter should be 1.4:
+
+    >>> from echofold.systems import henon
+    >>> y = henon(400)
+    >>> known = lambda y: np.stack([1 - 1.3 * y[0] ** 2 + y[1], 0.3 * y[0]])
+    >>> for beside in (None, known):
+    ...     model = ESNForecaster(20, ridge=1e-8, random_state=0, model=beside).fit(y[:200])
+    ...     print(bool(np.abs(model.forecast(10) - y[200:210]).max() < 0.01))
+    False
+    True
+
     References
     ----------
     .. [1] J. Pathak, A. Wikner, R. Fussell, S. Chandra, B. R. Hunt, M. Girvan and E. Ott, "Hybrid

@@ -124,6 +124,18 @@ class ESNRegressor(RegressorMixin, OfSequences):
     >>> model.score(u[400:], delayed[400:]) > 0.9
     True
 
+    Outputs that come back, because what a tank holds depends on what it held:
+
+    >>> held = np.zeros(500)
+    >>> for t in range(1, 500):
+    ...     held[t] = 0.99 * held[t - 1] + u[t, 0]
+    >>> for feedback in (False, True):
+    ...     model = ESNRegressor(20, feedback=feedback, random_state=0).fit(u[:400], held[:400])
+    ...     predicted = model.predict(u[400:], start="last")
+    ...     print(bool(np.abs(predicted - held[400:]).max() < 1))
+    False
+    True
+
     One number for each of several sequences, here how quickly they swing:
 
     >>> speeds = np.linspace(0.1, 1, 40)

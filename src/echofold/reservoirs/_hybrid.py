@@ -55,19 +55,18 @@ class Hybrid(Reservoir):
 
     objects = ("model",)
 
-    def __init__(self, kind=None, model=None, outputs=1, center=None, unit=None, quick=False):
+    def __init__(self, kind=None, model=None, outputs=1, center=None, unit=None):
         self.kind = kind
         self.model = model
         self.outputs = outputs
         self.center = center
         self.unit = unit
-        self.quick = quick
 
     @classmethod
     def of(cls, kind: Reservoir, model: Callable, center: np.ndarray, unit: np.ndarray) -> Hybrid:
         """A kind beside a model of values that ``center`` and ``unit (outputs,)`` scale."""
-        usable, quick = _usable(model, tuple(center.tolist()))
-        found = cls(kind, usable, len(center), center[:, None], unit[:, None], quick)
+        usable = _usable(model, tuple(center.tolist()), tuple(unit.tolist()))
+        found = cls(kind, usable, len(center), center[:, None], unit[:, None])
         found._view, found._precision = kind._view, kind._precision
         return found
 
@@ -86,7 +85,7 @@ class Hybrid(Reservoir):
 
     @property
     def eager(self) -> bool:
-        return self.quick and self.network.eager
+        return isinstance(self.model, Outside) and self.network.eager
 
     def size(self, inputs: int) -> int:
         return self.outputs + self.network.size(inputs + self.outputs)
@@ -157,22 +156,23 @@ class Hybrid(Reservoir):
 
 
 @lru_cache(maxsize=64)
-def _usable(model: Callable, at: tuple[float, ...]) -> tuple[Callable, bool]:
-    """A model as kinds call it, and whether NumPy computes it; tried at one point of values."""
-    values = np.tile(np.array(at)[:, None], TRIED)
+def _usable(model: Callable, center: tuple[float, ...], unit: tuple[float, ...]) -> Callable:
+    """A model as kinds call it: itself if JAX compiles it, else `Outside`; tried by some values."""
+    values = np.array(center)[:, None] + np.array(unit)[:, None] * np.linspace(-1, 1, TRIED)
     given = f"y of shape {values.shape}"
+    usable, found = model, None
     try:
-        shape, compiled = jax.eval_shape(model, of_shape(*values.shape)).shape, True
+        shape = jax.eval_shape(model, of_shape(*values.shape)).shape
     except Exception:  # whatever it does with what is no array of NumPy
-        shape, compiled = None, False
-    try:
-        with np.errstate(all="ignore"):
-            found = model(values.copy())
-    except Exception as error:  # whatever a user's function raises
-        if not compiled:
+        usable = Outside(model)
+        try:
+            with np.errstate(all="ignore"):
+                found, alone = usable(values), usable(values[:, :1])
+        except Exception as error:  # whatever a user's function raises
             raise ValueError(f"model={model!r} failed for {given}: {error}. {RULE}.") from error
-        found = None
-    shape = shape if compiled else np.shape(found)
+        shape = found.shape
     if shape != values.shape:
         raise ValueError(f"model={model!r} gave shape {shape} for {given}. {RULE}.")
-    return (model if compiled else Outside(model)), not compiled or isinstance(found, np.ndarray)
+    if found is not None and not np.allclose(found[:, :1], alone, equal_nan=True):
+        raise ValueError(f"model={model!r} gave a column other values beside others. {RULE}.")
+    return usable
