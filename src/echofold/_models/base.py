@@ -244,7 +244,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _states(self, problem: Problem, seed: int) -> States:
         """The states that this network has on a problem."""
-        kind = self._beside(self._kind_on(problem), vars(self), problem)
+        kind = self._with_model(self._kind_on(problem), vars(self), problem)
         return single(problem, kind, seed, self.device)
 
     def _kind_on(self, problem: Problem) -> Reservoir:
@@ -252,8 +252,8 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         return self._kind(self.get_params(deep=False), not problem.task.ordered)
 
     @classmethod
-    def _beside(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
-        """The reservoir with what else drives it on a problem, by parameters of the estimator."""
+    def _with_model(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
+        """The reservoir beside a model of the series, if parameters have one."""
         return kind
 
     @classmethod

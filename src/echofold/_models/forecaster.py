@@ -942,7 +942,7 @@ class ESNForecaster(Forecasts, ESN):
         return max(1, min(problem.form.season or DIRECT, problem.rows // SHARE))
 
     @classmethod
-    def _beside(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
+    def _with_model(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
         if params["model"] is None:
             return kind
         first, *others = problem.each or (problem,)
