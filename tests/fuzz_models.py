@@ -28,7 +28,7 @@ from echofold import (
     save,
 )
 from echofold._models.ensemble import ForecastEnsemble
-from echofold.reservoirs import NVAR, Bank, Deep, EdgeOfStability, Leaky
+from echofold.reservoirs import NVAR, Bank, Deep, EdgeOfStability, Leaky, Plastic
 
 ALLOWANCE = 50_000_000  # bytes of memory beyond twice the size of the file
 ROWS, UNITS = 60, 20
@@ -72,6 +72,7 @@ def models():
         Leaky(UNITS, noise=0.1, topology="ring with jumps", activation="relu"),
         Deep(UNITS, layers=2, leak_rate=(1.0, 0.5), topology="delay line"),
         EdgeOfStability(9),
+        Plastic(9),
         NVAR(3, spacing=2, degree=(2, 3)),
     ):
         yield ESNForecaster(reservoir=kind, random_state=1).fit(y)
@@ -80,6 +81,7 @@ def models():
     yield ESNForecaster(UNITS, random_state=1).fit([y, y[:20]])
     yield ESNRegressor(UNITS, random_state=1, output_range=(-0.5, np.inf)).fit(frame, y)
     yield ESNRegressor(UNITS, connectivity=0.1, random_state=1).fit(X, y[:, 0])
+    yield ESNRegressor(UNITS, feedback=True, output_range=(-9, 9), random_state=1).fit(X, y)
     for states in (2, "mean"):
         yield ESNRegressor(UNITS, states=states, random_state=1).fit(sequences, np.arange(12.0))
     for labels, states in ((["yes", "no", "é"] * 4, 2), ([True, False] * 6, "mean")):
@@ -102,6 +104,7 @@ def bases_in(folder):
         (ESNForecaster(9, difference=(2,), random_state=1), (y, X)),
         (ESNForecaster(9, steps=3, random_state=1), (y[:-2],)),
         (ESNRegressor(9, random_state=1), (X, y)),
+        (ESNRegressor(9, feedback=True, random_state=1), (X, y)),
     ):
         save(model.fit(*data), folder / "model", learning=True)
         yield members_of(folder / "model")
@@ -137,7 +140,7 @@ def use(model, folder):
         model.predict([np.zeros((5, len(model.X_scaler_.center)))] * 2)
     elif isinstance(model, ESNRegressor):
         for start in ("zero", "last"):
-            model.predict(np.zeros((4, model.W_in_.shape[1] - 1)), start)
+            model.predict(np.zeros((4, model.n_features_in_)), start)
     else:
         table = getattr(model, "n_features_in_", None)
         model.predict(

@@ -10,7 +10,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from echofold.reservoirs import NVAR, Bank, Custom, Deep, EdgeOfStability, Foreign, Leaky, Reservoir
+from echofold.reservoirs import (
+    NVAR,
+    Bank,
+    Custom,
+    Deep,
+    EdgeOfStability,
+    Foreign,
+    Leaky,
+    Plastic,
+    Reservoir,
+)
 
 
 class Plain(NamedTuple):
@@ -67,7 +77,7 @@ def leaky(model) -> Plain:
 
     def step(x, u, n=None):
         new = (1 - a) * x + a * f(model.W_in_ @ np.concatenate([[1.0], u]) + W @ x)
-        if kind.noise and n is not None:
+        if getattr(kind, "noise", 0) and n is not None:
             new = new + kind.noise * noise(model.seed_, n, u, len(x))
         return new
 
@@ -220,7 +230,7 @@ def foreign(model) -> Plain:
 
 PLAIN = {
     Leaky: leaky, Deep: deep, EdgeOfStability: edge, NVAR: nvar, Bank: bank, Custom: custom,
-    Foreign: foreign,
+    Foreign: foreign, Plastic: leaky,
 }  # fmt: skip
 
 KINDS = {
@@ -249,6 +259,8 @@ KINDS = {
     "nvar, spaced": NVAR(3, spacing=2, degree=(2, 3)),
     "nvar, linear": NVAR(5, spacing=3, degree=1),
     "nvar, one": NVAR(1, degree=3),
+    "plastic": Plastic(UNITS, leak_rate=0.6, rate=1e-3, epochs=2),
+    "plastic ring": Plastic(40, topology="ring", mean=0.1, sigma=0.2),
     "bank": Bank(4, members=3, longest=4),
     "bank, longer": Bank(3, members=4, longest=8, delayed=1.0, leak_rate=0.7),
     "custom": Custom(UNITS, init=init, step=phases, parameters={"strength": 0.6}),
@@ -266,6 +278,9 @@ SEARCHED = {  # a kind, and values of its parameters: each goes through all of t
     "deep": (Deep(UNITS), {"leak_rate": [0.3, (1.0, 0.4)], "inter_scaling": [0.2]}),
     "edge": (EdgeOfStability(UNITS), {"proximity": [0.2, 0.8], "spectral_radius": [1.1]}),
     "nvar": (NVAR(), {"delays": [2, 3], "degree": [(2, 3)]}),
+    "plastic": (
+        Plastic(UNITS, epochs=2, rate=1e-3), {"sigma": [0.2, 0.4], "rate": [0.0, 1e-3]},
+    ),
     "bank": (Bank(4, members=3, longest=4), {"leak_rate": [0.3, (0.1, 1.0)], "delayed": [0.5]}),
     "custom": (
         KINDS["custom, looked at"], {"parameters": [{"strength": s} for s in (0.2, 0.9)]},

@@ -47,8 +47,8 @@ def with_code(page):
 COSTLY = ["docs/start.md"] + [
     f"docs/howto/{name}.md"
     for name in (
-        "chaotic", "cluster", "csv", "disk", "dynamics", "inputs", "kinds", "long", "missing",
-        "parameters", "regression", "reservoirpy", "trends",
+        "chaotic", "cluster", "csv", "disk", "dynamics", "feedback", "inputs", "kinds", "long",
+        "missing", "parameters", "regression", "reservoirpy", "trends",
     )
 ]  # fmt: skip
 

@@ -156,6 +156,36 @@ def test_every_kind_agrees(name):
     np.testing.assert_allclose(found[1].forecast(9), found[0].forecast(9), rtol=1e-6)
 
 
+def by_jax(y):
+    return jnp.sin(2 * y)
+
+
+def by_numpy(y):
+    return np.sin(2 * y)
+
+
+@pytest.mark.parametrize("model", [by_jax, by_numpy])
+def test_a_network_beside_a_model_agrees(model):
+    space = {"model": [None, model], "leak_rate": [0.5, 1.0], "ridge": [1e-6, 1e-2]}
+    found = [
+        ESNSearchCV(on(device, ESNForecaster(12)), space, cv=KFold(4), n_draws=2).fit(SERIES[:200])
+        for device in ("cpu", "gpu")
+    ]
+    np.testing.assert_allclose(found[1].results_.nrmse, found[0].results_.nrmse, rtol=1e-6)
+    np.testing.assert_allclose(found[1].forecast(9), found[0].forecast(9), rtol=1e-6)
+
+
+def test_outputs_that_come_back_agree():
+    u, y = SERIES[:200, None], np.roll(np.abs(SERIES[:200]), 3)
+    space = {"feedback": [False, True], "feedback_noise": [0.0, 0.1], "ridge": [1e-6, 1e-2]}
+    found = [
+        ESNSearchCV(on(device, ESNRegressor(12)), space, cv=KFold(4)).fit(u, y)
+        for device in ("cpu", "gpu")
+    ]
+    np.testing.assert_allclose(found[1].results_.nrmse, found[0].results_.nrmse, rtol=1e-6)
+    np.testing.assert_allclose(found[1].predict(u), found[0].predict(u), rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("readout", ["states", "inputs+states+squares", "polynomial 2", hidden])
 def test_every_readout_agrees(readout):
     found = [

@@ -23,6 +23,7 @@ MARKER = re.compile(
     r"^<!-- (benchmarks|claims|benchmark: (?P<name>\w+)|paper(: (?P<table>\w+))?) -->$",
     re.MULTILINE,
 )
+HYBRID = ("model", "network", "both")
 SHOWN = {  # of folds.json: name in a row, name in the picture, colour, line
     "auto": ("echofold", "#0072B2", "-"),
     "paper_naive": ("naive", "#4D4D4D", ":"),
@@ -495,6 +496,23 @@ def learning(found: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
 
 
+def hybrid(found: dict[str, Any]) -> Iterator[str]:
+    """How long forecasts hold by a model, by a network, and by both."""
+
+    def told(one: dict[str, Any]) -> str:
+        low, middle, high = one["valid"]
+        return f"{middle:.1f} ({low:.1f} to {high:.1f})"
+
+    yield table(
+        ["units, rows", "model", "network", "both", "CPU, network", "CPU, both"],
+        [
+            [f"{row['units']}, {row['rows']:,}", *(told(row[n]) for n in HYBRID),
+             *(seconds(row[name]["cpu"]) for name in HYBRID[1:])]
+            for row in found["sizes"]
+        ],
+    )  # fmt: skip
+
+
 def classify(found: dict[str, Any]) -> Iterator[str]:
     """Accuracies of classifiers, and the time they take."""
     sets, methods = found["sets"] | {"mean": found["mean"]}, list(found["mean"])
@@ -663,6 +681,11 @@ WORDS = {
         "Learning on",
         "Rows that are learned one by one, see [Learn on](howto/learning.md).",
     ),
+    "hybrid": (
+        "A network beside an imperfect model",
+        "Lyapunov times that forecasts of Lorenz 63 hold, median and quartiles; the model has a "
+        "parameter that is 5 % off. See [Feed outputs back](howto/feedback.md).",
+    ),
     "trust": (
         "How right the numbers are",
         "Not a speed either: see [How far to trust the numbers](explanation/trust.md).",
@@ -694,6 +717,7 @@ TABLES = {
     "racca": racca,
     "chaotic": chaotic,
     "learning": learning,
+    "hybrid": hybrid,
     "classify": classify,
     "classify_sizes": classify_sizes,
     "states": states,

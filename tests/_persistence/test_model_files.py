@@ -301,6 +301,7 @@ def test_classifiers_fit_together(path, members, message):
         ({"n_features_in_": 3}, "n_features_in_"),
         ({"feature_names_in_": {"strings": ["a"]}}, "feature_names_in_"),
         ({"feature_names_in_": {"strings": ["a", 1]}}, "feature_names_in_"),
+        ({"last_.npy": array([0.0]), "last_": {"array": "last_.npy"}}, "W_in_"),
     ],
 )
 def test_regressors_fit_together(path, members, message):
@@ -321,7 +322,7 @@ def forecasters():
 FITTED = {
     ESNForecaster: forecasters,
     ESNRegressor: lambda: [
-        ESNRegressor(10).fit(pd.DataFrame({"wind": Y}), Y),
+        ESNRegressor(10, feedback=True).fit(pd.DataFrame({"wind": Y}), Y),
         ESNRegressor(10).fit(RNG.normal(size=(6, 4, 2)), np.arange(6.0)),
     ],
     ESNClassifier: lambda: [ESNClassifier(10).fit(pd.DataFrame({"first": Y, "next": -Y}), Y > 0)],

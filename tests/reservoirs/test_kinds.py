@@ -22,7 +22,16 @@ from echofold import (
 )
 from echofold._engine.weights import Sparse
 from echofold._search import runner
-from echofold.reservoirs import NVAR, Custom, Deep, EdgeOfStability, Foreign, Leaky, Reservoir
+from echofold.reservoirs import (
+    NVAR,
+    Custom,
+    Deep,
+    EdgeOfStability,
+    Foreign,
+    Leaky,
+    Plastic,
+    Reservoir,
+)
 
 SEED = 4
 WASHOUT = 20
@@ -88,7 +97,7 @@ def test_a_forecaster_equals_the_equations(name):
 
 OWN_PROGRAMS = [  # the others differ in how their matrices are drawn
     "swish", "noise", "ring", "deeper", "edge", "nvar, spaced", "custom, looked at",
-    "foreign, held", "bank, longer",
+    "foreign, held", "bank, longer", "plastic",
 ]  # fmt: skip
 
 
@@ -304,6 +313,7 @@ def test_states_that_are_not_kept_give_the_same(name):
 
 # All of them are seen as 12 values, for which the algebra of a device is compiled once.
 ON_A_DEVICE = [Leaky(12, noise=0.1), Deep(6), NVAR(3, degree=3), Foreign(Counter(0.7))]
+ON_A_DEVICE += [Plastic(12, sigma=sigma, rate=1e-3) for sigma in (0.2, 0.4)]
 
 
 @pytest.fixture
@@ -360,7 +370,7 @@ def test_a_checkpoint_is_resumed_and_belongs_to_its_kinds(name, tmp_path, monkey
 
 SAVED = [  # each stored in its own way
     "noise", "ring", "ring with jumps", "delay line", "deeper", "deep rings", "edge",
-    "nvar, spaced",
+    "nvar, spaced", "plastic", "plastic ring",
 ]  # fmt: skip
 
 

@@ -57,6 +57,7 @@ FORECASTING = Task(
     outputs="forecasts",
 )  # fmt: skip
 REGRESSION = Task("regression", ("X", "y", "sample_weight"), needed=2, targets=1)
+FEEDBACK = replace(REGRESSION, name="regression with feedback", fed_back=True)
 EXTRINSIC = replace(REGRESSION, name="extrinsic regression", ordered=False, rows="sequences")
 CLASSIFICATION = Task(
     "classification", ("sequences", "labels"), needed=2, targets=1, ordered=False, labels=True,
@@ -424,6 +425,43 @@ def forecasting(
         series=series,
         limits=None if limits is None else form.limits(limits),
     )
+
+
+def with_feedback(
+    X, values, washout: int | str, scaler: Scaler, limits, present, sample_weight=None,
+    noise: np.ndarray | float = 0.0,
+) -> Problem:  # fmt: skip
+    """Pairs of a regressor whose outputs come back: input ``[y(t−1), X(t)]``, target ``y(t)``.
+
+    They are those of a forecaster whose ``values (n, outputs)`` begin one row before, where they
+    are zero in scaled units; ``X (n, inputs)`` is scaled already. To outputs that come back, scaled
+    ``noise (n, outputs)`` is added.
+    """
+
+    def after(first, rest):
+        return (
+            None if rest is None else np.concatenate([np.broadcast_to(first, rest[:1].shape), rest])
+        )
+
+    problem = forecasting(
+        after(scaler.center, values), after(0.0, X), washout, scaler, Form(), limits,
+        after(True, present), after(1.0, sample_weight),
+    )  # fmt: skip
+    steps = np.array(problem.segments.steps)
+    steps[:, : values.shape[1]] += noise
+    return replace(
+        problem, task=FEEDBACK, segments=replace(problem.segments, steps=steps),
+        levels=problem.levels[1:], series=problem.series[1:],
+    )  # fmt: skip
+
+
+def without_noise(problem: Problem) -> Problem:
+    """The same with true outputs coming back."""
+    outputs = problem.series.shape[1]
+    steps = np.array(problem.segments.steps)
+    steps[0, :outputs] = 0.0
+    steps[1:, :outputs] = (problem.series[:-1] - problem.offset) / problem.unit
+    return replace(problem, segments=replace(problem.segments, steps=steps))
 
 
 def in_steps(problem: Problem, steps: int) -> Problem:

@@ -7,13 +7,15 @@ hold `_machine.device.engine`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from echofold._data.problem import Segments
 from echofold._engine.kind import Reservoirs
 from echofold._engine.summaries import Step, Summaries
-from echofold._machine.arrays import few_lengths, jax, jnp, lax, namespace, pad_rows
+from echofold._machine.arrays import few_lengths, jax, jnp, lax, namespace, of_each, pad_rows
 from echofold._machine.device import accelerated, here
 from echofold._machine.programs import entry, loop, program, scan
 
@@ -51,6 +53,41 @@ def _drive_silent(r: Reservoirs, inputs, x, length, *, whole: bool):
     if not whole:
         return loop(0, length, step, x)
     return loop(0, inputs.shape[0], lambda n, x: jnp.where(n < length, step(n, x), x), x)
+
+
+@program
+def _adapt(r: Reservoirs, inputs, begins, x, length, *, whole: bool):
+    """The last states, and columns that have adapted to the inputs of every step before ``length``.
+
+    States are at rest again where one of ``begins (steps,)`` is true.
+    """
+    xp = namespace(x)
+
+    def step(n, going):
+        x, columns = going
+        at_rest = xp.where(begins[n], 0, x).astype(x.dtype)
+        return replace(r, columns=columns).adapted(at_rest, inputs[n][:, None])
+
+    def step_if_there(n, going):
+        return jax.tree.map(lambda old, new: jnp.where(n < length, new, old), going, step(n, going))
+
+    if not whole:
+        return loop(0, length, step, (x, r.columns))
+    return loop(0, inputs.shape[0], step_if_there, (x, r.columns))
+
+
+def adapted(r: Reservoirs, segments: Segments, epochs: int) -> Reservoirs:
+    """Candidates that have adapted to all steps of segments, each from rest, so many times."""
+    steps, begins = len(segments.steps), np.zeros(len(segments.steps), dtype=bool)
+    begins[np.cumsum(segments.lengths) - segments.lengths] = True
+    size = steps if here.eager else min(few_lengths(steps, LEAST_SILENT), SILENT_STEPS)
+    x = r.state()
+    for first in [*range(0, steps, size)] * epochs:
+        part = np.asarray(segments.steps[first : first + size])
+        there = pad_rows(part, size), pad_rows(begins[first : first + size], size)
+        x, columns = _adapt(r, *there, x, len(part), whole=accelerated())
+        r = replace(r, columns=columns)
+    return replace(r, columns=of_each(np.asarray, r.columns))
 
 
 def drive(r: Reservoirs, inputs, x=None):

@@ -43,11 +43,11 @@ class View:
     def look(self, u, x):
         """Columns ``(looks, columns)`` of inputs ``u (inputs, columns or 1)`` and ``x``."""
         if self.function is not None:
-            return self.function(_as_wide(u, x), x)
+            return self.function(wide_as(u, x), x)
         if self.squares:
             return namespace(x).concatenate([x, x * x])
         if self.degree > 1:
-            values = namespace(x).concatenate([_as_wide(u, x), x])
+            values = namespace(x).concatenate([wide_as(u, x), x])
             each = [products(values, degree) for degree in range(2, self.degree + 1)]
             return namespace(x).concatenate([x, *each])
         return x
@@ -116,6 +116,7 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
     objects: ClassVar[tuple[str, ...]] = ()
     _view: View = View()  # what the readout of an estimator sees; set beside the parameters
     _precision: str = "double"  # of weights and states; set with it
+    _given: int | None = None  # inputs that are data, where others are computed from these
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
@@ -162,6 +163,14 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
     @abstractmethod
     def step(self, weights: Any, columns: Mapping[str, Any], x, u):
         """The states after ``x (size, columns)`` under inputs ``u (inputs, columns or 1)``."""
+
+    def adapts(self) -> int:
+        """How often candidates adapt to all inputs, before any state of theirs is seen."""
+        return 0
+
+    def adapted(self, weights: Any, columns: Mapping[str, Any], x, u):
+        """The states after ``x`` under inputs ``u``, and columns that have adapted to them."""
+        return self.step(weights, columns, x, u), columns
 
     def look(self, x, u):
         """What is seen of states from outside, ``(looks, columns)``: by default, all of them."""
@@ -217,11 +226,19 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
 
 
 @dataclass(frozen=True)
-class _Compiled:
+class Compiled:
     """A kind with the parameters that are compiled in; those of equal keys share programs."""
 
     key: tuple
     kind: Reservoir = field(compare=False)
+
+    @classmethod
+    def of(cls, kind: Reservoir, inputs: int) -> Compiled:
+        """A kind with nothing else than what programs of it are compiled for."""
+        read = kind.constants(inputs)
+        compiled = cls((type(kind), tuple(read.items()), kind._view), type(kind)(**read))
+        compiled.kind._view = kind._view
+        return compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +253,7 @@ class Reservoirs:
 
     weights: Any
     columns: Mapping[str, Any]
-    compiled: _Compiled
+    compiled: Compiled
     shape: tuple[int, int]
     looks: int
     beside: bool
@@ -246,9 +263,7 @@ class Reservoirs:
     @classmethod
     def of(cls, kind: Reservoir, weights: Any, columns: Mapping, inputs: int) -> Reservoirs:
         """Candidates of a kind, from their weights and columns."""
-        view, read = kind._view, kind.constants(inputs)
-        compiled = _Compiled((type(kind), tuple(read.items()), view), type(kind)(**read))
-        compiled.kind._view = view
+        view, compiled = kind._view, Compiled.of(kind, inputs)
         size, looks = kind.size(inputs), looks_of(kind, inputs)
         shape = size, _columns_of(columns)
         kept = looks if kind.shows and view.function is None else looks + size
@@ -271,6 +286,11 @@ class Reservoirs:
         """One update of states ``x`` by inputs ``u (inputs, columns or 1)``."""
         x, u = _of_type(self.dtype, x), _of_type(self.dtype, u)
         return _of_type(self.dtype, self.compiled.kind.step(self.weights, self.columns, x, u))
+
+    def adapted(self, x, u):
+        """The states after ``x`` under inputs ``u``, and columns that have adapted to them."""
+        x, u = _of_type(self.dtype, x), _of_type(self.dtype, u)
+        return self.compiled.kind.adapted(self.weights, self.columns, x, u)
 
     def state(self, x=None):
         """A state ``x`` to drive from, on the host at rest if there is none."""
@@ -363,7 +383,7 @@ def products(values, degree: int):
     return product
 
 
-def _as_wide(u, x):
+def wide_as(u, x):
     """Inputs, given once for all columns, for every column."""
     return namespace(x).broadcast_to(u, (u.shape[0], x.shape[1]))
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from echofold._data.problem import Problem, Segments
 from echofold._engine.drive import (
+    adapted,
     advance,
     block_length,
     drive,
@@ -433,6 +434,19 @@ def states_of(problem: Problem, reservoirs: Reservoirs, device: str) -> States:
     return States(problem, reservoirs, device)
 
 
+def prepared(kind: Reservoir, reservoirs: Reservoirs, problem: Problem, device: str) -> Reservoirs:
+    """Candidates of a kind that have adapted to all inputs of a problem, if they do."""
+    if not kind.adapts():
+        return reservoirs
+    with engine(device):
+        found = adapted(reservoirs, problem.segments, kind.adapts())
+    if not all(np.isfinite(values).all() for values in found.columns.values()):
+        raise ValueError(
+            f"reservoir={kind!r} adapts without bounds. Use a lower rate or a larger sigma."
+        )
+    return found
+
+
 def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     """The states of one candidate."""
     reservoirs = drawn([kind], problem.segments.n_inputs, seed)
@@ -440,8 +454,9 @@ def single(problem: Problem, kind: Reservoir, seed: int, device: str) -> States:
     if problem.each or problem.segments.seen is not None:
         steps, count = problem.segments.longest, problem.segments.count
     eager = is_eager_kind(kind) and problem.segments.eager
-    work = Work(steps, count, reservoirs.shape[0], eager=eager)
-    return states_of(problem, reservoirs, choose_device(device, work))
+    work = Work(steps * (1 + kind.adapts()), count, reservoirs.shape[0], eager=eager)
+    device = choose_device(device, work)
+    return states_of(problem, prepared(kind, reservoirs, problem, device), device)
 
 
 def sequence_features(

@@ -29,9 +29,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from echofold._machine.arrays import jax, lax, of_each
+from echofold._machine.arrays import jax, jnp, lax, of_each
 from echofold._machine.device import accelerated, engine, here
 
+PIECE = 2**13  # words handed to Python in one array: see `outside`
 KEPT = 64  # programs of all kernels together, for each device; a search uses 4 to 15
 # What the compiler is told for cards of NVIDIA. To choose among many ways of a product it would
 # compile and time each of them, half of all its time, for a few per cent of a warm search; without
@@ -301,3 +302,27 @@ def turns(first: int, stop: int, body: Callable, carry, unroll: int):
 
     carry = loop(0, whole, lambda n, carry: several(first + n * unroll, carry, unroll), carry)
     return several(first + whole * unroll, carry, rest)
+
+
+def outside(function: Callable, values, rows: int):
+    """What a function of NumPy arrays gives ``(rows, columns)`` for ``values (…, columns)``.
+
+    It is called from inside of a program. JAX copies what it hands to Python, and the larger arrays
+    in a thread of the pool that the program itself runs in: if all threads wait so, none is left to
+    copy. Pieces are small enough to be copied at once. And these threads know nothing of 64-bit
+    floats, which the engine asks for in its own, so that numbers travel as pairs of 32-bit words.
+    """
+    height, columns = values.shape
+
+    def call(*pieces) -> np.ndarray:
+        words = np.concatenate([np.asarray(piece) for piece in pieces], axis=-1)
+        given = words.view(np.float64).reshape(-1, height, columns)
+        with np.errstate(all="ignore"):
+            found = np.array([function(one) for one in given], dtype=float)
+        return found.reshape(*words.shape[:-1], -1).view(np.uint32)
+
+    words = lax.bitcast_convert_type(values.astype(jnp.float64), jnp.uint32).ravel()
+    pieces = [words[first : first + PIECE] for first in range(0, words.shape[0], PIECE)]
+    shape = jax.ShapeDtypeStruct((2 * rows * columns,), jnp.uint32)
+    found = jax.pure_callback(call, shape, *pieces, vmap_method="broadcast_all")
+    return lax.bitcast_convert_type(found.reshape(rows, columns, 2), jnp.float64)

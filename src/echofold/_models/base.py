@@ -26,9 +26,11 @@ from echofold._data.problem import Problem, Task
 from echofold._data.scikit_learn import SharesFunctions
 from echofold._data.tables import appended, read, read_weights
 from echofold._engine.drive import drive_side_by_side
+from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir, Reservoirs, is_eager_kind, restored
 from echofold._engine.states import States, single, states_of
 from echofold._folds.leave_out import Decomposed
+from echofold._machine.arrays import few_lengths, pad_rows
 from echofold._machine.available import check_process, check_room
 from echofold._machine.device import Work, choose_device, engine, one_blas_thread
 from echofold._machine.notices import warn_of
@@ -55,8 +57,8 @@ leak_rate : float in (0, 1], default=1.0
 spectral_radius : float or None, default=0.9
     ``W`` is rescaled to this spectral radius; None leaves it as it is.
 input_scaling : float or array of shape (inputs,), default=1.0
-    Multiplies the columns of ``W_in`` that belong to inputs (of a forecaster: the outputs fed
-    back, then the columns of ``X``).
+    Multiplies the columns of ``W_in`` that belong to inputs (outputs that are fed back first, then
+    the columns of ``X``, and what a forecaster's ``model`` says last).
 bias_scaling : float, default=1.0
     Multiplies the first column of ``W_in``.
 connectivity : float in (0, 1], default=1.0
@@ -243,11 +245,17 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _states(self, problem: Problem, seed: int) -> States:
         """The states that this network has on a problem."""
-        return single(problem, self._kind_on(problem), seed, self.device)
+        kind = self._with_model(self._kind_on(problem), vars(self), problem)
+        return single(problem, kind, seed, self.device)
 
     def _kind_on(self, problem: Problem) -> Reservoir:
         """The reservoir for a problem."""
         return self._kind(self.get_params(deep=False), not problem.task.ordered)
+
+    @classmethod
+    def _with_model(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
+        """The reservoir beside a model of the series, if parameters have one."""
+        return kind
 
     @classmethod
     def _fitting(cls, params: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
@@ -346,12 +354,35 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         self.readout_ = np.ascontiguousarray(source.of_features(readout))
         self.state_ = np.ascontiguousarray(states[:, 0])
         self.seed_, self.condition_ = seed, condition
-        if self.reservoir_.free() is not self.reservoir_:  # it runs otherwise from now on
-            problem = source.problem
+        problem = self._quiet(source.problem)
+        if problem is not source.problem or self.reservoir_.free() is not self.reservoir_:
+            # It runs otherwise from now on.
             device = choose_device(self.device, self._work(len(problem.washout) + problem.rows))
             states = states_of(problem, self._running(problem.segments.n_inputs), device).final()
             self.state_ = np.ascontiguousarray(states[:, 0])
         return self._at_ends(source.problem, states)
+
+    def _quiet(self, problem: Problem) -> Problem:
+        """The problem without noise that is for training alone."""
+        return problem
+
+    def _on_its_own(self, known: np.ndarray, x: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Scaled outputs ``(rows, outputs)`` in a closed loop along ``known (rows, inputs)``.
+
+        It begins with the state ``x`` before the outputs ``last``.
+        """
+        ahead = pad_rows(known, few_lengths(len(known)))
+        first, readout = np.concatenate([last, known[0]]), self.readout_[:, :, None]
+        r, limited = self._reservoirs(), self._limited()
+        with self._engine(len(known)):
+            outputs = generate(
+                r, readout, first[:, None], x[:, None], ahead, len(ahead), behind=True, **limited
+            )
+        return outputs[: len(known), :, 0]
+
+    def _limited(self) -> dict[str, Any]:
+        """What keeps a closed loop inside of the output range, if there is one."""
+        return {}
 
     def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
         """Stand at the ends of the data, whose ``states`` are ``(size, 1 or series)``."""
@@ -371,7 +402,11 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     def _running(self, inputs: int) -> Reservoirs:
         """The reservoir carried, of so many inputs."""
         stored = {name: getattr(self, name) for name in self.reservoir_.stored}
-        return restored(self.reservoir_.free(), stored, inputs)
+        return restored(self._free_kind(), stored, inputs)
+
+    def _free_kind(self) -> Reservoir:
+        """The reservoir carried, as it runs."""
+        return self.reservoir_.free()
 
     @classmethod
     def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
@@ -416,7 +451,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _work(self, steps: int, columns: int = 1) -> Work:
         """So many steps of ``columns`` side by side."""
-        eager = is_eager_kind(self.reservoir_.free()) and self._is_eager()
+        eager = is_eager_kind(self._free_kind()) and self._is_eager()
         return Work(steps, columns, len(self.state_), eager=eager)
 
 

@@ -55,10 +55,8 @@ from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, Table, read, read_rows, read_weights, require_some
 from echofold._engine.drive import advance
-from echofold._engine.generate import generate
 from echofold._engine.kind import Reservoir, Reservoirs
 from echofold._engine.states import States, states_of
-from echofold._machine.arrays import few_lengths
 from echofold._machine.device import choose_device
 from echofold._machine.notices import collected, warn_of
 from echofold._models.base import ESN, Stored, documented, state_array, whole_or_not_at_all
@@ -71,6 +69,7 @@ from echofold._models.forecast import (
     words_of_known,
 )
 from echofold._models.learning import Learning, check_forgetting
+from echofold.reservoirs._hybrid import Hybrid
 
 Shared = tuple[np.ndarray, Scaler]  # which columns (columns,), and how these are scaled
 PLAIN = Form().stored  # of series that are left as they are
@@ -124,6 +123,14 @@ class ESNForecaster(Forecasts, ESN):
         What is forecast is kept inside, step by step, before it is fed back: ``(0, np.inf)`` for
         what is never negative. Each end is a number, or one for each output. The data must lie
         inside, too.
+    model : callable or None, default=None
+        What is known of the system, right or not: a function of values ``y (outputs, columns)``, in
+        the units of the data, that gives the values one step later in the same shape, each column
+        by itself. The reservoir is driven by what it says of every value, in scaled units, beside
+        the value itself, and the readout sees it before the states [1]_. It is made of
+        ``jax.numpy`` operations; of NumPy's alone it works too, in large problems more slowly. It
+        is not for ``log`` and ``difference``, for several series needs ``scale=None``, and a
+        network that has one cannot be saved. A search takes a list: ``{"model": [None, f]}``.
 
     Attributes
     ----------
@@ -131,7 +138,7 @@ class ESNForecaster(Forecasts, ESN):
         Maps ``[1, u(n), x(n)]`` to the outputs of one step, or of several, in scaled units. Of
         several series the one that they have in common; zeros with ``pool="none"``.
     state_ : ndarray of shape (units,)
-        State at the end of the data.
+        State at the end of the data. With a ``model`` both have what it says before the units.
     residuals_ : ndarray of shape (count, horizon, outputs) or None
         Validation errors that intervals are made of; None unless a search left them.
     range_ : ndarray of shape (2, outputs)
@@ -152,6 +159,23 @@ class ESNForecaster(Forecasts, ESN):
     >>> model = ESNForecaster(units=50, random_state=0).fit(y)
     >>> np.allclose(model.forecast(50), np.sin(np.arange(300, 350) / 5), atol=1e-2)
     True
+
+    A network beside a model whose parameter should be 1.4:
+
+    >>> from echofold.systems import henon
+    >>> y = henon(400)
+    >>> known = lambda y: np.stack([1 - 1.3 * y[0] ** 2 + y[1], 0.3 * y[0]])
+    >>> for beside in (None, known):
+    ...     model = ESNForecaster(20, ridge=1e-8, random_state=0, model=beside).fit(y[:200])
+    ...     print(bool(np.abs(model.forecast(10) - y[200:210]).max() < 0.01))
+    False
+    True
+
+    References
+    ----------
+    .. [1] J. Pathak, A. Wikner, R. Fussell, S. Chandra, B. R. Hunt, M. Girvan and E. Ott, "Hybrid
+       forecasting of chaotic processes: using machine learning in conjunction with a
+       knowledge-based model", Chaos 28, 041101, 2018.
     """
 
     X_schema_: Schema | None
@@ -189,6 +213,7 @@ class ESNForecaster(Forecasts, ESN):
         scale="standard", W=None, W_in=None, random_state=None, device="auto",
         precision="double", reservoir=None, readout="inputs+states", output_range=None, log=False,
         difference=(), season=None, harmonics=3, steps="closed", pool="all", shrink=10.0,
+        model=None,
     ):  # fmt: skip
         self._keep(vars())
 
@@ -229,16 +254,7 @@ class ESNForecaster(Forecasts, ESN):
 
     def _ahead(self, known: np.ndarray) -> np.ndarray:
         """The next values ``(horizon, outputs)``, for ``known (horizon, known inputs)``."""
-        r, horizon = self._reservoirs(), len(known)
-        steps = few_lengths(horizon)
-        ahead = np.zeros((steps, known.shape[1]))
-        ahead[: len(known)] = known
-        first = np.concatenate([self.last_, known[0]])
-        with self._engine(horizon):
-            x, readout, limited = self.state_[:, None], self.readout_[:, :, None], self._limited()
-            outputs = generate(r, readout, first[:, None], x, ahead, steps, behind=True, **limited)
-            scaled = outputs[:horizon, :, 0]
-        form = self._representation()
+        form, scaled = self._representation(), self._on_its_own(known, self.state_, self.last_)
         found = form.values(form.back(self.y_scaler_.original(scaled), self._levels()))
         return found if self._limits is None else np.clip(found, *self._limits)
 
@@ -340,7 +356,7 @@ class ESNForecaster(Forecasts, ESN):
         network = own._network | {"readout_": self.readout_}
         view._have(plan_=getattr(own, "plan_", None), **network)
         device = choose_device(self.device, own._work(problem.rows))
-        state = states_of(problem, own._reservoirs(), device).final()
+        state = states_of(problem, view._reservoirs(), device).final()
         view.residuals_, view.state_ = None, np.ascontiguousarray(state[:, 0])
         return view._at_ends(problem, state), problem.notes
 
@@ -926,8 +942,37 @@ class ESNForecaster(Forecasts, ESN):
         return max(1, min(problem.form.season or DIRECT, problem.rows // SHARE))
 
     @classmethod
+    def _with_model(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
+        if params["model"] is None:
+            return kind
+        first, *others = problem.each or (problem,)
+        alike = all(
+            (one.unit == first.unit).all() and (one.offset == first.offset).all() for one in others
+        )
+        if not alike:
+            raise ValueError(
+                f"model={params['model']!r} says what comes next of values as they are, and each "
+                "of several series is scaled by its own. Use scale=None, or a forecaster for each."
+            )
+        return Hybrid.of(kind, params["model"], first.offset, first.unit)
+
+    def _free_kind(self) -> Reservoir:
+        kind = super()._free_kind()
+        if self.model is None:
+            return kind
+        scaler = next(iter(getattr(self, "series_", {0: self}).values())).y_scaler_
+        return Hybrid.of(kind, self.model, scaler.center, scaler.unit)
+
+    @classmethod
     def _check_values(cls, params: dict[str, Any], whole: bool = False) -> Reservoir:
-        representation_of(params)
+        form, model = representation_of(params), params.get("model")  # which older files lack
+        if model is not None and not callable(model):
+            refuse("model", model, "a function that gives the values one step after y, or None")
+        if model is not None and form:
+            raise ValueError(
+                f"model={model!r} is one of the values themselves, and with log={form.log} and "
+                f"difference={form.lags} the network sees others. Leave these out, or the model."
+            )
         steps = params["steps"]
         if steps not in ("closed", "direct") and not (is_integer(steps) and steps >= 1):
             refuse("steps", steps, "'closed', 'direct' or a number of steps of at least 1")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from copy import copy
+from collections.abc import Mapping
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from echofold._data.arguments import read_range, refuse
+from echofold._data.arguments import check_number, read_range, refuse, seed_of
 from echofold._data.lazy import Lazy, Values, blocks_of, is_long, loaded, mapped
 from echofold._data.missing import (
     AS_INPUTS,
@@ -23,6 +24,7 @@ from echofold._data.missing import (
 from echofold._data.panels import has_one_each, is_panel, panel_of
 from echofold._data.problem import (
     EXTRINSIC,
+    FEEDBACK,
     REGRESSION,
     Problem,
     Task,
@@ -32,7 +34,10 @@ from echofold._data.problem import (
     joined,
     regression,
     washout_of,
+    with_feedback,
+    without_noise,
 )
+from echofold._data.represent import Form
 from echofold._data.scaling import Scaler
 from echofold._data.tables import (
     Table,
@@ -46,7 +51,7 @@ from echofold._data.tables import (
     words_of_axes,
 )
 from echofold._engine.drive import drive_blocks
-from echofold._engine.kind import Reservoirs
+from echofold._engine.kind import Reservoir, Reservoirs
 from echofold._machine.notices import collected, warn_of
 from echofold._models.base import (
     Stored,
@@ -74,6 +79,17 @@ class ESNRegressor(RegressorMixin, OfSequences):
     output_range : pair (low, high) or None, default=None
         Predictions are clipped to it, in the units of ``y``. Each end is a number (which may be
         infinite) or one for each output.
+    feedback : bool, default=False
+        Whether outputs come back as inputs: the reservoir is driven by ``[y(t-1), X(t)]``, by the
+        true ``y`` in training (teacher forcing), and by its own outputs in predictions and over
+        each validation interval, which are closed loops along known ``X``. Of one series in memory;
+        before the first row ``y`` is 0 in scaled units, its mean with ``scale="standard"``.
+    feedback_noise : float, default=0.0
+        Standard deviation of normal noise, in scaled units, that is added to the ``y`` that comes
+        back in training, which makes a network less sure of its own outputs. It is a function of
+        ``random_state``, the same for all candidates of a search (and the same every time where
+        that is None). A validation interval begins with a state and an input that have it;
+        predictions are without.
     %(sequences)s
 
     Attributes
@@ -85,6 +101,8 @@ class ESNRegressor(RegressorMixin, OfSequences):
         Of ``ridge="auto"`` on whole sequences: the ridge that leave-one-out chose, and its R².
     state_ : ndarray of shape (units,)
         State at the end of the data; zero after sequences.
+    last_ : ndarray of shape (outputs,)
+        With ``feedback``, the last outputs of the data, in scaled units.
     learning_ : object
         What `partial_fit` goes on from, as large as the square of the number of features; where it
         is not wanted, ``del model.learning_`` saves that memory.
@@ -106,6 +124,18 @@ class ESNRegressor(RegressorMixin, OfSequences):
     >>> model.score(u[400:], delayed[400:]) > 0.9
     True
 
+    Outputs that come back, because what a tank holds depends on what it held:
+
+    >>> held = np.zeros(500)
+    >>> for t in range(1, 500):
+    ...     held[t] = 0.99 * held[t - 1] + u[t, 0]
+    >>> for feedback in (False, True):
+    ...     model = ESNRegressor(20, feedback=feedback, random_state=0).fit(u[:400], held[:400])
+    ...     predicted = model.predict(u[400:], start="last")
+    ...     print(bool(np.abs(predicted - held[400:]).max() < 1))
+    False
+    True
+
     One number for each of several sequences, here how quickly they swing:
 
     >>> speeds = np.linspace(0.1, 1, 40)
@@ -116,6 +146,8 @@ class ESNRegressor(RegressorMixin, OfSequences):
     >>> model.score(waves[1::2], speeds[1::2]) > 0.99
     True
     """
+
+    last_: np.ndarray
 
     _task = REGRESSION
     _stored = {
@@ -131,9 +163,11 @@ class ESNRegressor(RegressorMixin, OfSequences):
         "validated_": Stored("float", always=False),
         "X_schema_": Stored("schema", ("given",), always=False),
         "learning_": Stored("learning", always=False),
+        "last_": Stored("floats", ("outputs",), always=False),
     }
     _shapes_the_problem = (
-        "washout", "scale", "output_range", "states", "summaries", "normalize",
+        "washout", "scale", "output_range", "states", "summaries", "normalize", "feedback",
+        "feedback_noise",
     )  # fmt: skip
 
     def __init__(
@@ -141,7 +175,7 @@ class ESNRegressor(RegressorMixin, OfSequences):
         bias_scaling=1.0, connectivity=1.0, ridge="auto", penalize_bias=False, washout="auto",
         scale="standard", W=None, W_in=None, random_state=None, device="auto",
         precision="double", reservoir="auto", readout="inputs+states", output_range=None,
-        states=None, summaries=None, normalize="auto",
+        states=None, summaries=None, normalize="auto", feedback=False, feedback_noise=0.0,
     ):  # fmt: skip
         self._keep(vars())
 
@@ -265,10 +299,13 @@ class ESNRegressor(RegressorMixin, OfSequences):
         """States, targets and weights of rows that follow the series, which moves on."""
         given, target = self._tables(X, y, reset=False)
         r, past = self._reservoirs(), self.learning_.past
-        inputs = filled(np.vstack([past, self.X_scaler_.scaled(given)]))[len(past) :]
+        inputs = known = filled(np.vstack([past, self.X_scaler_.scaled(given)]))[len(past) :]
+        if hasattr(self, "last_"):
+            back = filled(np.vstack([self.last_, self.y_scaler_.scaled(target.values)]))
+            inputs, self.last_ = np.hstack([back[:-1], known]), back[-1].copy()
         (kept,) = self._driven(r, [inputs], self.state_[:, None])
         self.state_ = np.ascontiguousarray(r.state_in(kept[-1:, :, None])[0, :, 0])
-        self.learning_ = replace(self.learning_, past=inputs[-1:].copy())
+        self.learning_ = replace(self.learning_, past=known[-1:].copy())
         words = words_of_table(target, "y", AS_TARGETS) + self._words(given, X)
         return self._rows(r, inputs, kept, target, sample_weight, 0), words
 
@@ -330,7 +367,9 @@ class ESNRegressor(RegressorMixin, OfSequences):
             column in ``X``, or the first one. A long series that is stored is read in blocks.
         start : {"zero", "last"}, default="zero"
             State to start from: zero, or the one at the end of the data given to `fit`, for
-            inputs that come right after it (not of several). The estimator itself never changes.
+            inputs that come right after it (not of several). With ``feedback`` the output that
+            comes back first is zero in scaled units, or the last one of these data. The estimator
+            itself never changes.
 
         Returns
         -------
@@ -348,6 +387,10 @@ class ESNRegressor(RegressorMixin, OfSequences):
         given = self._inputs(X, long)
         warn_of(() if long else self._words(given, X))
         inputs = mapped(self.X_scaler_.scaled, mapped(filled, given))
+        if hasattr(self, "last_"):
+            if long:
+                raise ValueError(f"X {IN_BLOCKS}")
+            return self._original(self._on_its_own(inputs, *self._begin(start)))
         state = self.state_ if start == "last" else np.zeros_like(self.state_)
         readout, seen = self.readout_, inputs.shape[1] if r.beside else 0
         outputs = np.empty((len(inputs), readout.shape[1]))
@@ -418,12 +461,30 @@ class ESNRegressor(RegressorMixin, OfSequences):
         """States of one series."""
         _check_start(start)
         given = self._inputs(X, False)
-        inputs = self.X_scaler_.scaled(filled(given))
-        r, begin = self._reservoirs(), self.state_[:, None] if start == "last" else 0.0
-        (states,) = self._driven(r, [inputs], begin)
+        inputs, (state, last) = self.X_scaler_.scaled(filled(given)), self._begin(start)
+        if hasattr(self, "last_"):
+            outputs = self._on_its_own(inputs, state, last)
+            inputs = np.hstack([np.vstack([last, outputs[:-1]]), inputs])
+        r = self._reservoirs()
+        (states,) = self._driven(r, [inputs], state[:, None])
         index = X.index if kind_of(X) == "pandas" else None
         washout = washout_of(self.washout, len(states))
         return state_array(states[:, : r.looks], index, washout)
+
+    def _begin(self, start: str) -> tuple[np.ndarray, Any]:
+        """The state to start from, and the scaled outputs that come back first, if they do."""
+        begin = self.state_, getattr(self, "last_", None)
+        if start == "last":
+            return begin
+        return np.zeros_like(begin[0]), None if begin[1] is None else np.zeros_like(begin[1])
+
+    def _limited(self) -> dict[str, Any]:
+        if self.output_range_ is None:
+            return {}
+        form, scaler = Form(), self.y_scaler_
+        inverse = form.inverse(scaler.center, form.limits(self.output_range_))
+        before = form.past(np.zeros((1, 0, len(scaler.unit))))
+        return {"unit": scaler.unit, "inverse": inverse, "before": before}
 
     def _original(self, outputs: np.ndarray) -> np.ndarray:
         """Outputs of the readout as users get them."""
@@ -474,6 +535,10 @@ class ESNRegressor(RegressorMixin, OfSequences):
             return super().score(X, y, sample_weight)
         return _r2(target.values, self.predict(X), read_weights(sample_weight, len(present)))
 
+    def _quiet(self, problem: Problem) -> Problem:
+        noisy = problem.task.fed_back and self.feedback_noise
+        return without_noise(problem) if noisy else problem
+
     def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
         if problem.names:  # no series goes on
             self.state_ = np.zeros_like(self.state_)
@@ -482,7 +547,14 @@ class ESNRegressor(RegressorMixin, OfSequences):
     def _read(self, X, y, sample_weight=None) -> Problem:
         """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
-        if self._task_on(X, y) is EXTRINSIC:
+        sequences = self._task_on(X, y) is EXTRINSIC
+        if self.feedback and (sequences or _are_several(X)):
+            raise ValueError(
+                "feedback=True is for one series, and X is several, or sequences. Use "
+                "feedback=False, or a regressor for each series."
+            )
+        self._forget("last_")
+        if sequences:
             return self._read_sequences(X, y, sample_weight)
         self._forget("summaries_", "normalize_", "X_schema_", "learning_")
         given = self.get_params(deep=False)
@@ -519,7 +591,9 @@ class ESNRegressor(RegressorMixin, OfSequences):
         return joined(problems, panel.names)
 
     def _task_on(self, *data: Any) -> Task:
-        return EXTRINSIC if has_one_each(*data[:2]) else REGRESSION
+        if has_one_each(*data[:2]):
+            return EXTRINSIC
+        return FEEDBACK if self.feedback else REGRESSION
 
     def _read_sequences(self, X, y, sample_weight) -> Problem:
         """The problem of whole sequences, with a number or a row of numbers each."""
@@ -586,18 +660,58 @@ class ESNRegressor(RegressorMixin, OfSequences):
         """The problem of one series, whose inputs were read from ``X``."""
         values = target.values
         long = isinstance(values, Lazy)
+        weights = read_weights(sample_weight, len(values))
+        given = mapped(self.X_scaler_.scaled, mapped(filled, inputs))
+        missing = f"{AS_TARGETS} {AS_INPUTS}" if self.feedback else AS_TARGETS
+        words = () if long else words_of_table(target, "y", missing) + self._words(inputs, X)
+        if self.feedback:
+            if long:
+                raise ValueError(f"The series {IN_BLOCKS}")
+            problem = with_feedback(
+                given, values, washout, self.y_scaler_, self.output_range_, present_rows(values),
+                weights, self._noise(values.shape),
+            )  # fmt: skip
+            self.last_ = self.y_scaler_.scaled(problem.series[-1])
+            return replace(problem, notes=words)
         problem = regression(
-            after_washout(mapped(self.X_scaler_.scaled, mapped(filled, inputs)), washout),
+            after_washout(given, washout),
             mapped(self.y_scaler_.scaled, mapped(filled, values)),
             self.y_scaler_,
-            read_weights(sample_weight, len(values)),
+            weights,
             self.output_range_,
             None if long else present_rows(values),
         )
-        if long:
-            return problem
-        words = words_of_table(target, "y", AS_TARGETS) + self._words(inputs, X)
         return replace(problem, notes=words)
+
+    def _noise(self, shape: tuple[int, ...]) -> np.ndarray | float:
+        """What is added to outputs that come back in training."""
+        if not self.feedback_noise:
+            return 0.0
+        seed = 0 if self.random_state is None else seed_of(deepcopy(self.random_state))
+        # Another stream than that of the weights, which are drawn later.
+        return self.feedback_noise * np.random.default_rng([seed % 2**32, 4]).normal(size=shape)
+
+    def _learned_on(self, what: str = "partial_fit") -> Learning:
+        if hasattr(self, "last_") and self.feedback_noise:
+            raise ValueError(
+                f"{what} cannot go on with feedback_noise={self.feedback_noise!r}: the noise of "
+                "rows that follow is not known. Fit it without noise, or fit all data again."
+            )
+        return super()._learned_on(what)
+
+    @classmethod
+    def _check_values(cls, params: dict[str, Any], whole: bool = False) -> Reservoir:
+        feedback, noise = params.get("feedback", False), params.get("feedback_noise", 0.0)
+        if not isinstance(feedback, bool | np.bool_):
+            refuse("feedback", feedback, "True or False")
+        check_number("feedback_noise", noise, "a number of at least 0", least=0)
+        return super()._check_values(params, whole)
+
+    @classmethod
+    def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
+        sizes = super()._sizes(fitted)
+        back = sizes["outputs"] if "last_" in fitted else 0
+        return sizes | {"inputs": back + sizes["inputs"]}
 
     def _inputs(
         self, X, long: bool, target: Table | None = None, *, reset: bool = False, some: bool = True
@@ -670,6 +784,12 @@ class ESNRegressor(RegressorMixin, OfSequences):
         tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+IN_BLOCKS = (
+    "is so long that it is read in blocks, and feedback=True runs along what is in memory. Give "
+    "np.asarray of it, or use feedback=False."
+)
 
 
 def _are_several(X: Any) -> bool:

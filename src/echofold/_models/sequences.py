@@ -32,6 +32,7 @@ from echofold.reservoirs._leaky import FLAT, flat_given
 from echofold.schemes import LeaveOneOut
 
 PLAIN = 1e-6  # the ridge of series
+FED_BACK = 1e-2  # of those whose outputs come back, with their errors
 PATH = tuple(float(f"{10.0**power:.2g}") for power in np.arange(-6, 2.1, 0.5))  # of sequences
 STILL = 1e-9  # a spread of a column beside its size that is rounding
 
@@ -153,12 +154,13 @@ class OfSequences(ESN):
         """The ridge that is given; of "auto" a path for sequences."""
         if not isinstance(self.ridge, str):
             return self.ridge
-        return PLAIN if task.ordered else PATH
+        return plain_ridge(task) if task.ordered else PATH
 
     def _ridge_of(self, outputs: int) -> float | np.ndarray:
         """The ridge that is given, or of "auto" the one in use."""
         auto = isinstance(self.ridge, str)
-        return getattr(self, "ridge_", PLAIN) if auto else super()._ridge_of(outputs)
+        plain = FED_BACK if hasattr(self, "last_") else PLAIN
+        return getattr(self, "ridge_", plain) if auto else super()._ridge_of(outputs)
 
     def _ridge_on(self, source: States) -> float | np.ndarray:
         """The ridge that is given, or that with the least error by leave-one-out."""
@@ -166,7 +168,7 @@ class OfSequences(ESN):
         if not isinstance(self.ridge, str):
             return super()._ridge_on(source)
         if problem.task.ordered:
-            return PLAIN
+            return plain_ridge(problem.task)
         self.ridge_, self.validated_ = best_ridge(source, bool(self.penalize_bias))
         return self.ridge_
 
@@ -216,6 +218,11 @@ class OfSequences(ESN):
         each = 2 if fitted.get("normalize_") == "both" else 1
         given = sizes["inputs"]
         return sizes | {"given": given, "inputs": each * given, "positions": places}
+
+
+def plain_ridge(task: Task) -> float:
+    """The ridge that "auto" stands for, of series."""
+    return FED_BACK if task.fed_back else PLAIN
 
 
 def _seen(params: Mapping[str, Any]) -> Summaries:

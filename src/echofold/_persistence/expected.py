@@ -47,6 +47,9 @@ PARAMETERS: dict[str, Stored] = {
     "output_range": Stored("numbers", ("ends", "outputs"), optional=True),
     "reservoir": Stored("reservoir or auto", optional=True),
     **dict.fromkeys(("readout", "pool"), Stored("word")),
+    "model": Stored("nothing", always=False),
+    "feedback": Stored("truth", always=False),
+    "feedback_noise": Stored("number", always=False),
 }
 NETWORK: dict[str, Stored] = {
     "readout_": Stored("floats", ("1 + features", "steps * outputs")),
@@ -121,7 +124,7 @@ def _check_learning(learning: Learning, sizes: Mapping[str, int]) -> None:
     """Raise unless what `partial_fit` goes on from is of this network."""
     parts = learning.parts()
     features, outputs = sizes["1 + features"] - 1, sizes["steps * outputs"]
-    past = sizes["inputs"]
+    past = sizes.get("given", 0)
     if "known" in sizes:  # of a forecaster
         past = 1 + 2 * (sizes["outputs"] + sizes["known"])
     table = {

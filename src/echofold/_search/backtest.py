@@ -15,7 +15,7 @@ from echofold._data.rows import Intervals, Runs
 from echofold._data.tables import Table, read
 from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs
-from echofold._engine.states import States, single, states_of
+from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import choose_device, engine, is_accelerator
 from echofold._machine.progress import one_piece
@@ -320,8 +320,7 @@ def _warmed(source: States, places: np.ndarray, washout: int) -> np.ndarray:
 def _as_fitted(model: ESNForecaster, source: States) -> States:
     """What a readout learns from, as `fit` does: states with noise, though it runs without."""
     kind = model.reservoir_
-    noisy = kind.free() is not kind
-    return single(source.problem, kind, model.seed_, model.device) if noisy else source
+    return source if kind.free() is kind else model._states(source.problem, model.seed_)
 
 
 def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: int) -> np.ndarray:

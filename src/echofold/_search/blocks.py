@@ -13,7 +13,7 @@ import numpy as np
 
 from echofold._data.problem import Problem
 from echofold._engine.kind import Reservoir, drawn
-from echofold._engine.states import States, states_of
+from echofold._engine.states import States, prepared, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.available import check_executor, check_process
 from echofold._machine.device import (
@@ -106,6 +106,7 @@ def _validate_on(device: str, block: Block) -> tuple[list[States], list[Batch]]:
     if device != EAGER:
         device = choose_device(device, *(work_of(*work) if device == "auto" else ()))
         device = "cpu" if device == EAGER else device  # that was for the whole search to decide
+    draws = [prepared(block.kinds[0], reservoirs, problem, device) for reservoirs in draws]
     sources = [states_of(problem, reservoirs, device) for reservoirs in draws]
     if settings.verify:
         settings = with_checkable_metrics(settings)

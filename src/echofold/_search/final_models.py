@@ -172,7 +172,7 @@ class Winners:
         condition = float(self.results[scheme].condition.values[winner.draw, winner.candidate])
         model._install(source, found.readout, model.random_state, condition)
         model._begin_learning(problem, found)
-        if readouts.residuals is not None:
+        if model._task.fed_back and readouts.residuals is not None:
             views = list(getattr(model, "series_", {0: model}).values())
             for view, which, apart in readouts.of_series:
                 truth, errors = readouts.truth[which], readouts.residuals[which]

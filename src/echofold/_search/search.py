@@ -507,7 +507,7 @@ def check_ensemble(search: Any, final: str, draw: int | None = None, panel: bool
     """
     if FINALS[final].members is None:
         return
-    if not search._task.fed_back:
+    if not search.estimator._task.fed_back:
         others = [repr(one.name) for one in FINALS.values() if one.members is None]
         raise ValueError(
             f"final={final!r} combines forecasts, and needs a search of an ESNForecaster. Use "
@@ -531,8 +531,9 @@ def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
     check_ensemble(search, search.final, panel=bool(problem.names))
     if search.ridge_per == "output" and problem.task.fed_back:
         raise ValueError(
-            "ridge_per='output' needs a regressor or a classifier, whose outputs are apart; got "
-            f"{type(search.estimator).__name__}. Use ridge_per='all'."
+            "ridge_per='output' needs a regressor or a classifier whose outputs are apart, and "
+            f"here they come back as inputs; got {type(search.estimator).__name__}. Use "
+            "ridge_per='all'."
         )
     if search.verify:
         check_verifiable(problem)
@@ -541,8 +542,8 @@ def check_strategy(search: Any, problem, schemes, settings: Settings) -> None:
         needs = {metric.needs for metric in settings.metrics}
         if not problem.task.fed_back or len(needs) > 1 or needs & {"predictions", "labels"}:
             raise ValueError(
-                "prune=True needs a forecaster and metrics made of one kind of growing error "
-                f"({OF_GROWING_SUMS}); got {type(search.estimator).__name__} with "
+                "prune=True needs outputs that are fed back, and metrics made of one kind of "
+                f"growing error ({OF_GROWING_SUMS}); got {type(search.estimator).__name__} with "
                 f"metric={search.metric!r}. Use prune=False."
             )
         if search.ridge_per == "split" or search.strategy == "halving":

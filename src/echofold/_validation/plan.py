@@ -122,7 +122,8 @@ def work_of(
     units = kind.size(segments.n_inputs)
     m = segments.columns(looks_of(kind, segments.n_inputs), kind._view.inputs)
     eager = is_eager_kind(kind) and segments.eager
-    work = [Work(segments.longest, networks * segments.count, units, eager=eager)]
+    steps = segments.longest * (1 + kind.adapts())
+    work = [Work(steps, networks * segments.count, units, eager=eager)]
     for name, size in sizes_of(problem, schemes, m, settings).items():
         runs = schemes[name].runs
         steps, count = (runs.longest, len(runs)) if size.closed else (0, size.k)

@@ -24,6 +24,7 @@ from echofold._machine.notices import warn_of
 from echofold._machine.programs import program, scan
 from echofold._models.forecast import plausible
 from echofold._models.forecaster import ESNForecaster
+from echofold.reservoirs._hybrid import Outside
 
 STRETCH = 1024  # steps of one program run: what it gives is small, and a loop that diverges stops
 USUAL_COUNT = 10  # exponents, if the loop has so many
@@ -237,7 +238,12 @@ def _autonomous(model: Any) -> ESNForecaster:
             f"model={model!r}: expected a fitted ESNForecaster, or a fitted ESNSearchCV of one. "
             "Only these run on their own output."
         )
-    model._reservoirs()  # raises before `fit`, and for several series
+    kind = model._reservoirs().compiled.kind  # raises before `fit`, and for several series
+    if isinstance(getattr(kind, "model", None), Outside):
+        raise ValueError(
+            f"model was fitted with model={model.model!r}, which JAX cannot differentiate. Make it "
+            "of jax.numpy operations."
+        )
     form = model._representation()
     for given, name in ((model.X_schema_ is not None, "X"), (bool(form.seasons), "season")):
         if given:

@@ -86,7 +86,7 @@ def render(model: Any, about: About) -> str:
         fitted(model)
     check_is_fitted(model, "weights_" if isinstance(model, AutoForecaster) else "results_")
     searched = model.search_ if isinstance(model, AutoForecaster) else model
-    ahead = look_ahead(model, about) if model._task.fed_back else None
+    ahead = look_ahead(model, about) if model._task.ahead else None
     validation = None if searched is None else validation_outputs(searched)
     content = {
         **(without_search(ahead) if searched is None else details(searched)),

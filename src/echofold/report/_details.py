@@ -75,7 +75,7 @@ def _series(search: Any) -> dict[str, Any]:
         facts.insert(1, ("Inputs", str(problem.segments.n_inputs)))
     elif known := problem.known.shape[1]:
         facts.append(("Inputs known in advance", str(known)))
-        given = search.best_estimator_.X_schema_
+        given = getattr(search.best_estimator_, "X_schema_", None)
         if given is not None and given.names is not None:
             more = ", …" if len(given.names) > COLUMNS else ""
             facts.append(("Given as", ", ".join(map(str, given.names[:COLUMNS])) + more))

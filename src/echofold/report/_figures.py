@@ -210,7 +210,7 @@ def _over_series(
 ) -> Iterator[Picture]:
     """The series with what was said of its validation rows, and an excerpt of a regression."""
     caption = f"Every {task.outputs[:-1]} is by a readout that was not trained on its rows."
-    if task.fed_back:
+    if task.ahead:
         caption = (
             "Every forecast is from the values before it. A dot marks where a forecast starts."
         )
@@ -219,10 +219,10 @@ def _over_series(
     for output, name in _columns(table):
         over = partial(outputs_over_series, task, table, validation, output)
         title = f"Validation {task.outputs} of {name}"
-        if task.fed_back:
+        if task.ahead:
             title = f"Past forecasts of {name} against what came"
         yield Picture(section, "series", title, caption, partial(over, whole), wide=True)
-        if rows >= 3 * EXCERPT and not task.fed_back:
+        if rows >= 3 * EXCERPT and not task.ahead:
             title, closer = f"{title}, closer", (rows // 2, rows // 2 + EXCERPT)
             words = f"Rows {closer[0]} to {closer[1] - 1} of the same."
             yield Picture(section, "series", title, words, partial(over, closer), wide=True)

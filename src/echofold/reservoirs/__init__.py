@@ -8,5 +8,8 @@ from echofold.reservoirs._edge import EdgeOfStability
 from echofold.reservoirs._leaky import Leaky
 from echofold.reservoirs._leaky import reservoir_of as reservoir_of
 from echofold.reservoirs._nvar import NVAR
+from echofold.reservoirs._plastic import Plastic
 
-__all__ = ["NVAR", "Bank", "Custom", "Deep", "EdgeOfStability", "Foreign", "Leaky", "Reservoir"]
+__all__ = [
+    "NVAR", "Bank", "Custom", "Deep", "EdgeOfStability", "Foreign", "Leaky", "Plastic", "Reservoir",
+]  # fmt: skip

@@ -25,9 +25,9 @@ from echofold._engine.kind import (
     side_by_side,
     tried,
 )
-from echofold._machine.arrays import jax, jnp, lax, once_imported
+from echofold._machine.arrays import jax, jnp, once_imported
+from echofold._machine.programs import outside
 
-PIECE = 2**13  # words handed to Python in one array: see `_Node.step`
 STEPPING = Lock()
 RIGHT = (
     "an object with step(u) that holds its state (as a reservoir of reservoirpy does), or with "
@@ -354,33 +354,19 @@ class _Node:
         return [self.node.state[name] for name in self._parts]
 
     def step(self, x, u):
-        """One step of every column of ``x (size, columns)``, outside of the program.
-
-        JAX copies what it hands to Python, and the larger arrays in a thread of the pool that the
-        program itself runs in: if all threads wait so, none is left to copy. Pieces are small
-        enough to be copied at once. And these threads know nothing of 64-bit floats, which the
-        engine asks for in its own, so that numbers travel as pairs of 32-bit words.
-        """
+        """One step of every column of ``x (size, columns)``, outside of the program."""
         u = jnp.broadcast_to(u, (u.shape[0], x.shape[1]))
-        both = jnp.concatenate([x, u]).astype(jnp.float64)
-        words = lax.bitcast_convert_type(both, jnp.uint32).ravel()
-        pieces = [words[first : first + PIECE] for first in range(0, words.shape[0], PIECE)]
-        new = jax.ShapeDtypeStruct((2 * x.size,), jnp.uint32)
-        new = jax.pure_callback(self._all, new, *pieces, vmap_method="broadcast_all")
-        return lax.bitcast_convert_type(new.reshape(*x.shape, 2), jnp.float64)
+        return outside(self._all, jnp.concatenate([x, u]), self.size)
 
-    def _all(self, *pieces) -> np.ndarray:
-        """New states ``(…, size · columns)`` in words, one network after the other."""
-        words = np.concatenate([np.asarray(piece) for piece in pieces], axis=-1)
-        columns = words.shape[-1] // (2 * (self.size + self.inputs))
-        both = words.view(np.float64).reshape(-1, self.size + self.inputs, columns)
-        new = np.empty((len(both), self.size, columns))
+    def _all(self, both: np.ndarray) -> np.ndarray:
+        """New states ``(size, columns)`` of states above inputs, one network after the other."""
+        new = np.empty((self.size, both.shape[1]))
         with STEPPING:  # threads of a search share the object
-            for batch, column in np.ndindex(len(both), columns):
-                one = np.ascontiguousarray(both[batch, :, column])
+            for column in range(both.shape[1]):
+                one = np.ascontiguousarray(both[:, column])
                 parts = self._one(one[: self.size], one[self.size :])
-                new[batch, :, column] = np.concatenate([np.ravel(part) for part in parts])
-        return new.reshape(*words.shape[:-1], -1).view(np.uint32)
+                new[:, column] = np.concatenate([np.ravel(part) for part in parts])
+        return new
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Node) and self._key == other._key

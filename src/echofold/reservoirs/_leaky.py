@@ -46,6 +46,10 @@ NUMBERS: dict[str, dict[str, Any]] = {  # parameters that are numbers, and which
     "spectral_radius": {"expected": "a number of at least 0, or None", "least": 0},
     "bias_scaling": {"expected": "a finite number"},
     "noise": {"expected": "a number of at least 0", "least": 0},
+    "rate": {"expected": "a number of at least 0", "least": 0},
+    "mean": {"expected": "a number in (-1, 1)", "above": -1, "below": 1},
+    "sigma": {"expected": "a positive number", "above": 0},
+    "epochs": {"expected": "an integer of at least 1", "least": 1, "kind": Integral},
 }
 
 
@@ -182,8 +186,8 @@ class Weighted:
             scaling[0, column], scaling[1:, column] = kind.bias_scaling, given
         return leaky_columns(weights, leak, radius, scaling)
 
-    def _update(self, weights: Draw, columns, x, u, kept=None):
-        """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``, its first ``x`` what is ``kept``.
+    def _driven(self, weights: Draw, columns, x, u):
+        """What drives units: ``W_in [1; u] + W x``.
 
         Leak rate, radius and scalings act on columns, so a step of all candidates is one matrix
         product and one fused elementwise pass.
@@ -194,9 +198,13 @@ class Weighted:
                 driven = driven + W_in[:, 1 + i : 2 + i] * (scaling[i] * u[i])
         else:
             driven = driven + W_in[:, 1:] @ (scaling * u)
+        return driven + columns["gain"] * _product(weights.W, x)
+
+    def _update(self, weights: Draw, columns, x, u, kept=None):
+        """Equation 1: ``(1 − a) x + a f(W_in [1; u] + W x)``, its first ``x`` what is ``kept``."""
         f = self.activation if callable(self.activation) else ACTIVATIONS[self.activation]
         kept = x if kept is None else kept
-        new = f(driven + columns["gain"] * _product(weights.W, x))
+        new = f(self._driven(weights, columns, x, u))
         return kept + columns["leak"] * (new - kept)
 
     def warmup(self, columns) -> int:
@@ -426,7 +434,8 @@ class Leaky(Weighted, Reservoir):
         x, count = x[:-1], x[-1:]
         x = self._update(weights, columns, x, u)
         if "noise" in columns:
-            noise = _noise(weights.key, count[0, : u.shape[1]], u, x.shape[0])
+            data = u[: self._given]
+            noise = _noise(weights.key, count[0, : u.shape[1]], data, x.shape[0])
             x = x + columns["noise"] * noise
         return jnp.concatenate([x, count + 1])
 
