@@ -70,7 +70,7 @@ class Readouts(NamedTuple):
     @property
     def trusted(self) -> np.ndarray:
         """The sets ``(…, sets)`` of which all readouts are sound."""
-        return np.all(self.sound, axis=-1)
+        return np.all(np.asarray(self.sound), axis=-1)
 
 
 class Systems(NamedTuple):
