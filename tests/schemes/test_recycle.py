@@ -18,6 +18,7 @@ from echofold._folds import algorithms, leave_out, many_rows, walk
 from echofold._folds.algorithms import Size
 from echofold._folds.choose import VARIANTS, choose, cost
 from echofold._folds.splits import resolve_cv
+from echofold._machine.device import here
 from echofold._search.selection import FINALS
 from echofold._validation import streamed
 from echofold._validation import verify as verify_module
@@ -38,7 +39,8 @@ def solved(monkeypatch):
         right = getattr(module, name)
 
         def counted(*args, **options):
-            counts.append(of(*args))
+            if not here.rehearsing:  # when programs are compiled, and nothing is solved
+                counts.append(of(*args))
             return right(*args, **options)
 
         monkeypatch.setattr(module, name, counted)
