@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 from devices import on_both
-from kinds import PLAIN
+from kinds import KINDS, PLAIN
 
 from echofold import (
     Accumulative,
@@ -195,6 +195,20 @@ def test_a_forecast_equals_neighbourhoods_written_out(name):
     assert later.shape == (4, *y.shape[1:])
     other = model.forecast(4, y=y)  # scaled by itself
     assert other.shape == later.shape
+
+
+@pytest.mark.parametrize(
+    "inside", ["swish", "ring", "deeper", "bank", "custom, looked at", "foreign, held"]
+)
+def test_any_kind_may_be_inside(inside):
+    y = field(6)
+    local = Local(KINDS[inside], size=3, margin=1)
+    model = ESNForecaster(reservoir=local, ridge=1.0, washout=WASHOUT, random_state=4).fit(y)
+    plain = Plain(model, y)
+    states, rows = plain.driven()
+    W = plain.trained(rows, np.arange(WASHOUT, len(rows)), 1.0)
+    expected = plain.forecast(W, states[-1], plain.z[-1], plain.levels[-1], 6)
+    np.testing.assert_allclose(model.forecast(6), expected[..., 0], rtol=0, atol=1e-8)
 
 
 SCHEMES = {
