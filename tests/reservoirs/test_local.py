@@ -286,6 +286,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:The candidate has states that are collinear")
 @pytest.mark.parametrize("name", ["shared", "own, open, variables", "rows and columns"])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: next(iter(way.values())))
 def test_all_ways_give_what_the_plain_one_gives(name, way):
@@ -297,8 +298,17 @@ def test_all_ways_give_what_the_plain_one_gives(name, way):
     np.testing.assert_allclose(found.nrmse, plain.nrmse, rtol=1e-7)
 
 
-@pytest.mark.parametrize("cv", ["folds", "walking"])
-@pytest.mark.parametrize("name", ["shared", "own", "rows and columns"])
+@pytest.mark.parametrize(
+    ("name", "cv"),
+    [
+        ("shared", "folds"),
+        ("own", "walking"),
+        ("rows and columns", "folds"),
+        pytest.param("shared", "walking", marks=pytest.mark.slow),
+        pytest.param("own", "folds", marks=pytest.mark.slow),
+        pytest.param("rows and columns", "walking", marks=pytest.mark.slow),
+    ],
+)
 def test_a_device_gives_what_the_host_gives(accelerated, name, cv):
     model, y = fitted(name)
 
