@@ -297,6 +297,20 @@ def test_tables_of_chaotic_systems():
     assert "Median of 3 draws; all" in "".join(results.racca(told | {"draws": 3}))
 
 
+def test_the_table_of_fields():
+    row = {
+        "task": "flames", "neighbourhoods": 8, "median": 6.512, "one in ten below": 4.27,
+        "units": 500, "rows": 10_000, "networks": 360, "cpu": 147.4, "published": "about 5",
+        "settings": {"ridge": 1e-6}, "device": "cpu", "wall": 12.0,
+    }  # fmt: skip
+    shown = "".join(results.fields({"tasks": [row]})).replace("\N{NO-BREAK SPACE}", " ")
+    assert "| flames | 500 units | 8 | 6.5 | 4.3 | 10,000 | 360 | 147 s |" in shown
+    assert "Published for flames: about 5." in shown
+    assert "| 12 s, gpu |" in "".join(results.fields({"tasks": [row | {"device": "gpu"}]})).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+
+
 def test_claims_of_the_landing_page_are_those_of_stored_results(tmp_path, monkeypatch):
     shown = results.claims()
     told = results.stored("accuracy")["summary"]

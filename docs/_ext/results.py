@@ -458,6 +458,29 @@ def chaotic(found: dict[str, Any]) -> Iterator[str]:
             yield f"\nPublished for {row['task']}: {row['published']}.\n"
 
 
+def fields(found: dict[str, Any]) -> Iterator[str]:
+    """How long forecasts of fields hold, and what finding their settings took."""
+
+    def took(row: dict[str, Any]) -> str:
+        """CPU on the processor, or time on an accelerator."""
+        on = "" if row["device"] == "cpu" else f", {row['device']}"
+        return f"{seconds(row['wall' if on else 'cpu'])}{on}"
+
+    yield table(
+        ["field", "inside", "neighbourhoods", "median, Lyapunov times", "one in ten below",
+         "rows to learn from", "networks validated", "search, CPU"],
+        [
+            [row["task"], row["settings"].get("reservoir__kind", f"{row['units']} units"),
+             str(row["neighbourhoods"]), f"{row['median']:.1f}", f"{row['one in ten below']:.1f}",
+             f"{row['rows']:,}", str(row["networks"]), took(row)]
+            for row in found["tasks"]
+        ],
+    )  # fmt: skip
+    for row in found["tasks"]:
+        if row["published"]:
+            yield f"\nPublished for {row['task']}: {row['published']}.\n"
+
+
 def learning(found: dict[str, Any]) -> Iterator[str]:
     """Learning on: errors along a drift, times of a row, and what is lost to rounding."""
     yield table(
@@ -650,6 +673,11 @@ WORDS = {
         "Searches of the same size beside reservoirpy's, tested from many starts; reservoirpy is "
         "searched as its guide recommends, by the error one step ahead.",
     ),
+    "fields": (
+        "Fields in space and time",
+        "How long forecasts of local reservoirs hold, with settings found by a search on the "
+        "training data, see [Forecast fields](howto/fields.md).",
+    ),
     "classify": (
         "Classification of sequences",
         "Accuracy on test sequences at all defaults beside aeon's MiniRocket, and what "
@@ -716,6 +744,7 @@ TABLES = {
     "roofline_gpu": roofline,
     "racca": racca,
     "chaotic": chaotic,
+    "fields": fields,
     "learning": learning,
     "hybrid": hybrid,
     "classify": classify,

@@ -232,7 +232,7 @@ def test_the_end_of_the_calendar_is_a_value_error(saved, path):
         ("last_", array([np.nan]), "last_ .* finite"),
         ("readout_", array(np.ones((21, 1))), r"readout_ .* shape \(21, 1\), expected .*\(22, 1\)"),
         ("readout_", array(np.ones(22)), "readout_"),
-        ("readout_", array(np.ones((22, 2))), "2 columns"),
+        ("readout_", array(np.ones((22, 2))), r"readout_ .* shape \(22, 2\), expected .*\(22, 1\)"),
         ("readout_", array(np.full((22, 1), np.inf)), "finite"),
         ("readout_", array(np.ones((22, 1)), "<f4"), "readout_ .* float32"),
         ("y_scaler_.center", array([0.0, 0.0]), "y_scaler_.center"),

@@ -206,6 +206,9 @@ class Problem:
     later: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     notes: tuple[str, ...] = ()  # what users should know about missing or strange values
 
+    # Of a field that is cut into neighbourhoods: cells along each dimension, then variables.
+    grid: tuple[int, ...] | None = None
+
     # Of a panel: the names of its series and, if there are several, the problem of each.
     each: tuple[Problem, ...] = ()
     names: tuple = ()

@@ -53,6 +53,16 @@ class Scaler:
         constant = (low == high) | (unit == 0)
         return cls(np.where(constant, low, center), np.where(constant, 1.0, unit))
 
+    @classmethod
+    def alike(cls, values: np.ndarray, variables: int, scale: str | None, argument: str) -> Scaler:
+        """Learn one center and unit for each variable of a field, whose cells are columns.
+
+        Columns ``(cells · variables,)`` have those of a cell one after the other.
+        """
+        own = cls.learned(values.reshape(-1, variables), scale, argument)
+        cells = values.shape[1] // variables
+        return cls(np.tile(own.center, cells), np.tile(own.unit, cells))
+
     def scaled(self, values: np.ndarray) -> np.ndarray:
         """Original values (last axis: columns) in scaled units."""
         return (values - self.center) / self.unit

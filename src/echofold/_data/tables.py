@@ -7,6 +7,7 @@ memory values are `Lazy`, checked in one pass. Classifiers have sequences of une
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,12 +27,20 @@ class Schema:
     """Kind of a table, the names of its columns (None: unnamed) and what they hold.
 
     ``holds`` has ``"numbers"`` or ``"booleans"`` for each column; ``flat`` is true for a series.
+    Columns of a field that was given with more than two axes have the ``shape`` of those after
+    time.
     """
 
     kind: str
     names: tuple | None
     holds: tuple[str, ...]
     flat: bool
+    shape: tuple[int, ...] | None = None
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Values along the axes after time."""
+        return (len(self.holds),) if self.shape is None else self.shape
 
     def check(self, other: Schema, argument: str, own: str = "given to fit") -> None:
         """Raise unless ``other``, of a later table, has the same columns in the same order.
@@ -40,6 +49,11 @@ class Schema:
         """
         if self.names is not None and other.names is not None and not (self.flat or other.flat):
             self._check_names(other.names, argument, own)
+        if self.shape is not None and other.axes != self.shape:
+            raise ValueError(
+                f"{argument} has the axes (time, {', '.join(map(str, other.axes))}), but the field "
+                f"{own} has (time, {', '.join(map(str, self.shape))})."
+            )
         if len(other.holds) != len(self.holds):
             raise ValueError(
                 f"{argument} has {count(len(other.holds), 'column')}, expected the "
@@ -81,15 +95,15 @@ class Table(NamedTuple):
     index: Any
 
 
-def read(data: Any, argument: str, missing: bool = False) -> Table:
+def read(data: Any, argument: str, missing: bool = False, field: bool = False) -> Table:
     """Read a series ``(T,)`` or a table ``(T, columns)`` of finite numbers, or say what is wrong.
 
-    With ``missing``, NaN is allowed too. Stored data, as a Zarr array, are read if they are small;
-    long ones are refused.
+    With ``missing``, NaN is allowed too; a ``field`` may have up to three axes after time. Stored
+    data, as a Zarr array, are read if they are small; long ones are refused.
     """
     kind = kind_of(data)
     if kind == "numpy":
-        table = _read_array(loaded(data, argument), argument)
+        table = _read_array(loaded(data, argument), argument, field)
     else:
         table = _read_frame(data, kind, argument)
     if table.values.size == 0:
@@ -105,6 +119,8 @@ def read(data: Any, argument: str, missing: bool = False) -> Table:
 def write(values: np.ndarray, schema: Schema, index: Any = None) -> Any:
     """Give ``values (rows, columns)`` in the kind of ``schema``; ``index`` is for pandas."""
     shaped = values[:, 0] if schema.flat else values
+    if schema.shape is not None:
+        return values.reshape(-1, *schema.shape)
     names = schema.names
     if schema.kind == "pandas":
         if schema.flat:
@@ -217,7 +233,7 @@ def require_some(values: np.ndarray, argument: str, names: tuple | None) -> None
         )
 
 
-def _read_array(data: Any, argument: str) -> Table:
+def _read_array(data: Any, argument: str, field: bool = False) -> Table:
     """Read anything NumPy understands."""
     if hasattr(data, "tocsr"):
         raise TypeError(f"{argument} is a sparse matrix; give a dense array, {argument}.toarray().")
@@ -229,10 +245,11 @@ def _read_array(data: Any, argument: str) -> Table:
         raise ValueError(
             f"{argument} is not a table: {error}. Give (T,) or (T, columns) numbers."
         ) from None
-    if array.ndim not in (1, 2):
+    if array.ndim not in ((1, 2, 3, 4) if field else (1, 2)):
+        more = " Fields with more axes need reservoir=reservoirs.Local(...)." * (argument == "y")
         raise ValueError(
             f"{argument} must be one- or two-dimensional, (T,) or (T, columns), got "
-            f"{type(data).__name__} of shape {array.shape}."
+            f"{type(data).__name__} of shape {array.shape}.{'' if field else more}"
         )
     if array.dtype.kind == "O":
         array = _from_objects(array, argument, "it")
@@ -242,8 +259,9 @@ def _read_array(data: Any, argument: str) -> Table:
     if holds is None:
         raise TypeError(f"{argument} must hold real numbers, got an array of dtype {array.dtype}.")
     flat = array.ndim == 1
-    values = array.astype(float, copy=False).reshape(len(array), 1 if flat else array.shape[1])
-    return Table(values, Schema("numpy", None, (holds,) * values.shape[1], flat), None)
+    columns, shape = math.prod(array.shape[1:]), array.shape[1:] if array.ndim > 2 else None
+    values = array.astype(float, copy=False).reshape(len(array), columns)
+    return Table(values, Schema("numpy", None, (holds,) * columns, flat, shape), None)
 
 
 def _read_frame(data: Any, kind: str, argument: str) -> Table:
@@ -315,7 +333,7 @@ def label_of(names: tuple | None, column: int) -> str:
 
 
 def read_rows(
-    data: Any, argument: str, long: bool, empty: bool = False
+    data: Any, argument: str, long: bool, empty: bool = False, field: bool = False
 ) -> tuple[Table, np.ndarray]:
     """A table, and the range ``(2, columns)`` of its values.
 
@@ -325,7 +343,7 @@ def read_rows(
     if long:
         table = _read_long(data, argument)
         return table, _complete_range(table.values, argument, getattr(data, "names", None))
-    table = read(data, argument, missing=True)
+    table = read(data, argument, missing=True, field=field)
     if not empty:
         require_some(table.values, argument, table.schema.names)
     return table, np.array([np.fmin.reduce(table.values), np.fmax.reduce(table.values)])

@@ -73,10 +73,7 @@ class Course(NamedTuple):
 
 def _readout(r: Reservoirs, readout, u, x):
     """``y = W_out [1; u; x]`` with a readout ``(1 + features, outputs)`` for each column."""
-    inputs = u.shape[0] if r.beside else 0
-    y = readout[0] + (readout[1 + inputs :] * r.look(x, u)[:, None]).sum(axis=0)
-    for j in range(inputs):
-        y = y + readout[1 + j] * u[j]
+    y = r.compiled.kind._outputs(readout, u if r.beside else u[:0], r.look(x, u))
     xp = namespace(y)
     return xp.where(xp.isfinite(y), y, xp.inf)
 

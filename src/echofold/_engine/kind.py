@@ -23,6 +23,7 @@ from echofold._data.scikit_learn import SharesFunctions
 from echofold._machine.arrays import jax, jnp, namespace, of_each, once_imported
 
 MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square
+Grid = tuple[int, ...]  # of a field: cells along each dimension, then variables
 PRECISIONS: dict[str, np.dtype] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
 
 
@@ -114,9 +115,11 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
     parameters: ClassVar[tuple[str, ...]] = ()
     compiled_in: ClassVar[tuple[str, ...]] = ()
     objects: ClassVar[tuple[str, ...]] = ()
+    _of_fields: ClassVar[bool] = False  # whether each part of a field has a row of its own
     _view: View = View()  # what the readout of an estimator sees; set beside the parameters
     _precision: str = "double"  # of weights and states; set with it
     _given: int | None = None  # inputs that are data, where others are computed from these
+    _grid: Grid | None = None  # of the field that it is on; set where data are known
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
@@ -180,6 +183,61 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
         """How many values `look` gives."""
         return self.size(inputs)
 
+    def _size(self, inputs: int) -> int:
+        """`size`, also of a kind that has a parameter of this name."""
+        return self.size(inputs)
+
+    @property
+    def _beside(self) -> bool:
+        """Whether inputs stand beside what the readout sees of states, in every row."""
+        return self._view.inputs
+
+    def _see(self, x, u):
+        """What the readout sees of states, ``(seen, columns)``: what ``readout=`` makes of them."""
+        return self._view.look(u, self.look(x, u))
+
+    def _seen(self, inputs: int) -> int:
+        """How many values `_see` gives."""
+        return self._view.looks(inputs, self.looks(inputs))
+
+    def _features(self, inputs: int) -> int:
+        """Columns of a row: inputs if they stand beside, and what is seen of states."""
+        return inputs * self._beside + self._seen(inputs)
+
+    def _groups(self) -> np.ndarray | None:
+        """Outputs ``(readouts, rows, outputs of a row)`` that each of several readouts gives.
+
+        None if there is one row for each step, and one readout that gives all outputs.
+        """
+        return None
+
+    def _outputs(self, readout, u, seen):
+        """``y = W_out [1; u; x]`` of a readout ``(1 + features, outputs)`` for each column.
+
+        ``u (inputs, columns)`` are the inputs that stand beside what is ``seen (…, columns)``.
+        """
+        y = readout[0] + (readout[1 + len(u) :] * seen[:, None]).sum(axis=0)
+        for j in range(len(u)):
+            y = y + readout[1 + j] * u[j]
+        return y
+
+    def _compiled(self, inputs: int) -> Compiled:
+        """The kind as programs see it."""
+        read = self.constants(inputs)
+        kind = type(self)(**read)
+        kind._view = self._view
+        return Compiled((type(self), tuple(read.items()), self._view), kind)
+
+    def _on(self, grid: Grid | None) -> Reservoir:
+        """The kind on a field of such a shape, or on a series that is none; `self`, changed."""
+        if grid is not None and not self._of_fields:
+            raise ValueError(
+                f"y was read as a field of shape {grid}, for a reservoirs.Local, but "
+                f"{type(self).__name__} is none. Compare kinds inside of it: "
+                "{'reservoir__kind': [...]}."
+            )
+        return self
+
     def constants(self, inputs: int) -> dict[str, Any]:
         """Parameters that programs are compiled for: those named in ``compiled_in``, by default."""
         return {name: getattr(self, name) for name in self.compiled_in}
@@ -232,14 +290,6 @@ class Compiled:
     key: tuple
     kind: Reservoir = field(compare=False)
 
-    @classmethod
-    def of(cls, kind: Reservoir, inputs: int) -> Compiled:
-        """A kind with nothing else than what programs of it are compiled for."""
-        read = kind.constants(inputs)
-        compiled = cls((type(kind), tuple(read.items()), kind._view), type(kind)(**read))
-        compiled.kind._view = kind._view
-        return compiled
-
 
 @dataclass(frozen=True, eq=False)
 class Reservoirs:
@@ -263,15 +313,20 @@ class Reservoirs:
     @classmethod
     def of(cls, kind: Reservoir, weights: Any, columns: Mapping, inputs: int) -> Reservoirs:
         """Candidates of a kind, from their weights and columns."""
-        view, compiled = kind._view, Compiled.of(kind, inputs)
-        size, looks = kind.size(inputs), looks_of(kind, inputs)
+        compiled, size, looks = kind._compiled(inputs), kind._size(inputs), kind._seen(inputs)
         shape = size, _columns_of(columns)
-        kept = looks if kind.shows and view.function is None else looks + size
+        kept = looks if kind.shows and kind._view.function is None else looks + size
         dtype = PRECISIONS[kind._precision]
         columns = dict(columns)
         if dtype != PRECISIONS["double"]:
             weights, columns = of_each(partial(_of_type, dtype), (weights, columns))
-        return cls(weights, columns, compiled, shape, looks, view.inputs, kept, dtype)
+        return cls(weights, columns, compiled, shape, looks, kind._beside, kept, dtype)
+
+    @property
+    def parts(self) -> int:
+        """Rows of a readout at each step: of a field one for each neighbourhood."""
+        groups = self.compiled.kind._groups()
+        return 1 if groups is None else groups.shape[0] * groups.shape[1]
 
     def take(self, index) -> Reservoirs:
         """The candidates at ``index``, one for each column wanted."""
@@ -298,8 +353,7 @@ class Reservoirs:
 
     def look(self, x, u):
         """What the readout sees of states ``x`` under inputs ``u``: ``(looks, columns)``."""
-        kind, u = self.compiled.kind, _of_type(self.dtype, u)
-        return kind._view.look(u, kind.look(x, u))
+        return self.compiled.kind._see(x, _of_type(self.dtype, u))
 
     def keep(self, x, u):
         """What the readout sees, then the state unless it is seen: ``(kept, columns)``."""
@@ -351,11 +405,6 @@ def side_by_side(values: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
         name: np.stack([np.asarray(one[name], dtype=float) for one in values], axis=-1)
         for name in values[0]
     } or {"candidate": np.zeros(len(values))}  # fmt: skip
-
-
-def looks_of(kind: Reservoir, inputs: int) -> int:
-    """Values that the readout of an estimator sees of each state."""
-    return kind._view.looks(inputs, kind.looks(inputs))
 
 
 def is_eager_kind(kind: Reservoir) -> bool:

@@ -71,7 +71,7 @@ def closed_loop_sums(source: States, W, starts, runs: Runs, sum_: Sum = SQUARED)
     columns = Columns(W, starts, runs)
     order, total = columns.order(source.problem), np.empty(len(columns))
     with engine(source.device):
-        for part, index in blocks(len(columns), W.shape[3], source.device):
+        for part, index in blocks(len(columns), W.shape[3], source):
             padded, here = columns.part(order[index]), order[part]
             if source.problem.lazy:
                 r, readout, going, ahead = _in_stretches(source, padded, sum_, runs.longest)
@@ -96,7 +96,7 @@ def closed_loop_outputs(source: States, W, starts, runs: Runs) -> Any:
     shape = len(columns), runs.longest, len(problem.unit)
     all_outputs = np.empty(shape)
     with engine(source.device):
-        for part, index in blocks(len(columns), W.shape[3], source.device):
+        for part, index in blocks(len(columns), W.shape[3], source):
             padded = columns.part(index)
             if problem.lazy:
                 r, readout, going, ahead = _in_stretches(source, padded, SQUARED, runs.longest)
@@ -238,13 +238,14 @@ class Columns:
         return int(part.horizon.max()) if source.problem.each else self.runs.longest
 
 
-def blocks(count: int, units: int, device: str) -> Iterator[tuple[slice, np.ndarray]]:
+def blocks(count: int, units: int, source: States) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of so many columns, and their numbers: as many in each block.
 
     The first is there again where there are fewer, so that few shapes are compiled.
     """
-    widest, narrowest = columns_together(units, device), 8
-    if units <= SMALL:
+    device, parts = source.device, source.reservoirs.parts
+    widest, narrowest = max(1, columns_together(units, device) // parts), max(1, 8 // parts)
+    if units <= SMALL and parts == 1:
         narrowest = 32 if count <= widest else widest
     for first in range(0, count, widest):
         part = slice(first, min(first + widest, count))
@@ -291,7 +292,7 @@ class Paused:
     def advance(self, columns: np.ndarray, first: int, to: int) -> None:
         """Run some columns, all before step ``first``, up to step ``to``."""
         width = self.columns.W.shape[3]
-        for part, index in blocks(len(columns), width, self.source.device):
+        for part, index in blocks(len(columns), width, self.source):
             at, index = columns[part], columns[index]
             begun = _start(self.source, self.columns.part(index), self.sum.tolerance)
             r, readout, *_, along, _ = begun
@@ -333,7 +334,7 @@ def _in_networks(
     """
     W, r = _of_runs(W, runs), source.reservoirs
     candidates, done = r.shape[1], 0
-    most = max(1, ACCELERATOR_COLUMNS // (len(runs) * W.shape[2]))
+    most = max(1, ACCELERATOR_COLUMNS // (len(runs) * W.shape[2] * r.parts))
     for first, *part in network_groups(len(W) // candidates, candidates, most):
         found = run(some(r, *part).silent(), W, starts, first, *along)
         yield done - first, found

@@ -8,6 +8,7 @@ are summed up by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +53,8 @@ class States:
     ----------
     streams : bool
         Whether rows can be handed out without keeping them all.
+    count, place, readouts : int
+        Rows for each row of the problem that is split, and which of how many readouts is learned.
     candidates : int
         Number of candidates run side by side.
     columns : int
@@ -67,6 +70,7 @@ class States:
     """
 
     streams = True
+    count, place, readouts = 1, 0, 1
 
     def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
         self.problem, self.reservoirs, self.device = problem, reservoirs, device
@@ -79,6 +83,18 @@ class States:
         self._saved: dict[int, np.ndarray] = {}  # row -> state before it
         self._watched: dict[int, np.ndarray] = {}  # row -> its inputs and states, once passed
         self._wanted = np.zeros(0, dtype=int)
+
+    @cached_property
+    def parts(self) -> Sequence[Any]:
+        """What each readout is learned from: these states, or those of parts of a field."""
+        groups = self.reservoirs.compiled.kind._groups()
+        if groups is None:
+            return [self]
+        return [PartsOfField(self, groups, place) for place in range(len(groups))]
+
+    def of_part(self, X: Any) -> Any:
+        """Rows that a readout is learned from: the same."""
+        return X
 
     def of_features(self, W: np.ndarray) -> np.ndarray:
         """Readouts of what the reservoir shows, from those of the rows: the same, of a series."""
@@ -240,6 +256,65 @@ class States:
         return into
 
 
+class PartsOfField:
+    """Rows of those parts of a field that share a readout, as `States` of them.
+
+    Each row of the field, what is seen of all parts, is ``count`` rows here, one of each part; and
+    the problem has their targets. ``groups (readouts, count, outputs of a part)`` are the outputs
+    of all readouts, of which this is the one at ``place``.
+    """
+
+    streams = True
+
+    def __init__(self, source: States, groups: np.ndarray, place: int):
+        self.source, self.groups, self.place = source, groups, place
+        self.readouts, self.count, outputs = groups.shape
+        self.columns = source.columns // (self.readouts * self.count)
+        self.candidates, self.dtype, self.device = source.candidates, source.dtype, source.device
+        problem = source.problem
+
+        def wide(values: np.ndarray | None) -> np.ndarray | None:
+            return None if values is None else np.repeat(values, self.count)
+
+        self.problem = replace(
+            problem, targets=problem.targets[:, groups[place]].reshape(-1, outputs), grid=None,
+            weights=wide(problem.weights), present=wide(problem.present),
+        )  # fmt: skip
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """Itself."""
+        return [self]
+
+    def of_part(self, X: Any) -> Any:
+        """Rows ``(…, rows · count, m)`` of ``X (…, rows, m of all parts)``."""
+        *more, rows, _ = X.shape
+        if self.readouts > 1:
+            X = X.reshape(*more, rows, self.readouts, -1)[..., self.place, :]
+        return X.reshape(*more, rows * self.count, self.columns)
+
+    def alone(self, candidate: int) -> PartsOfField:
+        """Those of one of the candidates."""
+        return PartsOfField(self.source.alone(candidate), self.groups, self.place)
+
+    def kept(self) -> list[np.ndarray]:
+        """All rows of every candidate."""
+        return [self.of_part(X) for X in self.source.kept()]
+
+    def blocks(
+        self, start: int = 0, stop: int | None = None, save: Sequence[int] = ()
+    ) -> Iterator[tuple[int, list]]:
+        """The rows ``start … stop``, whole rows of the field, as `States` hands them out."""
+        stop = None if stop is None else stop // self.count
+        save = [row // self.count for row in save]
+        for first, block in self.source.blocks(start // self.count, stop, save):
+            yield first * self.count, [self.of_part(X) for X in block]
+
+    def pilot(self, rows: int) -> list[np.ndarray]:
+        """About ``rows`` rows spread over the series; all of them if there are no more."""
+        return [self.of_part(X) for X in self.source.pilot(-(-rows // self.count))]
+
+
 class StatesOfSeries(States):
     """States of several series, each driven from rest, some side by side.
 
@@ -398,6 +473,7 @@ class GivenStates:
     """States measured or computed elsewhere: one "candidate", all rows there already."""
 
     streams = False
+    count, place, readouts = 1, 0, 1
     candidates = 1
     dtype = np.dtype(float)
     steps = 0
@@ -407,6 +483,15 @@ class GivenStates:
         self.problem = problem
         self.rows = rows
         self.columns = self.held = rows.shape[1]
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """What each readout is learned from: these states."""
+        return [self]
+
+    def of_part(self, X: Any) -> Any:
+        """Rows that a readout is learned from: the same."""
+        return X
 
     def alone(self, candidate: int) -> GivenStates:
         """The states of the only candidate."""

@@ -161,6 +161,16 @@ class RowSplits:
         train, valid = ([sets[i] for i in which] for sets in (self.train, self.valid))
         return replace(self, train=train, valid=valid)
 
+    def times(self, count: int) -> RowSplits:
+        """The same splits where so many rows, one after the other, stand for each."""
+        if count == 1:
+            return self
+
+        def wide(sets: list[Intervals]) -> list[Intervals]:
+            return [tuple((a * count, b * count) for a, b in one) for one in sets]
+
+        return replace(self, n=self.n * count, train=wide(self.train), valid=wide(self.valid))
+
     def in_steps(self, steps: int) -> RowSplits:
         """The same splits where a row trains if its target and the next, ``steps`` in all, do."""
         train = [tuple((a, b - steps + 1) for a, b in one if b - a >= steps) for one in self.train]

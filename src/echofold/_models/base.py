@@ -27,7 +27,7 @@ from echofold._data.scikit_learn import SharesFunctions
 from echofold._data.tables import appended, read, read_weights
 from echofold._engine.drive import drive_side_by_side
 from echofold._engine.generate import generate
-from echofold._engine.kind import Reservoir, Reservoirs, is_eager_kind, restored
+from echofold._engine.kind import Grid, Reservoir, Reservoirs, is_eager_kind, restored
 from echofold._engine.states import States, single, states_of
 from echofold._folds.leave_out import Decomposed
 from echofold._machine.arrays import few_lengths, pad_rows
@@ -250,7 +250,13 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
 
     def _kind_on(self, problem: Problem) -> Reservoir:
         """The reservoir for a problem."""
-        return self._kind(self.get_params(deep=False), not problem.task.ordered)
+        kind = self._kind(self.get_params(deep=False), not problem.task.ordered)
+        return kind._on(problem.grid)
+
+    @classmethod
+    def _grid_of(cls, params: Mapping[str, Any], fitted: Mapping[str, Any]) -> Grid | None:
+        """Cells and variables of the field that data of these fitted values are, if they are."""
+        return None
 
     @classmethod
     def _with_model(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
@@ -455,12 +461,18 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         return Work(steps, columns, len(self.state_), eager=eager)
 
 
-def state_array(states: np.ndarray, index: Any, washout: int) -> xr.DataArray:
+def state_array(
+    states: np.ndarray,
+    index: Any,
+    washout: int,
+    dims: tuple[str, ...] = ("sequence", "time", "state"),
+) -> xr.DataArray:
     """States ``(…, rows, states)`` as users get them: with an index, or numbers of rows."""
     import xarray as xr
 
-    times = np.arange(states.shape[-2]) if index is None else np.asarray(index)
-    dims = ("sequence", "time", "state")[-states.ndim :]
+    dims = dims[-states.ndim :]
+    rows = states.shape[dims.index("time")]
+    times = np.arange(rows) if index is None else np.asarray(index)
     return xr.DataArray(states, {"time": times}, dims, "states", {"washout": washout})
 
 
@@ -504,19 +516,36 @@ def fit_all(
     path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
     if (rows := decomposed(source, penalised)) is not None:
         return Fitted(of_outputs(rows.readouts(path), place), rows.condition)
-    grown = Growing(problem, source.columns, penalised)
-    # Of whole sequences a readout may see many more numbers than there are sequences.
-    few = not source.streams and problem.rows < source.columns
-    solved = Kept(problem, source.columns, penalised) if few else grown
-    plain = solved
-    if condition and problem.weights is not None and not few:
-        plain = Growing(replace(problem, weights=None), source.columns, penalised)
+    parts = [_Part(part, penalised, condition) for part in source.parts]
     last, ahead = np.empty((0, source.columns)), problem.steps - 1
     with one_blas_thread():
         for row, (X, *_) in source.blocks():
-            for one in {grown, plain, solved}:
-                one.add(X, slice(row, row + len(X)))
+            for part in parts:
+                part.add(X, row)
             if ahead:
                 last = np.concatenate([last, X[-ahead:]])[-ahead:]
-        readout = of_outputs(solved.readouts(path), place)
-        return Fitted(readout, plain.condition if condition else np.nan, grown, last)
+        found = [of_outputs(part.solved.readouts(path), place) for part in parts]
+        seen = max(part.plain.condition for part in parts) if condition else np.nan
+        if len(parts) > 1 or parts[0].source is not source:
+            return Fitted(np.concatenate(found, axis=-1), seen)
+        return Fitted(found[0], seen, parts[0].grown, last)
+
+
+class _Part:
+    """What grows with the rows that one readout is learned from."""
+
+    def __init__(self, source: Any, penalised: bool, condition: bool):
+        self.source, problem = source, source.problem
+        self.grown = Growing(problem, source.columns, penalised)
+        # Of whole sequences a readout may see many more numbers than there are sequences.
+        few = not source.streams and problem.rows < source.columns
+        self.solved = Kept(problem, source.columns, penalised) if few else self.grown
+        self.plain = self.solved
+        if condition and problem.weights is not None and not few:
+            self.plain = Growing(replace(problem, weights=None), source.columns, penalised)
+
+    def add(self, X: np.ndarray, row: int) -> None:
+        """Take in rows of the source, from ``row`` on."""
+        X, count = self.source.of_part(X), self.source.count
+        for one in {self.grown, self.plain, self.solved}:
+            one.add(X, slice(row * count, row * count + len(X)))

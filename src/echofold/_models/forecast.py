@@ -128,6 +128,8 @@ def _as_frame(part: Any):
         part = pd.DataFrame({column.name: column.to_numpy() for column in part.get_columns()})
     elif hasattr(part, "to_pandas"):  # a series of polars
         part = pd.Series(part.to_numpy(), name=part.name)
+    if isinstance(part, np.ndarray) and part.ndim > 2:  # a field: its cells are columns
+        part = part.reshape(len(part), -1)
     return part.to_frame(0) if isinstance(part, pd.Series) else pd.DataFrame(part)
 
 

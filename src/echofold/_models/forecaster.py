@@ -55,7 +55,7 @@ from echofold._data.rows import intervals_of
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, Table, read, read_rows, read_weights, require_some
 from echofold._engine.drive import advance
-from echofold._engine.kind import Reservoir, Reservoirs
+from echofold._engine.kind import Grid, Reservoir, Reservoirs
 from echofold._engine.states import States, states_of
 from echofold._machine.device import choose_device
 from echofold._machine.notices import collected, warn_of
@@ -230,10 +230,11 @@ class ESNForecaster(Forecasts, ESN):
             known value (with ``season``, or a lag above 1 in ``difference``, the last known one of
             the same time of the season). A warning says how many there are, and where. A long
             series that is stored, as a `numpy.memmap`, a Zarr array or `ParquetColumns`, is read in
-            blocks and never held in memory; nothing of it may be missing. Several series, of any
-            lengths, are a list of these, a dict by names, or a pandas series or frame with an index
-            of two levels, series and time. Each has its own scale, washout and index, and ``X`` and
-            ``sample_weight`` are given in the same kind.
+            blocks and never held in memory; nothing of it may be missing. With `reservoirs.Local`
+            it may be a field, ``(T, cells, variables)``, ``(T, rows, columns)`` or with both.
+            Several series, of any lengths, are a list of these, a dict by names, or a pandas series
+            or frame with an index of two levels, series and time. Each has its own scale, washout
+            and index, and ``X`` and ``sample_weight`` are given in the same kind.
         X : array or frame of shape (T, known inputs), optional
             Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. It must then be
             given to `forecast` as well. Missing ones are filled as those of ``y`` are. May be
@@ -435,7 +436,7 @@ class ESNForecaster(Forecasts, ESN):
     def _states_along(self, y: Any, X: Any, first: int | None) -> Any:
         """States of one series."""
         r = self._reservoirs()  # raises for several series
-        table, form = read(y, "y", missing=True), self._representation()
+        table, form = self._read_table(y), self._representation()
         rows = len(table.values)
         _check_first(form, first)
         self.y_schema_.check(table.schema, "y")
@@ -458,7 +459,10 @@ class ESNForecaster(Forecasts, ESN):
         at = slice(form.lost, form.lost + len(states))
         washout = max(washout_of(self.washout, rows - 1), form.lost) - form.lost
         index = np.arange(rows) if table.index is None else table.index
-        return state_array(states[:, : r.looks], index[at], washout)
+        found, dims = states[:, : r.looks], ("time", "neighbourhood", "state")
+        if not self._is_of_fields:
+            return state_array(found, index[at], washout)
+        return state_array(found.reshape(len(found), r.parts, -1), index[at], washout, dims)
 
     @whole_or_not_at_all
     @series_first
@@ -514,6 +518,11 @@ class ESNForecaster(Forecasts, ESN):
         True
         """
         forgetting = check_forgetting(forgetting)
+        if self._is_of_fields:
+            raise ValueError(
+                "partial_fit does not learn on with a reservoirs.Local. Move on over new rows by "
+                "update, or fit all data again."
+            )
         several = is_panel(y)
         if several and forgetting < 1:
             raise ValueError(
@@ -617,7 +626,7 @@ class ESNForecaster(Forecasts, ESN):
         """`update`, and what is to be said of missing values."""
         self._reservoirs()  # raises before `fit`
         long = is_long(y, X)
-        table, span = read_rows(y, "y", long, empty=True)
+        table, span = read_rows(y, "y", long, empty=True, field=self._is_of_fields)
         self.y_schema_.check(table.schema, "y")
         if self.timeline_ is not None:
             self.timeline_.check_follows(table.index, "y")
@@ -712,6 +721,10 @@ class ESNForecaster(Forecasts, ESN):
         """Check parameters and data, fit scalers and schemas, and set the problem up."""
         self._check_parameters()
         if is_panel(y):
+            if self._is_of_fields:
+                raise ValueError(
+                    "y are several series, and reservoirs.Local is for one field. Give one array."
+                )
             return self._read_panel(y, X, sample_weight)
         self._forget("series_", "panel_")
         problem = self._read_series(y, X, sample_weight)
@@ -760,8 +773,13 @@ class ESNForecaster(Forecasts, ESN):
         ``shared`` are columns of ``X`` that are scaled as those of other series.
         """
         form, long = representation_of(vars(self)), is_long(y, X)
-        table, span = read_rows(y, "y", long)
-        self.y_schema_ = table.schema
+        if long and self._is_of_fields:
+            raise ValueError(
+                "y is so long that it is read in blocks, which reservoirs.Local is not for. Give a "
+                "part of it, as an array."
+            )
+        table, span = read_rows(y, "y", long, field=self._is_of_fields)
+        self.y_schema_, grid = table.schema, self._grid_of(vars(self), {"y_schema_": table.schema})
         self.timeline_ = None if table.index is None else timeline(table.index)
         limits = read_range(self.output_range, span.shape[1])
         self._check_allowed(table.values, form, limits)
@@ -773,7 +791,11 @@ class ESNForecaster(Forecasts, ESN):
         self._check_length(rows, form)
         if present is not None:
             require_two(form.whole(present), "rows")
-        self.y_scaler_ = Scaler.learned(form.represented(values)[1], self.scale, "y")
+        differences = form.represented(values)[1]
+        if grid is None:
+            self.y_scaler_ = Scaler.learned(differences, self.scale, "y")
+        else:
+            self.y_scaler_ = Scaler.alike(differences, grid[-1], self.scale, "y")
         self.range_ = span
         self.X_schema_ = self.X_scaler_ = given = None
         if X is not None:
@@ -792,6 +814,7 @@ class ESNForecaster(Forecasts, ESN):
             values, known[:rows], self.washout if washout is None else washout, self.y_scaler_,
             form, limits, present, weights,
         )  # fmt: skip
+        problem = replace(problem, grid=grid)
         self.last_ = np.array(problem.targets[-1])
         represented = form or form.seasons
         self._have(
@@ -839,10 +862,11 @@ class ESNForecaster(Forecasts, ESN):
             check_beside(given, table)
             check_aligned(table.index, given.index)
         known = self._known(given, form, first or 0, len(table.values))
-        return forecasting(
+        problem = forecasting(
             table.values, known, washout, self.y_scaler_, form, self._limits,
             present_rows(table.values),
         )  # fmt: skip
+        return replace(problem, grid=self._grid_of(vars(self), vars(self)))
 
     def _known(
         self, X: Table | None, form: Form, first: int, rows: int, long: bool = False
@@ -941,6 +965,21 @@ class ESNForecaster(Forecasts, ESN):
             return int(self.steps)
         return max(1, min(problem.form.season or DIRECT, problem.rows // SHARE))
 
+    @property
+    def _is_of_fields(self) -> bool:
+        """Whether its reservoir is one of neighbourhoods of a field."""
+        return isinstance(self.reservoir, Reservoir) and self.reservoir._of_fields
+
+    def _read_table(self, y: Any) -> Table:
+        """A table with values that may be missing, or a field of them."""
+        return read(y, "y", missing=True, field=self._is_of_fields)
+
+    @classmethod
+    def _grid_of(cls, params: Mapping[str, Any], fitted: Mapping[str, Any]) -> Grid | None:
+        kind, schema = params["reservoir"], fitted.get("y_schema_")
+        of_fields = isinstance(kind, Reservoir) and kind._of_fields
+        return kind._grid_of(schema.axes) if of_fields and isinstance(schema, Schema) else None
+
     @classmethod
     def _with_model(cls, kind: Reservoir, params: Mapping[str, Any], problem: Problem) -> Reservoir:
         if params["model"] is None:
@@ -979,13 +1018,19 @@ class ESNForecaster(Forecasts, ESN):
         if params["pool"] not in POOLS:
             refuse("pool", params["pool"], "'all', 'none' or 'shrunk'")
         check_number("shrink", params["shrink"], "a number of at least 0", least=0)
-        return super()._check_values(params, whole)
+        kind = super()._check_values(params, whole)
+        if kind._of_fields and steps not in ("closed", 1):
+            raise ValueError(
+                f"steps={steps!r}: neighbourhoods of a reservoirs.Local see each other after each "
+                "step. Use steps='closed'."
+            )
+        return kind
 
     @classmethod
     def _sizes(cls, fitted: Mapping[str, Any]) -> dict[str, int]:
         sizes, form = super()._sizes(fitted), read_representation(fitted.get("represented_", PLAIN))
         known, steps = sizes["inputs"], fitted.get("plan_", 1)
-        outputs = sizes["outputs"] // steps
+        outputs = len(fitted["y_schema_"].holds)
         return sizes | {
             "outputs": outputs,
             "steps * outputs": steps * outputs,

@@ -55,6 +55,7 @@ SCHEMA = {
     "names": Stored("label"),
     "holds": Stored("contents"),
     "flat": Stored("truth"),
+    "shape": Stored("shape", optional=True),
 }
 TIMELINE = {"kind": Stored("word"), "rows": Stored("count"), "name": Stored("label")}
 TIMELINES = {
@@ -147,6 +148,8 @@ def parts_of(value: Any, name: str) -> tuple[str, dict[str, Any]]:
         return "csr", {part: getattr(rows, part) for part in CSR}
     if isinstance(value, Timeline):
         return "Timeline", _timeline_parts(value)
+    if isinstance(value, Schema) and value.shape is None:
+        return "Schema", {part: held for part, held in vars(value).items() if part != "shape"}
     if isinstance(value, Schema | Scaler):
         return type(value).__name__, vars(value)
     if isinstance(value, Learning):
@@ -329,7 +332,8 @@ def _reservoir(name: str, parts: dict[str, Any]) -> Reservoir:
     without = "a kind of reservoir without functions, which no file holds"
     require(not kind.objects, name, called, without)
     params = kind._get_param_names()
-    table = dict.fromkeys((CLASS, *params), Stored("plain"))
+    held = "plain or reservoir" if kind._of_fields else "plain"
+    table = dict.fromkeys((CLASS, *params), Stored(held))
     return kind(**dict(zip(params, _checked(name, "Reservoir", parts, table)[1:], strict=True)))
 
 
@@ -364,14 +368,17 @@ def _learning(name: str, parts: dict[str, Any]) -> Learning:
 
 def _schema(name: str, parts: dict[str, Any]) -> Schema:
     """What is remembered of a table."""
-    kind, names, holds, flat = _checked(name, "Schema", parts, SCHEMA)
+    parts = {"shape": None, **parts}  # which tables have not
+    kind, names, holds, flat, shape = _checked(name, "Schema", parts, SCHEMA)
+    fine = shape is None or (kind == "numpy" and math.prod(shape) == len(holds))
+    require(fine, f"{name}.shape", shape, "that of all columns")
     require(not flat or len(holds) == 1, f"{name}.holds", holds, "one column if flat")
     fine = kind == "numpy" or len(holds) <= 1
     if names is not None:
         fine = isinstance(names, tuple) and len(names) == len(holds) == len(set(names))
         fine = fine and _are_names(names, kind, flat)
     require(fine, f"{name}.names", names, f"names that {kind} takes, one for each column")
-    return Schema(kind, names, holds, flat)
+    return Schema(kind, names, holds, flat, shape)
 
 
 def _are_names(names: tuple, kind: str, flat: bool) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from echofold._data.dates import Timeline
 from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
-from echofold._engine.kind import Reservoir, looks_of
+from echofold._engine.kind import Reservoir
 from echofold._engine.summaries import SUMMARIES
 from echofold._models.base import ESN, Stored
 from echofold._models.learning import Learning
@@ -148,9 +148,12 @@ def _sizes(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> dic
     """Sizes of the network, which every shape must agree with."""
     sizes = estimator._sizes(fitted)
     inputs = sizes["inputs"]
-    sizes |= {"size": kind.free().size(inputs)} | kind.axes(inputs)
-    features = sizes["positions"] * (inputs * kind._view.inputs + looks_of(kind, inputs))
+    sizes |= {"size": kind.free()._size(inputs)} | kind.axes(inputs)
+    features = sizes["positions"] * kind._features(inputs)
     sizes |= {"1 + inputs": 1 + inputs, "1 + features": 1 + features}
+    groups = kind._groups()
+    if groups is not None:
+        sizes["steps * outputs"] = groups.shape[0] * groups.shape[2]
     return sizes | {"columns": fitted.get("n_features_in_", 0)}
 
 
@@ -285,6 +288,14 @@ VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "contents": (
         "'numbers' or 'booleans' for each column",
         lambda value: type(value) is tuple and all(map(_text("numbers|booleans"), value)),
+    ),
+    "shape": (
+        "two or three sizes",
+        lambda v: type(v) is tuple and len(v) in (2, 3) and all(map(_is_count, v)),
+    ),
+    "plain or reservoir": (
+        "numbers or words, or a kind of reservoir",
+        lambda value: _is_plain(value) or isinstance(value, Reservoir),
     ),
     "learning": ("what partial_fit goes on from", lambda value: isinstance(value, Learning)),
     "reservoir or auto": (

@@ -465,7 +465,7 @@ def _checked_one(name: str, params: dict[str, Any], fitted: dict[str, Any]) -> E
     if cls is not ESNForecaster and "states_" in fitted:  # files of 0.1.0
         fitted |= {"summaries_": (fitted.pop("states_"),), "normalize_": False}
     check("parameters", params, {name: PARAMETERS[name] for name in cls._get_param_names()})
-    kind = cls._check_values(params, whole="summaries_" in fitted)
+    kind = cls._check_values(params, whole="summaries_" in fitted)._on(cls._grid_of(params, fitted))
     check_fitted(cls, kind, fitted)
     estimator = cls(**params)
     for attribute, value in fitted.items():

@@ -12,7 +12,7 @@ from echofold._data.lazy import is_long
 from echofold._data.panels import is_panel
 from echofold._data.problem import FORECASTING, Problem, check_steps, in_steps, in_words_of, joined
 from echofold._data.rows import Intervals, Runs
-from echofold._data.tables import Table, read
+from echofold._data.tables import Table
 from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs
 from echofold._engine.states import States, states_of
@@ -145,7 +145,7 @@ class Given(NamedTuple):
 def _given(members: list, y: Any, X: Any, washout: Any, refit: bool, first: Any) -> Given:
     """Read a series as the members of a model do."""
     _check_model(members, y, washout)
-    table = read(y, "y", missing=True)
+    table = members[0]._read_table(y)
     opening = washout if refit else 0  # rows that are neither trained on nor forecast
     problems = [
         one._problem(table, X, first, one.washout if opening is None else opening)
@@ -339,7 +339,7 @@ def _refitted(model: ESNForecaster, seen: States, places: np.ndarray, horizon: i
     ).in_steps(problem.steps)
     check_task(seen.problem, splits, [])  # something must have a value to be trained on
     few = SEVERAL * len(order) <= seen.columns and not is_accelerator(seen.device)
-    if few and not problem.each:
+    if few and not problem.each and problem.grid is None:
         seen.watch(places[0])
         return _grown(seen, splits, model)[np.argsort(order)]
     ridge = np.array([float(model.ridge)])

@@ -20,6 +20,7 @@ from echofold._data.long_frames import in_long_frames
 from echofold._data.panels import is_panel, panel_of
 from echofold._data.problem import REGRESSION, Task, in_words_of
 from echofold._data.tables import read
+from echofold._machine.arrays import of_each
 from echofold._machine.notices import said_once, warn_of
 from echofold._models.forecast import Forecast, forecast_of
 from echofold._search.auto import AutoForecaster
@@ -50,7 +51,7 @@ def targets_of(task: Task, data: Sequence[Any]) -> np.ndarray:
     if task.labels:
         labels = np.asarray(given)
         return (labels[:, None] == np.unique(labels)).astype(float)
-    table = read(given, "y", missing=True)
+    table = read(given, "y", missing=True, field=True)
     return table.values[:, 0] if table.schema.flat else table.values
 
 
@@ -419,10 +420,11 @@ def errors_on(
     elif task.fed_back:
         truth, X = targets_of(task, rest.data), rest.more.get("X", others[0] if others else None)
         if model.residuals_ is None:  # of several series, one too short to be validated
-            outputs = np.asarray(forecast_of(model, len(truth), X, None, warn=False))
+            outputs = _columns(forecast_of(model, len(truth), X, None, warn=False))
         else:
             forecast = forecast_of(model, len(truth), X, [level, *LEVELS], warn=False)
-            outputs, judged = np.asarray(forecast.mean), _judged(truth, forecast, level)
+            forecast = of_each(_columns, forecast)
+            outputs, judged = forecast.mean, _judged(truth, forecast, level)
     else:
         truth = targets_of(task, rest.data)
         start = (
@@ -436,6 +438,12 @@ def errors_on(
         for metric in metrics
     }
     return errors | judged
+
+
+def _columns(part: Any) -> np.ndarray:
+    """Values ``(rows,)`` or ``(rows, outputs)``, those of a field in one axis."""
+    values = np.asarray(part)
+    return values if values.ndim < 3 else values.reshape(len(values), -1)
 
 
 def _judged(truth: np.ndarray, forecast: Forecast, level: float) -> dict[str, float]:

@@ -169,6 +169,7 @@ class Runner:
             params = self.reader.params(candidate)
             problem, _ = self.reader.problem(candidate)
             kind = self.reader.estimator._check_values(params, not problem.task.ordered)
+            kind = kind._on(problem.grid)
             kind = self.reader.estimator._with_model(kind, params, problem)
             seed = candidate_seed(candidate, self.seeds[0])
             draw = type(kind), kind.shared(), kind._view, kind._precision, seed

@@ -119,11 +119,11 @@ def automatic_space(
         y = max(every, key=len) if is_panel(y) else y  # whose seasons stand for all
         forms, rows = Forms((), positive=False), LONG
         if not is_long(y):
-            table = read(y, "y", missing=True)
+            table = read(y, "y", missing=True, field=True)
             told, rows = told_seasons(table), len(table.values)
             if told is None:
                 told = (detected_season(table.values[:, 0]) or 1,)
-            tables = [read(one, "y", missing=True).values for one in every]
+            tables = [read(one, "y", missing=True, field=True).values for one in every]
             rows = min(map(len, tables))
             positive = not any((values <= 0).any() for values in tables)
             forms = Forms(seen_seasons(told, rows), positive, log=False if rows >= LONG else None)

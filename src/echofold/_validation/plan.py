@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from echofold._data.problem import Problem
-from echofold._engine.kind import Reservoir, is_eager_kind, looks_of
+from echofold._engine.kind import Reservoir, is_eager_kind
 from echofold._engine.states import GivenStates, States, room_of_rows
 from echofold._folds.algorithms import Size
 from echofold._folds.choose import Choice, choose, choose_on_device, choose_together
@@ -65,17 +65,20 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     if settings.pool != "all":
         check_pool(problem, schemes, settings)
     eager = isinstance(source, States) and source.device == EAGER
-    sizes = sizes_of(problem, schemes, source.columns, settings, eager)
+    part = source.parts[0]  # others have as many rows
+    own = {name: splits.times(part.count) for name, splits in schemes.items()}
+    shape = part.columns, part.problem.targets.shape[1]
+    sizes = sizes_of(problem, own, shape, settings, eager)
     if isinstance(source, States) and suits_device(source, settings):
         mode = "device"
         choices = {n: choose_on_device(size, settings.algorithm) for n, size in sizes.items()}
     else:
-        mode = _mode(source, schemes, settings)
+        mode = _mode(part, own, settings)
         choices = choose_together(sizes, settings.algorithm)
     if mode in STREAMED and settings.pool != "none":
         reason = f"small_k is the algorithm that needs no states (memory: {mode})"
         choices = {name: Choice("small_k", one.costs, reason) for name, one in choices.items()}
-    few = [schemes[name] for name, one in choices.items() if one.variant == "small_k"]
+    few = [own[name] for name, one in choices.items() if one.variant == "small_k"]
     if mode in ("fold", "frugal") or settings.pool == "none":  # split by split
         few = []
     kept = "states" if mode == "device" else mode
@@ -86,20 +89,19 @@ def plan_of(source: States | GivenStates, schemes: dict[str, RowSplits], setting
     if settings.pool != "all":
         for one in found.values():
             one.choice = replace(one.choice, reason=f"{one.choice.reason}; {OWN[settings.pool]}")
-    return Plan(mode, cut(problem.rows, few), found)
+    return Plan(mode, cut(part.problem.rows, few), found)
 
 
 def sizes_of(
-    problem: Problem, schemes, columns: int, settings: Settings, eager: bool = False
+    problem: Problem, schemes, shape: tuple[int, int], settings: Settings, eager: bool = False
 ) -> dict[str, Size]:
-    """What the costs of every scheme are estimated from."""
-    outputs, ridges = problem.targets.shape[1], len(settings.ridge)
+    """What the costs of every scheme are estimated from; ``shape`` are columns and outputs."""
+    ridges = len(settings.ridge)
     alone, apart = settings.pool == "none", settings.pool != "all"
     return {
         name: Size(
             _longest(splits) if alone else splits,
-            columns,
-            outputs,
+            *shape,
             ridges,
             settings.readouts,
             apart or runs_closed_loop(problem, splits),
@@ -119,16 +121,20 @@ def work_of(
 ) -> list[Work]:
     """Driving and validating so many networks of one kind, by every scheme."""
     segments = problem.segments
-    units = kind.size(segments.n_inputs)
-    m = segments.columns(looks_of(kind, segments.n_inputs), kind._view.inputs)
+    groups = kind._groups()
+    readouts, rows, outputs = (1, 1, problem.targets.shape[1]) if groups is None else groups.shape
+    parts = readouts * rows  # each is a reservoir
+    units = kind._size(segments.n_inputs) // parts
+    m = segments.columns(kind._seen(segments.n_inputs), kind._beside) // parts
+    own = {name: splits.times(rows) for name, splits in schemes.items()}
     eager = is_eager_kind(kind) and segments.eager
     steps = segments.longest * (1 + kind.adapts())
-    work = [Work(steps, networks * segments.count, units, eager=eager)]
-    for name, size in sizes_of(problem, schemes, m, settings).items():
+    work = [Work(steps, networks * segments.count * parts, units, eager=eager)]
+    for name, size in sizes_of(problem, own, (m, outputs), settings).items():
         runs = schemes[name].runs
         steps, count = (runs.longest, len(runs)) if size.closed else (0, size.k)
-        algebra = networks * min(choose(size, "auto").costs.values())
-        work.append(Work(steps, networks * count * size.ridges, units, algebra, eager))
+        algebra = networks * readouts * min(choose(size, "auto").costs.values())
+        work.append(Work(steps, networks * count * size.ridges * parts, units, algebra, eager))
     return work
 
 
@@ -181,6 +187,7 @@ def _mode(source: States | GivenStates, schemes: dict[str, RowSplits], settings:
             "does not. Use memory='states' or None, or algorithm='auto' or 'small_k'."
         )
     problem, m, each = source.problem, source.columns, 8 * source.candidates
+    of_all = each * source.readouts  # what is kept of states is that of the whole field
     bounds = min(sum(2 + 4 * len(splits.valid) for splits in schemes.values()), problem.rows)
     fold = max(int((splits.n - splits.train_sizes).max()) for splits in schemes.values())
     if problem.each and settings.memory in ("fold", "frugal"):
@@ -190,24 +197,26 @@ def _mode(source: States | GivenStates, schemes: dict[str, RowSplits], settings:
         )
     mode = choose_mode(
         settings.memory,
-        states=each * problem.rows * m,
+        states=of_all * problem.rows * m,
         pieces=each * bounds * (1 + m + problem.targets.shape[1]) ** 2 * 3,
-        fold=each * fold * m,
+        fold=of_all * fold * m,
         wants_states=keeps,
         workers=settings.workers,
         lazy=problem.lazy,
+        # A pass for each readout would drive all of the field.
+        most=KEPT_AT_MOST * source.readouts,
     )
     return "pieces" if problem.each and mode != "states" else mode
 
 
 def choose_mode(
     memory: Any, states: int, pieces: int, fold: int, wants_states: bool, workers: int = 1,
-    lazy: bool = False,
+    lazy: bool = False, most: int = KEPT_AT_MOST,
 ) -> str:  # fmt: skip
     """A mode that fits; ``states``, ``pieces`` and ``fold`` are bytes.
 
-    States are kept while they are small, or when an algorithm was asked for that needs them; never
-    those of a ``lazy`` series.
+    States are kept while they are small, of at ``most`` so many bytes, or when an algorithm was
+    asked for that needs them; never those of a ``lazy`` series.
     """
     if lazy and (memory == "states" or wants_states):
         asked = "memory='states' keeps" if memory == "states" else "this algorithm keeps"
@@ -221,7 +230,7 @@ def choose_mode(
     if memory is None and states <= SURELY_FREE and not lazy:
         return "states"
     allowed = budget(memory, workers)
-    if not lazy and states <= (allowed if wants_states else min(allowed, KEPT_AT_MOST)):
+    if not lazy and states <= (allowed if wants_states else min(allowed, most)):
         return "states"
     if wants_states:
         raise ValueError(

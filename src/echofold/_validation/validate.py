@@ -30,6 +30,7 @@ from echofold._folds.algorithms import KeptRows, Solved
 from echofold._folds.choose import VARIANTS
 from echofold._folds.many_rows import ManyRows, taken
 from echofold._folds.splits import RowSplits
+from echofold._machine.arrays import namespace
 from echofold._machine.device import DeviceFull, engine, in_threads, memory_of, one_blas_thread
 from echofold._machine.programs import side_by_side
 from echofold._validation.own_readouts import enter_own
@@ -117,11 +118,8 @@ def _one_batch(source: Source, plan: Plan, settings: Settings, loops: bool) -> B
         pass
     elif kept is not None:
         _from_kept(source, kept, plan, batch, settings)
-    elif plan.mode == "pieces":
-        from_pieces(states, plan.pieces, batch, settings)
     else:
-        for one in batch.values():
-            fold_by_fold(states, one, settings, keep_fold=plan.mode == "fold")
+        _from_passing(states, plan, batch, settings)
     for one in batch.values() if settings.pool != "all" else ():
         enter_own(states, one, settings, kept)
     del kept  # before room is needed for closed loops
@@ -136,18 +134,21 @@ def _from_kept(
     source: Source, kept: list[np.ndarray], plan: Plan, batch: Batch, settings: Settings
 ) -> None:
     """One candidate after the other, from states that are all in memory."""
-    problem, condition = source.problem, np.empty(source.candidates)
+    condition = np.empty(source.candidates)
 
     def solved(X: np.ndarray) -> tuple[list[Any], float]:
         """What is found of a candidate by every scheme, and its condition number."""
-        rows = KeptRows(
-            X, problem.targets, problem.weights, settings.ridge, settings.penalised, plan.pieces,
-            several=len(batch) > 1,
-        )  # fmt: skip
-        found = []
+
+        def rows_of(part: Source) -> KeptRows:
+            own = part.of_part(X), part.problem.targets, part.problem.weights
+            path = settings.ridge, settings.penalised, plan.pieces
+            return KeptRows(*own, *path, several=len(batch) > 1)
+
+        rows, found = _ByPart(source, rows_of), []
         for one in batch.values():
-            algorithm = VARIANTS[one.choice.variant].on(rows)
-            found.append(_scored(algorithm.solved, one, problem, settings))
+            variant = VARIANTS[one.choice.variant]
+            by = partial(rows.solved, lambda own, way=variant: way.on(own).solved)
+            found.append(_scored(by, one, source.problem, settings))
         return found, rows.condition  # that of what was factored in the end
 
     for candidate, (found, own) in enumerate(in_threads(solved, kept, settings.threads)):
@@ -157,6 +158,57 @@ def _from_kept(
             one.refitted += refitted
     for one in batch.values():
         one.condition = condition
+
+
+class _ByPart:
+    """Rows of the parts of a field that have a readout of their own, one after the other.
+
+    What ``rows_of`` makes of the only part is kept for other schemes, as of everything that is no
+    field.
+    """
+
+    def __init__(self, source: Source, rows_of: Callable[[Any], Any]):
+        self.parts, self.rows_of, self._worst = source.parts, rows_of, 0.0
+        self.alone = rows_of(self.parts[0]) if len(self.parts) == 1 else None
+
+    @property
+    def condition(self) -> Any:
+        """Condition of the rows, of those of the worst part."""
+        return self._worst if self.alone is None else self.alone.condition
+
+    def solved(self, way: Callable, splits: RowSplits, *wanted: bool) -> Solved:
+        """What is wanted of every split, readouts of parts side by side.
+
+        ``way`` leads from rows to a function of splits.
+        """
+        found = []
+        for part in self.parts:
+            rows = self.rows_of(part) if self.alone is None else self.alone
+            found.append(way(rows)(splits.times(part.count), *wanted))
+            if self.alone is None:
+                self._worst = np.maximum(self._worst, rows.condition)
+        if len(found) == 1:
+            return found[0]
+        W = namespace(found[0].W).concatenate([one.W for one in found], axis=-1)
+        return Solved(W, sum(one.refitted for one in found))
+
+
+def _from_passing(source: States, plan: Plan, batch: Batch, settings: Settings) -> None:
+    """All candidates, from states that pass by."""
+    found: list[Batch] = []
+    for part in source.parts:
+        own = {n: replace(one, splits=one.splits.times(part.count)) for n, one in batch.items()}
+        if plan.mode == "pieces":
+            from_pieces(part, plan.pieces, own, settings)
+        else:
+            for one in own.values():
+                fold_by_fold(part, one, settings, keep_fold=plan.mode == "fold")
+        found.append(own)
+    for name, one in batch.items():
+        each = [own[name] for own in found]
+        one.scores, one.condition = each[0].scores, np.max([e.condition for e in each], axis=0)
+        one.refitted += sum(e.refitted for e in each)
+        one.W = None if each[0].W is None else np.concatenate([e.W for e in each], axis=-1)
 
 
 def _scored(solved: Callable[..., Solved], one: Validated, problem: Problem, settings: Settings):
@@ -194,23 +246,26 @@ def _in_groups(
     sources: Sequence[States], plan: Plan, settings: Settings, loops: bool, most, free
 ) -> list[Found]:
     """Results of at most so many networks at a time."""
-    problem, device = sources[0].problem, sources[0].device
+    source, problem, device = sources[0], sources[0].problem, sources[0].device
     looped = [one.splits.runs.first for one in plan.schemes.values() if one.closed]
     begins = np.unique(np.concatenate([np.zeros(0, dtype=int), *looped]))
-    r, found = stacked([source.reservoirs for source in sources]), []
+    r, found = stacked([one.reservoirs for one in sources]), []
 
     def validated(part: Reservoirs) -> Batch:
         """What some networks give by every scheme."""
         X, begun = rows_of(part, problem, begins)
-        rows = ManyRows(
-            X, problem.targets, problem.weights, settings.ridge, settings.penalised,
-            plan.pieces, free // 4,
-        )  # fmt: skip
-        batch = _blank(plan)
+
+        def many_rows(own: Source) -> ManyRows:
+            given = own.of_part(X), own.problem.targets, own.problem.weights
+            path = settings.ridge, settings.penalised, plan.pieces
+            return ManyRows(*given, *path, free // 4)
+
+        rows, batch = _ByPart(source, many_rows), _blank(plan)
         for one in batch.values():
-            one.condition, first = rows.condition, one.splits.runs.first
-            solved = partial(rows.solved, one.choice.variant)
+            first, variant = one.splits.runs.first, one.choice.variant
+            solved = partial(rows.solved, lambda own, way=variant: partial(own.solved, way))
             one.scores, one.W, one.refitted = _scored(solved, one, problem, settings)
+            one.condition = rows.condition
             if one.closed:
                 one.starts = taken(begun, np.searchsorted(begins, first), axis=1)
                 if loops:
@@ -219,13 +274,13 @@ def _in_groups(
         return batch
 
     with engine(device):
-        for _, draws, candidates in network_groups(len(sources), sources[0].candidates, most):
+        for _, draws, candidates in network_groups(len(sources), source.candidates, most):
             batch = side_by_side(partial(validated, some(r, draws, candidates)))
             width = candidates.stop - candidates.start
             for place, draw in enumerate(range(draws.start, draws.stop)):
-                own = slice(place * width, (place + 1) * width)
-                each = {name: one.part(own) for name, one in batch.items()}
-                found.append((draw, candidates.start, each))
+                at = slice(place * width, (place + 1) * width)
+                of_draw = {name: one.part(at) for name, one in batch.items()}
+                found.append((draw, candidates.start, of_draw))
     return found
 
 

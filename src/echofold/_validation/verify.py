@@ -86,27 +86,37 @@ def verify(
     """Refit a sample of the splits of one candidate; raise if the fast results differ."""
     rng = np.random.RandomState(seed % 2**32)
     candidate = int(rng.randint(source.candidates))
-    plain, near = (_Rows(source, candidate, moved) for moved in (False, True))
     for one in validated.values():
         chosen = np.sort(rng.permutation(len(one.splits))[:SPLITS])
-        part = one.splits.part(chosen)
-        W, shaken = (_readouts(rows, part, settings) for rows in (plain, near))
-        if one.closed:
-            right, moved = (_outputs(plain, part, each) for each in (W, shaken))
-            fast = _outputs(plain, part, one.W[candidate, chosen])
-            _compare(one, chosen, fast, right, moved, "one-step outputs", near.roundings)
-        else:
-            tested = [m for m in settings.metrics if m.needs in ("squared", "absolute")]
-            scores = []
-            for rows, each in ((plain, W), (near, shaken)):
-                refitted = Validated(part, one.choice, W=each[None])
-                predict_again(rows, [refitted], replace(settings, metrics=tested))  # type: ignore
-                scores.append(refitted.scores)
-            for name, right in scores[0].items():
-                fast = one.scores[name][candidate, chosen]
-                _compare(one, chosen, fast, right[0], scores[1][name][0], name, near.roundings)
-        one.undetermined += _against_extended(plain, part, settings, W)
+        for part in source.parts:
+            _verify_part(part, one, settings, candidate, chosen)
         one.verified += len(chosen)
+
+
+def _verify_part(
+    source: Any, one: Validated, settings: Settings, candidate: int, chosen: np.ndarray
+) -> None:
+    """Refit the ``chosen`` splits of rows that a readout is learned from."""
+    plain, near = (_Rows(source, candidate, moved) for moved in (False, True))
+    part = one.splits.part(chosen).times(source.count)
+    W, shaken = (_readouts(rows, part, settings) for rows in (plain, near))
+    if one.closed:
+        right, moved = (_outputs(plain, part, each) for each in (W, shaken))
+        own = W.shape[-1]
+        found = one.W[candidate, chosen][..., source.place * own : (source.place + 1) * own]
+        fast = _outputs(plain, part, found)
+        _compare(one, chosen, fast, right, moved, "one-step outputs", near.roundings)
+    else:
+        tested = [m for m in settings.metrics if m.needs in ("squared", "absolute")]
+        scores = []
+        for rows, each in ((plain, W), (near, shaken)):
+            refitted = Validated(part, one.choice, W=each[None])
+            predict_again(rows, [refitted], replace(settings, metrics=tested))  # type: ignore
+            scores.append(refitted.scores)
+        for name, right in scores[0].items():
+            fast = one.scores[name][candidate, chosen]
+            _compare(one, chosen, fast, right[0], scores[1][name][0], name, near.roundings)
+    one.undetermined += _against_extended(plain, part, settings, W)
 
 
 def _against_extended(rows: _Rows, part: RowSplits, settings: Settings, plain: Any) -> int:

@@ -49,9 +49,10 @@ class Loop(NamedTuple):
         return jnp.concatenate([going.x, going.y])[:, 0]
 
 
-def loop_of(r: Reservoirs, readout: np.ndarray, unit=1.0, inverse=None, before=None) -> Loop:
-    """The loop of a ``readout (1 + features, outputs)``; options as `generate` takes them."""
-    outputs = readout.shape[1]
+def loop_of(
+    r: Reservoirs, readout: np.ndarray, outputs: int, unit=1.0, inverse=None, before=None
+) -> Loop:
+    """The loop of a ``readout`` of so many outputs; options as `generate` takes them."""
     nothing = np.zeros(1, dtype=int)
     units = (np.ones(outputs) * unit)[:, None]
     course = Course(np.zeros((1, 0)), np.zeros((1, outputs)), nothing, nothing, units, inverse)
@@ -211,8 +212,9 @@ def lyapunov_exponents(
     count = min(size, USUAL_COUNT) if count is None else count
     allowed = f"an integer of 1 to {size}, the units and outputs together, or None"
     check_number("count", count, allowed, least=1, most=size, kind=Integral)
+    r = model._reservoirs()
     with engine(choose_device(model.device)):
-        loop = loop_of(model._reservoirs(), model.readout_, **model._limited())
+        loop = loop_of(r, model.readout_, len(model.last_), **model._limited())
         z = _start(model, y)
         logs, outputs = growth(loop, z, int(washout + steps), int(count))
     _check_outputs(model, outputs)
@@ -264,7 +266,7 @@ def _start(model: ESNForecaster, y: Any) -> np.ndarray:
     """The loop's state ``(units + outputs,)`` at the end of the data, or of ``y``."""
     if y is None:
         return np.concatenate([model.state_, model.last_])
-    table = read(y, "y")
+    table = read(y, "y", field=model._is_of_fields)
     model.y_schema_.check(table.schema, "y")
     form = model._representation()
     if len(table.values) < form.lost + 2:

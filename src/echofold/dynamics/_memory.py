@@ -125,6 +125,11 @@ def _reservoir(given: Any, random_state: Any) -> tuple[Reservoir, int, str]:
             "echofold.reservoirs.Leaky(100), or an estimator with one."
         )
     kind.check()
+    if kind._of_fields:
+        raise ValueError(
+            "a reservoirs.Local remembers a field, of which there is no single input. Measure the "
+            "kind inside of it, its attribute kind."
+        )
     return copy(kind), seed_of(random_state), device
 
 

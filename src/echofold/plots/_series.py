@@ -28,7 +28,7 @@ def given_series(search: Any) -> Table:
     """The targets ``y`` that a search of a forecaster or regressor was fitted on, with NaN."""
     place, data = search.estimator._task.targets, search._reader.data
     y = data[place] if len(data) > place else search._reader.fit_params["y"]
-    return read(y, "y", missing=True)
+    return read(y, "y", missing=True, field=True)
 
 
 def validation_outputs(search: Any, scheme: str | None = None) -> ValidationOutputs:
@@ -177,7 +177,7 @@ def forecast(
     """
     lower = getattr(forecast, "lower", {})
     mean = forecast.mean if hasattr(forecast, "lower") else forecast
-    table = None if y is None else read(y, "y", missing=True)
+    table = None if y is None else read(y, "y", missing=True, field=True)
     outputs = (np.asarray(mean).reshape(len(mean), -1) if table is None else table.values).shape[1]
     check_integer("output", output, 0, most=outputs - 1)
     if history is not None:

@@ -95,7 +95,7 @@ class Hybrid(Reservoir):
 
     def constants(self, inputs: int) -> dict[str, Any]:
         """What the model is, and what its network is compiled for."""
-        network = Compiled.of(self.kind, inputs + self.outputs)
+        network = self.kind._compiled(inputs + self.outputs)
         network.kind._given = inputs  # noise must not depend on how others are rounded
         return {"kind": network, "model": self.model, "outputs": self.outputs}
 
