@@ -25,7 +25,7 @@ from echofold import (
     save,
 )
 from echofold.metrics import horizon
-from echofold.reservoirs import NVAR, Deep, EdgeOfStability, Leaky, Local
+from echofold.reservoirs import NVAR, Deep, EdgeOfStability, Leaky, Local, Plastic
 
 T, WASHOUT, RIDGE = 130, 10, [1e-2, 1.0]
 UNITS = 6
@@ -461,6 +461,7 @@ REFUSED = {
     "kind": ({"kind": "leaky"}, FIELD, "kind='leaky'"),
     "twice": ({"kind": Local()}, FIELD, "neighbourhoods are cut once"),
     "inside": ({"kind": Leaky(0)}, FIELD, "units=0"),
+    "adapting": ({"kind": Plastic(UNITS)}, FIELD, "adapts"),
     "several": ({}, [FIELD, FIELD], "for one field"),
 }
 
@@ -477,6 +478,8 @@ def test_what_is_not_for_fields_is_said():
     model, y = fitted("variables")
     with pytest.raises(ValueError, match="steps=3"):
         ESNForecaster(reservoir=model.reservoir, steps=3).fit(y)
+    with pytest.raises(ValueError, match="model=.*their own"):
+        ESNForecaster(reservoir=model.reservoir, model=lambda y: y).fit(y)
     with pytest.raises(ValueError, match="partial_fit"):
         model.fit(y).partial_fit(y[:3])
     with pytest.raises(ValueError, match=r"axes \(time, 3, 2\)"):

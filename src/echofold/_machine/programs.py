@@ -61,6 +61,9 @@ class Coming:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def reshape(self, *shape: int) -> Coming:
+        return Coming(jax.eval_shape(lambda array: array.reshape(shape), self.struct))
+
 
 class _Program:
     """A kernel for one shape; threads that come at the same time compile it once."""

@@ -1024,6 +1024,11 @@ class ESNForecaster(Forecasts, ESN):
                 f"steps={steps!r}: neighbourhoods of a reservoirs.Local see each other after each "
                 "step. Use steps='closed'."
             )
+        if kind._of_fields and model is not None:
+            raise ValueError(
+                f"model={model!r} is one of all values, and neighbourhoods of a reservoirs.Local "
+                "see their own. Use another kind of reservoir, or no model."
+            )
         return kind
 
     @classmethod
