@@ -1,7 +1,9 @@
 """Rows that come by in blocks, as from a reservoir whose states are not kept."""
 
+from echofold._engine.states import Whole
 
-class Passing:
+
+class Passing(Whole):
     """Given rows in the place of `States`; the pilot sees the rows ``pilot``."""
 
     streams = True

@@ -43,7 +43,26 @@ LEAST_COLUMNS = 64
 SAVED_STATES = 8  # latest ends of passes to start again from; a split needs three at most
 
 
-class States:
+class Whole:
+    """A source of rows that one readout is learned from, all of them as they are.
+
+    ``count`` rows stand for each row of the problem that is split, and the readout is that at
+    ``place`` of so many ``readouts``.
+    """
+
+    count, place, readouts = 1, 0, 1
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """What each readout is learned from: this."""
+        return [self]
+
+    def of_part(self, X: Any) -> Any:
+        """Rows that a readout is learned from: the same."""
+        return X
+
+
+class States(Whole):
     """Where the states of a series come from: the ``source`` of a validation or a fit.
 
     `kept` gives all rows ``(rows, m)`` of every candidate, `blocks` the same piece by piece,
@@ -53,8 +72,6 @@ class States:
     ----------
     streams : bool
         Whether rows can be handed out without keeping them all.
-    count, place, readouts : int
-        Rows for each row of the problem that is split, and which of how many readouts is learned.
     candidates : int
         Number of candidates run side by side.
     columns : int
@@ -70,7 +87,6 @@ class States:
     """
 
     streams = True
-    count, place, readouts = 1, 0, 1
 
     def __init__(self, problem: Problem, reservoirs: Reservoirs, device: str = "cpu"):
         self.problem, self.reservoirs, self.device = problem, reservoirs, device
@@ -91,10 +107,6 @@ class States:
         if groups is None:
             return [self]
         return [PartsOfField(self, groups, place) for place in range(len(groups))]
-
-    def of_part(self, X: Any) -> Any:
-        """Rows that a readout is learned from: the same."""
-        return X
 
     def of_features(self, W: np.ndarray) -> np.ndarray:
         """Readouts of what the reservoir shows, from those of the rows: the same, of a series."""
@@ -256,7 +268,7 @@ class States:
         return into
 
 
-class PartsOfField:
+class PartsOfField(Whole):
     """Rows of those parts of a field that share a readout, as `States` of them.
 
     Each row of the field, what is seen of all parts, is ``count`` rows here, one of each part; and
@@ -280,11 +292,6 @@ class PartsOfField:
             problem, targets=problem.targets[:, groups[place]].reshape(-1, outputs), grid=None,
             weights=wide(problem.weights), present=wide(problem.present),
         )  # fmt: skip
-
-    @property
-    def parts(self) -> Sequence[Any]:
-        """Itself."""
-        return [self]
 
     def of_part(self, X: Any) -> Any:
         """Rows ``(…, rows · count, m)`` of ``X (…, rows, m of all parts)``."""
@@ -469,11 +476,10 @@ class StatesOfSequences(States):
         return self._of_one.readout(W) if self.alike else W
 
 
-class GivenStates:
+class GivenStates(Whole):
     """States measured or computed elsewhere: one "candidate", all rows there already."""
 
     streams = False
-    count, place, readouts = 1, 0, 1
     candidates = 1
     dtype = np.dtype(float)
     steps = 0
@@ -483,15 +489,6 @@ class GivenStates:
         self.problem = problem
         self.rows = rows
         self.columns = self.held = rows.shape[1]
-
-    @property
-    def parts(self) -> Sequence[Any]:
-        """What each readout is learned from: these states."""
-        return [self]
-
-    def of_part(self, X: Any) -> Any:
-        """Rows that a readout is learned from: the same."""
-        return X
 
     def alone(self, candidate: int) -> GivenStates:
         """The states of the only candidate."""
