@@ -128,7 +128,12 @@ def common(seed: str = "Seed of the random weights.") -> Callable:
 
 file_and_column = decorator_of(
     click.argument("file"),
-    option("--column NAME", "What to forecast; needed with several columns of numbers."),
+    option(
+        "--column NAME",
+        "What to forecast; needed with several columns of numbers. May be given several times: "
+        "all of them are forecast, as the series of --id.",
+        multiple=True,
+    ),
 )
 of_series = decorator_of(
     option("--inputs FILE",

@@ -25,7 +25,7 @@ from echofold._search.totals import fit_totals
 from echofold.cli.forecast import forecaster_for, records
 from echofold.cli.output import Output, as_json, prepare_folder, shortened, table
 from echofold.cli.panel import FAILURES, OF_INPUTS, OF_SERIES
-from echofold.cli.reading import BETWEEN, Inputs, read_inputs, read_series
+from echofold.cli.reading import BETWEEN, Inputs, Parts, read_inputs, read_series
 from echofold.report import About
 from echofold.report._about import forecast_table
 
@@ -37,7 +37,7 @@ MOST = 20  # series that are printed, of more the worst and the best; notes on s
 
 
 def forecast_all(
-    parts: dict[str, Any], ids: Sequence[str], *, output: Output, horizon: int, out: Path,
+    parts: Parts, ids: Sequence[str], *, output: Output, horizon: int, out: Path,
     inputs: str | None, columns: tuple[str, ...], season: tuple[int, ...] | None, origins: int,
     file: str, total: str | None = None, **options: Any,
 ) -> int:  # fmt: skip
@@ -87,7 +87,7 @@ def forecast_all(
     there = sums.keys() | model.series_.keys()
     paths = [out / "forecasts.csv", out / "index.html"]
     _write(paths[0], {name: one for name, one in found.items() if name in there}, ids)
-    title = f"{Path(file).name}: {first.values.name}"
+    title = Path(file).name + ("" if parts.are_columns else f": {first.values.name}")
     about = About(
         title=title, notes=output.notes, X=ahead, forecast=None if totals else found, totals=totals
     )
@@ -112,7 +112,7 @@ def forecast_all(
 
 def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[str, Any]):
     """Series and inputs by name, and why others cannot be read; notes of several are said once."""
-    if how["column"] is None:  # parts with empty cells would each tell their own
+    if how["column"] is None and not parts.are_columns:  # parts might each tell another
         largest = sorted(parts, key=lambda name: len(parts.rows[name]))[-ASKED:]
         told = Counter(filter(None, (_column(file, parts[name], columns, how) for name in largest)))
         how = {**how, "column": max(told, key=told.__getitem__, default=None)}
@@ -122,7 +122,7 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
     said: dict[str, list[str]] = {}
     indexes = Indexes()
     for name in parts:
-        own = {**how, "only": name}
+        own = {**how, **parts.told(name)}
 
         def note(words: str, name=name) -> None:
             said.setdefault(words.replace(f", {shown(name)}", ""), []).append(name)

@@ -6,6 +6,7 @@ import difflib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,8 @@ def _ids_of(table: FileTable, name: str) -> pd.Series:
 class Parts(Mapping[str, FileTable]):
     """The table of each of several series by its name, cut out of the whole when asked for."""
 
+    are_columns = False
+
     def __init__(self, whole: FileTable, rows: dict[str, np.ndarray]):
         self._whole: FileTable | None = whole
         self.rows = rows
@@ -48,6 +51,10 @@ class Parts(Mapping[str, FileTable]):
         assert whole is not None
         part = whole.frame.iloc[rows].reset_index(drop=True)
         return FileTable(f"{whole.name}, {shown(name)}", part, whole.signs)
+
+    def told(self, name: str) -> dict[str, Any]:
+        """What a command is told of one of them."""
+        return {"only": name}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.rows)
@@ -63,6 +70,31 @@ class Parts(Mapping[str, FileTable]):
         self._whole = None
         if "pyarrow" in sys.modules:
             sys.modules["pyarrow"].default_memory_pool().release_unused()
+
+
+class Columns(Parts):
+    """The same of series that are columns of one table, each beside what is none of them."""
+
+    are_columns = True
+
+    def __init__(self, whole: FileTable, columns: Sequence[str]):
+        super().__init__(whole, dict.fromkeys(columns, np.arange(len(whole.frame))))
+
+    def __getitem__(self, name: str) -> FileTable:
+        part = super().__getitem__(name)
+        part.frame = part.frame.drop(columns=[one for one in self.rows if one != name])
+        return part
+
+    def told(self, name: str) -> dict[str, Any]:
+        """What a command is told of one of them."""
+        return {"column": name, "id": (), "only": None}
+
+
+def tables_by_column(table: FileTable, columns: Sequence[str]) -> Parts:
+    """A table for each of these columns."""
+    for name in columns:
+        table.column(name, "--column")
+    return Columns(table, columns)
 
 
 def one_of(

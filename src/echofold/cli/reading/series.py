@@ -12,7 +12,7 @@ from echofold._data.dates import timeline, written
 from echofold._data.season import calendar_seasons, detected_season, seen_seasons
 from echofold._data.text import Note, count, inflected, listed, shown
 from echofold.cli.reading import spacing
-from echofold.cli.reading.date_columns import another, find_dates, say_unread
+from echofold.cli.reading.date_columns import another, find_dates, say_unread, unfolded
 from echofold.cli.reading.layout import times_across
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
@@ -90,6 +90,8 @@ def read_series(
         table = read_table(file, decimal, note)
         if id and only is not None:
             table = one_of(table, id, only, date_format, note)
+        elif column is None and date is None and not inputs:
+            table = unfolded(table, note)
     for name in inputs:
         table.column(name, "--input")
     others = [*inputs, *([column] if column else [])]
