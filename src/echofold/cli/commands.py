@@ -137,11 +137,13 @@ file_and_column = decorator_of(
 )
 of_series = decorator_of(
     option("--inputs FILE",
-           "CSV or Parquet file of inputs known in advance, as prices and holidays: numbers, yes "
-           "and no, or names, with a row for every date of the series and of the forecast."),
+           "CSV, Excel or Parquet file of inputs known in advance, as prices and holidays: "
+           "numbers, yes and no, or names, with a row for every date of the series and of the "
+           "forecast."),
     option("--input NAME",
            "Column of FILE that is known in advance, with rows at the end where the value is "
            "still empty; may be given several times.", to="columns", multiple=True),
+    option("--sheet NAME", "Sheet of an Excel file (the first with a table)."),
     option("--date NAME",
            "Column of dates; found when it is not named. 'none' takes rows as evenly spaced."),
     option("--date-format FORMAT", "Format of the dates, as '%d/%m/%Y'."),
@@ -241,11 +243,12 @@ of_series = decorator_of(
 )
 @common()
 def forecast(**given: Any) -> int:
-    """Forecast a series of a CSV or Parquet file.
+    """Forecast a series of a CSV, Excel or Parquet file.
 
     FILE needs one column of numbers, and may have one of dates. Separator, decimal sign, dates
     and their frequency are found; what was assumed is said. Writes forecast.csv (with
-    intervals), model.echofold and report.html. With --id all series of a file are forecast in one
+    intervals, in the dialect of FILE; beside an Excel file forecast.xlsx too), model.echofold and
+    report.html. With --id all series of a file are forecast in one
     model, into forecasts.csv and index.html.
     """
     from echofold.cli.forecast import forecast_series

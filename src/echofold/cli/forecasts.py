@@ -15,10 +15,10 @@ import click
 import numpy as np
 import pandas as pd
 
-from echofold._data.dates import Indexes, written
+from echofold._data.dates import Indexes
 from echofold._data.sums import check_ids
 from echofold._data.text import figure, guarded, inflected, shown
-from echofold._machine.files import written_aside
+from echofold._machine.files import write_atomically, written_aside
 from echofold._models.forecast import Forecast
 from echofold._search.panel import errors_of, forecasts_by_name
 from echofold._search.totals import fit_totals
@@ -26,6 +26,8 @@ from echofold.cli.forecast import forecaster_for, records
 from echofold.cli.output import Output, as_json, prepare_folder, shortened, table
 from echofold.cli.panel import FAILURES, OF_INPUTS, OF_SERIES
 from echofold.cli.reading import BETWEEN, Inputs, Parts, read_inputs, read_series
+from echofold.cli.reading.dialect import Dialect
+from echofold.cli.reading.excel import workbook_of
 from echofold.report import About
 from echofold.report._about import forecast_table
 
@@ -86,7 +88,11 @@ def forecast_all(
     model.failed_ = failed | model.failed_
     there = sums.keys() | model.series_.keys()
     paths = [out / "forecasts.csv", out / "index.html"]
-    _write(paths[0], {name: one for name, one in found.items() if name in there}, ids)
+    given = {name: one for name, one in found.items() if name in there}
+    _write(paths[0], given, ids, first.dialect)
+    if first.dialect.excel:
+        paths.append(out / "forecasts.xlsx")
+        write_atomically(paths[-1], _workbook(given, ids))
     title = Path(file).name + ("" if parts.are_columns else f": {first.values.name}")
     about = About(
         title=title, notes=output.notes, X=ahead, forecast=None if totals else found, totals=totals
@@ -172,7 +178,20 @@ def _say_spacings(series: dict[str, Any], output: Output) -> None:
         output.note(f"series have different spacings: {each}.")
 
 
-def _write(path: Path, found: dict[str, Forecast], ids: Sequence[str]) -> None:
+def _workbook(found: dict[str, Forecast], ids: Sequence[str]) -> bytes:
+    """The same as a sheet."""
+    frames, indexes = [], []
+    for name, one in found.items():
+        table = forecast_table(one)
+        for place, (column, of) in enumerate(zip(ids, _ids_of(name, ids), strict=True)):
+            table.insert(place, column, of)
+        frames.append(table)
+        indexes.append(pd.Index(one.mean.index))
+    whole = pd.concat([one.set_axis(frames[0].columns, axis=1) for one in frames])
+    return workbook_of(whole, indexes[0].append(indexes[1:]), len(ids))
+
+
+def _write(path: Path, found: dict[str, Forecast], ids: Sequence[str], dialect: Dialect) -> None:
     """All forecasts below each other, with a column for each id; some series at a time."""
     often = Counter(one.mean.index.name for one in found.values()).most_common(1)[0][0]
     usual = next(one for one in found.values() if one.mean.index.name == often)
@@ -184,13 +203,13 @@ def _write(path: Path, found: dict[str, Forecast], ids: Sequence[str]) -> None:
             whole = pd.DataFrame(
                 np.concatenate([*map(_columns, block.values())]), columns=heads[1:]
             )
-            steps = [step for one in block.values() for step in written(one.mean.index)]
+            steps = [step for one in block.values() for step in dialect.written(one.mean.index)]
             whole.insert(0, heads[0], steps)
             own = [name for name, one in block.items() for _ in range(len(one.mean))]
             each = [_ids_of(name, ids) for name in own]
             for place, column in enumerate(ids):
                 whole.insert(place, guarded(column), [guarded(one[place]) for one in each])
-            file.write(whole.to_csv(index=False, header=not first).encode())
+            file.write(dialect.csv(whole, header=not first))
 
 
 def _columns(one: Forecast) -> np.ndarray:

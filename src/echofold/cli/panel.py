@@ -32,7 +32,7 @@ RESERVED = {  # names that Windows keeps for devices
 COLUMN = "column"  # what tells series apart that are columns of a file
 LONGEST = 60  # characters of a folder's name
 OF_INPUTS = ("date_format", "decimal", "fill", "id", "only")  # how a file of inputs is read too
-OF_SERIES = ("column", "date", "duplicates", *OF_INPUTS)
+OF_SERIES = ("column", "date", "duplicates", "sheet", *OF_INPUTS)
 OF_FILES = ("file", "season", "inputs", "columns", *OF_SERIES)  # how what is given is read
 FAILURES = (ValueError, TypeError, ImportError, OSError, MemoryError)
 
@@ -78,7 +78,7 @@ def one_or_all(
                 "--id tells series apart by rows, several --column do by columns: give one column, "
                 "or leave --id out."
             )
-        table = read_table(given["file"], given["decimal"], output.note)
+        table = read_table(given["file"], given["decimal"], output.note, given["sheet"])
         given["id"], parts = (COLUMN,), tables_by_column(table, columns)
     elif not given["id"] or given["only"] is not None:
         output.json(run(output=output, **given))
@@ -92,7 +92,10 @@ def one_or_all(
 
 def _parts(given: dict[str, Any], output: Output) -> Parts:
     """The tables of all series of a panel, by what their ids hold."""
-    table, ids = read_table(given["file"], given["decimal"], output.note), given["id"]
+    table, ids = (
+        read_table(given["file"], given["decimal"], output.note, given["sheet"]),
+        given["id"],
+    )
     for option in ("column", "date"):
         if given[option] in ids:
             raise ValueError(f"--id and --{option} both name {shown(given[option])}; name another.")

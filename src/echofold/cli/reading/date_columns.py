@@ -100,7 +100,7 @@ def unfolded(table: FileTable, note: Note) -> FileTable:
         "(--column takes one of them)."
     )
     sign = table.signs.get(inside[0])
-    return FileTable(table.name, frame, {} if sign is None else {"value": sign})
+    return FileTable(table.name, frame, {} if sign is None else {"value": sign}, table.dialect)
 
 
 def _place_in_year(name: str) -> int | None:

@@ -50,7 +50,7 @@ class Parts(Mapping[str, FileTable]):
         rows, whole = self.rows[name], self._whole
         assert whole is not None
         part = whole.frame.iloc[rows].reset_index(drop=True)
-        return FileTable(f"{whole.name}, {shown(name)}", part, whole.signs)
+        return FileTable(f"{whole.name}, {shown(name)}", part, whole.signs, whole.dialect)
 
     def told(self, name: str) -> dict[str, Any]:
         """What a command is told of one of them."""
@@ -132,18 +132,19 @@ def tables_by_id(table: FileTable, ids: Sequence[str], form: str | None, note: N
     places = again[places]
     ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
     rows = dict(zip(names, np.split(np.argsort(places, kind="stable"), ends), strict=True))
-    frame = table.frame.drop(columns=list(ids))
+    frame, dialect = table.frame.drop(columns=list(ids)), table.dialect
     largest = sorted(rows.values(), key=len)[-MOST_SERIES:]
     for name in frame if form is None else ():
         if pd.api.types.is_numeric_dtype(frame[name]):
             continue
         dates = in_one_order(frame[name], largest, note)
         if dates is not None and not dates.hasnans:
+            dialect = dialect.of_dates(frame[name], dates)
             frame[name] = dates
         elif dates is not None:
             frame[name] = frame[name].where(dates.isna(), dates.strftime("%Y-%m-%d %H:%M:%S"))
     rows.pop("", None)
-    return Parts(FileTable(table.name, frame, table.signs), rows)
+    return Parts(FileTable(table.name, frame, table.signs, dialect), rows)
 
 
 def refuse_panel(table: FileTable, dates: pd.Index | None, others: Sequence[str]) -> None:

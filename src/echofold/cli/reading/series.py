@@ -13,6 +13,7 @@ from echofold._data.season import calendar_seasons, detected_season, seen_season
 from echofold._data.text import Note, count, inflected, listed, shown
 from echofold.cli.reading import spacing
 from echofold.cli.reading.date_columns import another, find_dates, say_unread, unfolded
+from echofold.cli.reading.dialect import Dialect
 from echofold.cli.reading.layout import times_across
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
@@ -36,6 +37,7 @@ class FileSeries:
     every: str | None
     given: tuple[int, ...] | None = None
     beside: pd.DataFrame | None = None
+    dialect: Dialect = Dialect()  # of its file
     most: float | None = None  # that a value can be: 100 of per cent
 
     @property
@@ -78,6 +80,7 @@ def read_series(
     duplicates: str | None = None,
     id: tuple[str, ...] = (),
     only: str | None = None,
+    sheet: str | None = None,
     table: FileTable | None = None,
 ) -> FileSeries:
     """Read the series to forecast from a file, or say in one line what is wrong with it.
@@ -87,7 +90,7 @@ def read_series(
     are those of a ``table``, if one is given.
     """
     if table is None:
-        table = read_table(file, decimal, note)
+        table = read_table(file, decimal, note, sheet)
         if id and only is not None:
             table = one_of(table, id, only, date_format, note)
         elif column is None and date is None and not inputs:
@@ -96,6 +99,9 @@ def read_series(
         table.column(name, "--input")
     others = [*inputs, *([column] if column else [])]
     dates_in, dates = find_dates(table, date, date_format, others, note)
+    dialect = table.dialect
+    if dates_in is not None and dates is not None:
+        dialect = dialect.of_dates(table.frame[dates_in], dates)
     known = [*inputs, *([dates_in] if dates_in else [])]
     if dates_in is not None and dates_in in others:
         option = "--column" if dates_in == column else "--input"
@@ -131,7 +137,7 @@ def read_series(
     beside = frame[[*range(2, frame.shape[1]), 1]].set_axis([*names, "row"], axis=1)
     percent = any("in per cent" in words for words in table.numbers(column).notes)
     most = 100.0 if percent and kept.min() >= 0 and kept.max() <= 100 else None
-    return FileSeries(table.name, kept, every, season, beside if made else None, most)
+    return FileSeries(table.name, kept, every, season, beside if made else None, dialect, most)
 
 
 @dataclass(frozen=True)
