@@ -128,7 +128,8 @@ def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
 
 def records(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
     """Forecasts for JSON; the widest interval has a name that does not depend on its level."""
-    names = ["time", "forecast", *forecasts.columns[2:-2], "lower", "upper"]
+    ends = ["lower", "upper"] if len(forecasts.columns) > 2 else []
+    names = ["time", "forecast", *forecasts.columns[2:-2], *ends]
     return forecasts.set_axis(names, axis=1).to_dict("records")
 
 
