@@ -1,8 +1,11 @@
 """A model's life after its first forecast: moved on, compared, judged; nothing is ever lost."""
 
 import json
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -92,14 +95,17 @@ def by_hand(path, months):
     return found, own
 
 
-def test_two_years_of_a_user_killed_at_any_moment(run, model, tmp_path):
-    """24 monthly updates; killed before each file is written and while one is, then run again."""
-    kills = {
-        5: ("replace", 1),
-        9: ("replace", 2),
-        14: ("replace", 3),
-        20: ("fsync", 2),
-    }  # before the history, between it and the model, before the page, within the model's file
+@pytest.mark.parametrize(
+    "kills",
+    [
+        # Between the history and the model, and within the model's file; before the history, and
+        # between the model and the page.
+        {9: ("replace", 2), 20: ("fsync", 2)},
+        pytest.param({0: ("replace", 1), 14: ("replace", 3)}, marks=pytest.mark.slow),
+    ],
+)
+def test_two_years_of_a_user_killed_twice(run, model, tmp_path, kills):
+    """24 monthly updates, of which two are killed at some moment and run again."""
     expected, own = by_hand(model, MONTHS[BEGIN:])
     for number, month in enumerate(MONTHS[BEGIN:]):
         file = rows(tmp_path, SALES[:month] if number % 3 else SALES[[month]])
@@ -137,7 +143,7 @@ def test_what_is_printed(run, model, tmp_path):
     code, out, _ = run("update", model, rows(tmp_path, SALES[:75]))
     assert code == 0
     assert out.startswith("3 new values of 'sales': the model stands at 2021-03-01 now.")
-    assert "Of the last 3 values that came the mean absolute error is" in out
+    assert "The mean absolute error of the last 3 values that came is " in out
     assert "too little to judge by" in out
     names = ("model.echofold", "model.history.jsonl", "updates.html", "forecast.csv")
     assert out.splitlines()[-4:] == [f"wrote {model.parent / name}" for name in names]
@@ -328,3 +334,19 @@ def test_a_search_moves_on():
             search.update(SALES[:3])
         assert search.forecast(2).equals(moved.forecast(2))
     assert not hasattr(ESNSearchCV(ESNClassifier()), "update")
+
+
+def test_the_nightly_job_of_the_page(model, tmp_path):
+    page = (Path(__file__).parents[2] / "docs/howto/work.md").read_text(encoding="utf-8")
+    (job,) = re.findall(r"```bash\n(#!/bin/sh.*?)```", page, re.DOTALL)
+    rows(model.parent, SALES[: BEGIN + 9], "sales.csv")
+    command = tmp_path / "echofold"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m echofold "$@"\n')
+    command.chmod(0o755)
+    paths = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    job = job.replace("/srv/forecasts", str(model.parent))
+    done = subprocess.run(["sh", "-c", job], env=paths, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (record,) = read_history(model.parent / "model.history.jsonl")
+    assert len(record["truth"]) == 9
+    assert not (model.parent / "report.html").exists()  # of a search, had it been losing

@@ -143,10 +143,10 @@ def judged(records: Sequence[dict[str, Any]]) -> Judgement:
     plain = _weighted(some, lambda one: None if one["plain"] is None else one["plain"]["error"])
     level = max(some[-1]["inside"], key=float, default=None)
     coverage = _weighted(some, lambda one: one["inside"].get(level))
-    words = f"Of the last {count(compared, 'value')} that came the mean absolute error is "
+    words = f"The mean absolute error of the last {count(compared, 'value')} that came is "
     words += in_words(own["error"])
     if own["expected"] is not None:
-        words += f", where past forecasts let expect {in_words(own['expected'])}"
+        words += f", and {in_words(own['expected'])} was to be expected from past ones"
     if coverage is not None and level is not None:
         words += f"; {coverage:.0%} lay inside their {float(level):.0%} intervals"
     found = Judgement(

@@ -27,7 +27,7 @@ OTHER_KINDS = {
     "JSON": r'\s*(\{\s*("|\})|\[\s*[\[{]|\[\s*"[^"]*"\s*,\s*\n)',
 }
 OTHER_BYTES = {  # what files begin with
-    b"PK": "an archive or another spreadsheet than .xlsx; save the sheet as .xlsx or CSV first",
+    b"PK": "an archive or another spreadsheet than .xlsx; save the sheet as CSV or .xlsx first",
     b"\xd0\xcf\x11\xe0": "an old Excel file (.xls), or one with a password; save the sheet as "
     ".xlsx without one, or as CSV, first",
     b"\x1f\x8b": "compressed (gzip); unpack it first",
