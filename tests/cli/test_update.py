@@ -180,6 +180,27 @@ def test_one_row_of_any_form_is_read(run, model, tmp_path, form, day):
     assert first.count(",") == 5
 
 
+@pytest.mark.parametrize(
+    ("freq", "form"),
+    [
+        ("15min", "%d/%m/%Y %H:%M"), ("B", "%m/%d/%Y"), ("W-FRI", "%Y-%m-%d"), ("ME", "%Y%m%d"),
+        ("QS", "Q"), ("QE", "%d.%m.%y"), ("YS", "%Y"), ("D", "%Y-%m-%dT%H:%M:%SZ"),
+    ],
+)  # fmt: skip
+def test_one_date_is_on_the_grid_of_those_before(run, tmp_path, freq, form):
+    """A day of a row alone may be a month, and a year a number: the model knows what comes next."""
+    dates = pd.date_range("2019-03-01", periods=20, freq=freq, name="when")
+    values = np.arange(20) % 4 + CHANCE.normal(size=20).round(2)
+    cells = [f"{one.year}Q{one.quarter}" for one in dates] if form == "Q" else dates.strftime(form)
+    save(AutoForecaster(2, progress=False).fit(pd.Series(values, dates)[:16]), tmp_path / "model")
+    for number, part in enumerate((slice(16, 17), slice(0, 18), slice(18, 20))):
+        file = rows(tmp_path, pd.Series(values, pd.Index(cells, name="when"), name="x")[part])
+        code, out, _ = run("update", tmp_path / "model", file, "--json")
+        assert (code, json.loads(out)["new"]) == (0, (1, 1, 2)[number])
+    found = [one["truth"] for one in read_history(tmp_path / "model.history.jsonl")]
+    assert [one for each in found for one in each] == values[16:].tolist()
+
+
 def test_missing_values_and_steps_are_kept_as_such(run, model, tmp_path):
     new = SALES[BEGIN : BEGIN + 5].copy()
     new.iloc[1] = np.nan

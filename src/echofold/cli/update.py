@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,15 @@ from echofold.report._about import forecast_table
 from echofold.report._updates import page_of
 
 SHOWN = 12  # updates, and steps, that are printed
+UNCLEAR = "could be read with the"  # day or month first, is said of dates
+NUMBERS = ("%Y", "%Y%m", "%Y%m%d")
+ORDERS = [
+    f"{order}{time}".replace("-", mark)
+    for mark in "/.-"
+    for year in "Yy"
+    for order in (f"%d-%m-%{year}", f"%m-%d-%{year}")
+    for time in ("", " %H:%M", " %H:%M:%S")
+]
 MOST = 1000  # steps beyond the rows of a file that its dates may reach
 APART = 2  # steps that may be missing between a model and a file that begins after it
 
@@ -139,19 +149,41 @@ def _horizon(model: Any, asked: int | None) -> int:
 
 
 def _series(model: Any, file: str, how: dict[str, Any], columns: Any, output: Output) -> FileSeries:
-    """The series of a file, on the grid of the model's; its column is found by its name."""
-    asked, name = how["column"], model.y_schema_.names and str(model.y_schema_.names[0])
-    if asked is None and name is not None:
-        frame = read_table(file, how["decimal"], lambda _: None, how["sheet"]).frame
-        how = {**how, "column": name if name in frame.columns else None}
-    dated = model.timeline_.kind == "dates"
-    every = model.timeline_.step.freqstr if dated else None
-    series = read_series(file, output.note, season=None, inputs=columns, every=every, **how)
+    """The series of a file, on the grid of the model's; its columns are found by their names."""
+    line, named = model.timeline_, model.y_schema_.names
+    dated = line.kind == "dates"
+    frame = read_table(file, how["decimal"], lambda _: None, how["sheet"]).frame
+    if how["column"] is None and named is not None and str(named[0]) in frame.columns:
+        how = {**how, "column": str(named[0])}
+    if how["date"] is None and dated and line.name in frame.columns:
+        how = {**how, "date": line.name}
+    every = line.step.freqstr if dated else None
+
+    def read(form: str | None) -> tuple[FileSeries, list[str]]:
+        said: list[str] = []
+        asked = {**how, "date_format": form, "every": every}
+        return read_series(file, said.append, season=None, inputs=columns, **asked), said
+
+    series, said = read(how["date_format"])
+    for form in NUMBERS if dated and how["date_format"] is None else ():
+        if not isinstance(series.values.index, pd.DatetimeIndex):  # a single one is no date yet
+            with suppress(ValueError):
+                series, said = read(form)
     if dated and not isinstance(series.values.index, pd.DatetimeIndex):
         raise ValueError(
             f"the model stands at {_stand(model)}, but {file} has no dates that could be read: add "
             "them, or name their column with --date."
         )
+    if dated and any(UNCLEAR in words for words in said):  # the model knows what comes next
+        following = line.following(1)[0]
+        for form in ORDERS if following not in series.values.index else ():
+            with suppress(ValueError):
+                other, words = read(form)
+                if following in other.values.index:
+                    told = f"dates are read as {form}, by which they go on where the model stands."
+                    series, said = other, [*words, told]
+    for sentence in said:
+        output.note(sentence)
     return series
 
 
