@@ -114,6 +114,8 @@ HEADED = [["day", "x", None], [None, "north", "south"]] + [
     [*row, 2 * row[1]] for row in pairs()[1:]
 ]
 TWICE = 2 * VALUES
+SHOPS = [["shop", "day", "x"], *(["north", *row] for row in pairs()[1:]),
+         *(["south", *row] for row in pairs(TWICE)[1:])]  # fmt: skip
 SHEETS = {
     "dates": Messy(book(pairs())),
     "serials of dates": Messy(
@@ -145,6 +147,10 @@ SHEETS = {
     "years that are merged": Messy(
         book(OF_YEARS, change=merged("A2:A11", "A12:A23", "A24:A31")), dates=MONTHS,
         notes=("dates are made of 'year' and 'month'",),
+    ),
+    "names of series that are merged": Messy(
+        book(SHOPS, change=merged("A2:A31", "A32:A61")), TWICE,
+        options={"id": ("shop",), "only": "south"},
     ),
     "heads that are merged": Messy(
         book(HEADED, change=merged("B1:C1", "A1:A2")), options={"column": "north"},
