@@ -139,6 +139,15 @@ def test_two_years_of_a_user_killed_twice(run, model, tmp_path, kills):
     assert page.count('<th scope="row">20') == 24 + HORIZON
 
 
+def test_nothing_of_a_history_is_run_by_a_page(run, model, tmp_path):
+    run("update", model, rows(tmp_path, SALES[: BEGIN + 1]))
+    history = model.parent / "model.history.jsonl"
+    history.write_text(history.read_text().replace("2021-01-01", "<script>alert(1)</script>"))
+    assert run("update", model, rows(tmp_path, SALES[: BEGIN + 2]))[0] == 0
+    page = (model.parent / "updates.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+
+
 def test_what_is_printed(run, model, tmp_path):
     code, out, _ = run("update", model, rows(tmp_path, SALES[:75]))
     assert code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,10 @@ def _levels(known: list[dict[str, Any]]) -> list[str]:
 
 def picture(known: list[dict[str, Any]], ahead: pd.DataFrame) -> str:
     """What came, each forecast of it, and the next forecast with its widest interval, as SVG."""
-    truth, said = list[float](), list[tuple[int, list[float]]]()
+    truth, said, times = list[float](), list[tuple[int, list[float]]](), list[str]()
     for one in known:
         steps = len(one["truth"])
+        times += [*one["times"], *[""] * steps][:steps]
         said.append((len(truth), [_number(value) for value in one["mean"][:steps]]))
         truth += [_number(value) for value in one["truth"]]
     cut = max(0, len(truth) - DRAWN)
@@ -78,6 +80,10 @@ def picture(known: list[dict[str, Any]], ahead: pd.DataFrame) -> str:
         return " ".join(points)
 
     after = len(past) + np.arange(len(mean))
+    joined = at(np.append(after[:1] - 1, after), np.append(past[-1:], mean)) if len(past) else ""
+    first, final = (
+        escape(one) for one in ([*times[cut:], str(ahead.iloc[0, 0])][0], str(ahead.iloc[-1, 0]))
+    )
     band = f"{at(after, low)} {at(after[::-1], high[::-1])}"
     lines = "".join(
         f'<polyline class="said" points="{at(begin + np.arange(len(values)), values)}"/>'
@@ -93,9 +99,10 @@ def picture(known: list[dict[str, Any]], ahead: pd.DataFrame) -> str:
         f'<svg viewBox="0 0 {WIDE} {LOW}" role="img" aria-label="what came, forecasts of it, and '
         f'the next forecast"><polygon class="band" points="{band}"/>'
         f'<polyline class="past" points="{at(np.arange(len(past)), past)}"/>{lines}{dots}'
-        f'<polyline class="ahead" points="{at(after, mean)}"/>'
+        f'<polyline class="ahead" points="{joined or at(after, mean)}"/>'
         f'<text x="{EDGE}" y="14">{figure(float(top))}</text>'
-        f'<text x="{EDGE}" y="{LOW - 6}">{figure(float(bottom))}</text></svg>'
+        f'<text x="{EDGE}" y="{LOW - 6}">{first}</text>'
+        f'<text x="{WIDE - EDGE}" y="{LOW - 6}" text-anchor="end">{final}</text></svg>'
     )
 
 
