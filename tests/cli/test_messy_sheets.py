@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import sys
 import zipfile
 
@@ -10,7 +11,7 @@ import openpyxl
 import pandas as pd
 import pytest
 from messy_files import VALUES
-from messy_sheets import SHEETS, book, pairs
+from messy_sheets import SHEETS, book, changed, pairs
 
 from echofold.cli.output import Output
 from echofold.cli.reading import read_series
@@ -74,6 +75,41 @@ def test_a_file_that_unpacks_to_too_much_is_not_unpacked(tmp_path, monkeypatch):
         archive.writestr("xl/worksheets/sheet2.xml", bytes(10**6))
     with pytest.raises(ValueError, match="takes 1 MB when it is unpacked, and at most"):
         read(tmp_path / "file.xlsx", content.getvalue())
+
+
+def harmed(seed):
+    """A workbook with some bytes changed, in a sheet or anywhere, or cut off."""
+    chance = random.Random(seed)
+    content = bytearray(chance.choice([one.content for one in SHEETS.values() if not one.error]))
+    if seed % 2:
+        for _ in range(chance.randint(1, 6)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        return bytes(content[: chance.randrange(len(content)) if seed % 4 == 1 else None])
+
+    def change(member, text):
+        own = bytearray(text)
+        for _ in range(chance.randint(1, 4) if "sheet" in member else 0):
+            at, most = chance.randrange(len(own)), chance.randint(0, 3)
+            own[at : at + most] = bytes(chance.choice(b'<>"/09azAZ') for _ in range(most))
+        return bytes(own)
+
+    return changed(bytes(content), change)
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(60, 4000), marks=pytest.mark.fuzz)], ids=str
+)
+@pytest.mark.filterwarnings("ignore")
+def test_damaged_sheets_are_read_or_refused_in_a_line(tmp_path, seeds):
+    refused = 0
+    for seed in seeds:
+        try:
+            series, _ = read(tmp_path / "file.xlsx", harmed(seed))
+            assert series.values.count() >= 1
+        except ValueError as error:
+            assert "file.xlsx" in str(error) and "\n" not in str(error), seed
+            refused += 1
+    assert 0 < refused < len(seeds)
 
 
 def rows_of(path):

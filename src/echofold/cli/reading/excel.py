@@ -29,7 +29,7 @@ def is_workbook(content: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return WORKBOOK in archive.namelist()
-    except zipfile.BadZipFile:
+    except Exception:  # damage shows as any of many
         return False
 
 
