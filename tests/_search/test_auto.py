@@ -419,3 +419,11 @@ def test_intervals_beyond_what_was_validated_are_told_in_python(tmp_path):
             warnings.simplefilter("error")
             one.forecast(steps)
             AutoForecaster(3, progress=False).fit([5.0]).forecast()  # there are none
+
+
+def test_intervals_of_several_series_beyond_what_was_validated_name_them():
+    panel = {"short": [3.0, 5.0, 4.0, 6.0, 5.0, 7.0, 6.0], "long": MONTHS.tolist()}
+    model = AutoForecaster(5, progress=False, pool="none", search=FEW).fit(panel)
+    with pytest.warns(EchofoldWarning, match="^series 'short': intervals beyond step") as said:
+        model.forecast()
+    assert "'long'" not in str(said[0].message)

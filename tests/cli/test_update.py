@@ -1,5 +1,6 @@
 """A model's life after its first forecast: moved on, compared, judged; nothing is ever lost."""
 
+import io
 import json
 import os
 import re
@@ -320,6 +321,17 @@ def records_of(errors, expected, plain=None, level=0.9, wide=10.0):
         record_of(row, str(row), ["t"], ahead, np.array([error]), said, np.array([expected]))
         for row, error in enumerate(errors)
     ]
+
+
+def test_one_of_several_series_and_a_pipe(run, model, tmp_path, monkeypatch):
+    both = pd.concat({"north": SALES[: BEGIN + 2], "south": -SALES}, names=["shop"]).rename("sales")
+    options = ("--id", "shop", "--only", "north", "--json")
+    code, out, _ = run("update", model, rows(tmp_path, both), *options)
+    assert (code, json.loads(out)["compared"]["truth"]) == (0, SALES[BEGIN : BEGIN + 2].tolist())
+    piped = io.BytesIO(SALES[: BEGIN + 3].to_csv().encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
+    code, out, _ = run("update", model, "-", "--json")
+    assert (code, json.loads(out)["new"]) == (0, 1)
 
 
 def test_judgements():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from echofold.cli.history import (
 )
 from echofold.cli.output import Output, prepare_folder, shortened, table
 from echofold.cli.panel import OF_INPUTS, OF_SERIES
-from echofold.cli.reading import FileSeries, Inputs, known_inputs, read_series, read_table
+from echofold.cli.reading import FileSeries, Inputs, known_inputs, one_of, read_series, read_table
 from echofold.cli.reading.excel import workbook_of
 from echofold.report._about import forecast_table
 from echofold.report._updates import page_of
@@ -152,16 +153,19 @@ def _series(model: Any, file: str, how: dict[str, Any], columns: Any, output: Ou
     """The series of a file, on the grid of the model's; its columns are found by their names."""
     line, named = model.timeline_, model.y_schema_.names
     dated = line.kind == "dates"
-    frame = read_table(file, how["decimal"], lambda _: None, how["sheet"]).frame
-    if how["column"] is None and named is not None and str(named[0]) in frame.columns:
+    table = read_table(file, how["decimal"], output.note, how["sheet"])  # once: it may be a pipe
+    if how["id"]:
+        table = one_of(table, how["id"], how["only"], how["date_format"], output.note)
+    if how["column"] is None and named is not None and str(named[0]) in table.frame.columns:
         how = {**how, "column": str(named[0])}
-    if how["date"] is None and dated and line.name in frame.columns:
+    if how["date"] is None and dated and line.name in table.frame.columns:
         how = {**how, "date": line.name}
     every = line.step.freqstr if dated else None
 
     def read(form: str | None) -> tuple[FileSeries, list[str]]:
         said: list[str] = []
-        asked = {**how, "date_format": form, "every": every}
+        fresh = replace(table, frame=table.frame.copy(), read={})
+        asked = {**how, "date_format": form, "every": every, "table": fresh}
         return read_series(file, said.append, season=None, inputs=columns, **asked), said
 
     series, said = read(how["date_format"])
