@@ -239,8 +239,8 @@ def test_what_cannot_be_followed_is_refused_and_changes_nothing(run, model, tmp_
     refused(run("update", model, rows(tmp_path, SALES), "--id", "shop"), "--only")
     assert content_of(model.parent) == there
     (model.parent / "model.history.jsonl").write_text('{"rows": 3}\n')
-    words = "line 1 of model.history.jsonl is no record of an update, it lacks 'after'"
-    refused(run("update", model, rows(tmp_path, SALES)), words.replace("'", ""))
+    words = "line 1 of model.history.jsonl is no record of an update, it lacks model"
+    refused(run("update", model, rows(tmp_path, SALES)), words)
     for name, other, said in (
         ("classes", ESNClassifier().fit([[1.0, 2.0], [3.0, 1.0]], [0, 1]), "forecasts nothing"),
         ("several", AutoForecaster(2, progress=False).fit({1: SALES, 2: SALES}), "of 2 series"),
@@ -318,7 +318,7 @@ def records_of(errors, expected, plain=None, level=0.9, wide=10.0):
     ahead = Forecast(np.zeros(1), {level: np.array([-wide])}, {level: np.array([wide])})
     said = None if plain is None else ("last value", np.array([plain]))
     return [
-        record_of(row, str(row), ["t"], ahead, np.array([error]), said, np.array([expected]))
+        record_of("one", row, str(row), ["t"], ahead, np.array([error]), said, np.array([expected]))
         for row, error in enumerate(errors)
     ]
 
@@ -332,6 +332,19 @@ def test_one_of_several_series_and_a_pipe(run, model, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
     code, out, _ = run("update", model, "-", "--json")
     assert (code, json.loads(out)["new"]) == (0, 1)
+
+
+def test_a_model_is_not_judged_by_the_one_before_it(run, model, tmp_path):
+    shifted = SALES.copy()
+    shifted.iloc[BEGIN:] += 200
+    for last in (BEGIN + 4, BEGIN + 8):
+        found = run("update", model, rows(tmp_path, shifted[:last]), "--json")[1]
+    assert json.loads(found)["judgement"]["losing"]
+    again = AutoForecaster(HORIZON, search=FEW, progress=False).fit(shifted[: BEGIN + 8])
+    save(again, model)
+    found = json.loads(run("update", model, rows(tmp_path, shifted[: BEGIN + 9]), "--json")[1])
+    assert found["updates"] == 3 and found["judgement"]["compared"] == 1
+    assert not found["judgement"]["losing"]
 
 
 def test_judgements():

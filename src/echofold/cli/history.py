@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,32 @@ ENOUGH = 8  # if there are so many
 LOSING = 1.5  # times the error that was expected
 CLEARLY = 0.9  # of the model's error, below which a plain forecast was clearly better
 SURE = 3.0  # standard errors, beyond which a mean error is no chance
-FIELDS = ("rows", "after", "times", "mean", "lower", "upper", "truth", "plain", "error", "expected")
+FIELDS = (
+    "model",
+    "rows",
+    "after",
+    "times",
+    "mean",
+    "lower",
+    "upper",
+    "truth",
+    "plain",
+    "error",
+    "expected",
+)
 
 
 def history_of(model: Path) -> Path:
     """Where the history of a model in a file is."""
     return model.with_name(model.name.removesuffix(".echofold") + SUFFIX)
+
+
+def mark_of(model: Any) -> str:
+    """What tells a model from others, however far it has moved on: its past errors, or units."""
+    errors = getattr(model, "residuals_", None)
+    if errors is None:
+        errors = np.stack([model.y_scaler_.center, model.y_scaler_.unit])
+    return sha256(np.ascontiguousarray(errors, dtype=float).tobytes()).hexdigest()[:12]
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:
@@ -56,10 +77,10 @@ def write_history(path: Path, records: Sequence[dict[str, Any]]) -> None:
 
 
 def record_of(
-    rows: int, after: str, times: Sequence[str], ahead: Forecast, truth: np.ndarray,
+    mark: str, rows: int, after: str, times: Sequence[str], ahead: Forecast, truth: np.ndarray,
     plain: tuple[str, np.ndarray] | None, expected: np.ndarray,
 ) -> dict[str, Any]:  # fmt: skip
-    """A forecast from after so many ``rows``, and the ``truth`` that came, compared.
+    """A forecast of the model of that ``mark``, from after so many ``rows``, and what came of it.
 
     ``times`` are those of the forecast, ``expected`` the mean absolute error of past forecasts by
     step, and ``plain`` what a plain forecast by its name said at the same time.
@@ -74,6 +95,7 @@ def record_of(
         for level in ahead.lower
     }
     return {
+        "model": mark,
         "rows": rows,
         "after": after,
         "times": list(times),

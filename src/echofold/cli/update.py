@@ -22,6 +22,7 @@ from echofold.cli.history import (
     Judgement,
     history_of,
     judged,
+    mark_of,
     read_history,
     record_of,
     write_history,
@@ -88,7 +89,8 @@ def update_model(
         if len(new):  # the history first: a record of an update that did not end is made again
             write_history(history_of(place), known)
             save(model, place, **({"learning": True} if learn else {}))
-    judgement = judged(known)
+    mark = mark_of(model)
+    judgement = judged([one for one in known if one["model"] == mark])  # not of one before a search
     folder = place.parent if out is None else out
     prepare_folder(folder)
     found, made = _write(folder, series, ahead, known, judgement)
@@ -299,7 +301,8 @@ def _compared(model: Any, new: pd.Series, horizon: int, given: Any) -> dict[str,
         plain = best, baselines.suiting(seasons)[best](model.values_, horizon)
     times = written(ahead.mean.index)
     truth = new.to_numpy(dtype=float)
-    return record_of(model.timeline_.rows, _stand(model), times, ahead, truth, plain, expected)
+    mark, rows = mark_of(model), model.timeline_.rows
+    return record_of(mark, rows, _stand(model), times, ahead, truth, plain, expected)
 
 
 def _write(
