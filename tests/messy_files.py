@@ -912,7 +912,68 @@ PANELS = {
     "one id": Messy(panel("north")),
 }  # fmt: skip
 
+YEARS = pd.date_range("2019-01-01", periods=36, freq="MS")
+BY_YEAR = np.round(100 + 10 * np.sin(np.arange(36)), 1)
+NAMES = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()  # noqa: SIM905
+FRENCH = (
+    "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.".split()  # noqa: SIM905
+)
+
+
+def by_year(names=NAMES, values=BY_YEAR, first="Year", mark=",", years=range(2019, 2022)):
+    """A row for each year; the end of the last one may be empty."""
+    cells = np.reshape([str(one) for one in values], (3, -1))
+    if mark == ";":
+        cells = np.char.replace(cells, ".", ",")
+    each = [mark.join([str(year), *row]) for year, row in zip(years, cells, strict=True)]
+    return [mark.join([first, *map(str, names)]), *each]
+
+
+ACROSS = {
+    "years and months": Messy(
+        file(by_year()), BY_YEAR, YEARS, ("rows of file.csv are years and columns months",)
+    ),
+    "years and months, the latest first": Messy(
+        file(by_year()[:1], by_year()[:0:-1]), BY_YEAR, YEARS, ("are years and columns months",)
+    ),
+    "years and months in French, with decimal commas": Messy(
+        file(by_year(FRENCH, mark=";", first="année")), BY_YEAR, YEARS,
+        ("columns months", "decimal signs"),
+    ),
+    "years and numbers of months": Messy(
+        file(by_year(range(1, 13))), BY_YEAR, YEARS, ("columns months",)
+    ),
+    "years and months, not all of the last": Messy(
+        file(by_year()[:3], [",".join([*by_year()[3].split(",")[:9], "", "", "", ""])]),
+        BY_YEAR[:32], YEARS[:32], ("columns months", "the series ends at 2021-08-01"),
+    ),
+    "years and months and their sums": Messy(
+        file([f"{by_year()[0]},Total,Annual"], [f"{row},1200,100" for row in by_year()[1:]],
+             [f"Average{13 * ',100'},"]),
+        BY_YEAR, YEARS, ("'Total', 'Annual' are left out", "'Average', is left out"),
+    ),
+    "years and months without one year": Messy(
+        file(by_year(years=(2018, 2020, 2021))),
+        error=("gap|missing",),
+    ),
+    "years and quarters": Messy(
+        file(by_year(["Q1", "Q2", "Q3", "Q4"], BY_YEAR[:12])), BY_YEAR[:12],
+        pd.date_range("2019-01-01", periods=12, freq="QS"), ("columns quarters",),
+    ),
+    "one month of all years": Messy(
+        file(by_year()), BY_YEAR[2::12], pd.date_range("2019-01-01", periods=3, freq="YS"),
+        options={"column": "Mar"},
+    ),
+    "years and months, and more than sums": Messy(
+        file([f"{by_year()[0]},rain"], [f"{row},{i * i}" for i, row in enumerate(by_year()[1:])]),
+        error=("13 columns of numbers",),
+    ),
+    "months that begin with October": Messy(
+        file(by_year(NAMES[9:] + NAMES[:9])), error=("12 columns of numbers",),
+    ),
+}  # fmt: skip
+
 FILES = {
     **CELLS, **SIGNS, **NAMELESS, **AROUND, **BLANK_LINES, **UNREADABLE, **DOUBLED, **HOLES,
-    **PANELS,
+    **PANELS, **ACROSS,
 }  # fmt: skip

@@ -169,7 +169,7 @@ def test_bad_horizon(forecaster, horizon):
     [
         (None, ValueError, "X was given to fit but not to forecast.*each of its 3 values"),
         (future(2), ValueError, "X has 2 rows, but forecast needs 3"),
-        (future(4), ValueError, "X has 4 rows, but forecast needs 3"),
+        (future(4, start="2024-02-28"), ValueError, "X has 4 rows, but forecast needs 3"),
         (
             future(columns=["wind"]),
             ValueError,

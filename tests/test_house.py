@@ -20,7 +20,7 @@ FLOORS = [  # what stands on one floor does not know of each other, nor of the f
     ["datasets", "dynamics", "long_format", "plots", "systems"],
     ["report", "experiments"],
     ["cli"],
-    ["sktime"],
+    ["sktime", "__main__"],
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {  # a user's object reaches up, when it is asked to

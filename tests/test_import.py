@@ -1,13 +1,15 @@
 """Importing the package costs little and changes nothing; checked in processes of their own."""
 
 import json
+import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 
 import echofold
-from echofold import ESNForecaster, save
+from echofold import EchofoldWarning, ESNForecaster, save
 
 HEAVY = {"matplotlib", "dask", "distributed", "optuna", "polars", "IPython"}
 EAGER = {"jax", "numpy", "pandas", "pandas.plotting", "scipy", "sklearn", "xarray"}
@@ -70,3 +72,21 @@ def test_every_estimator_and_scheme_is_reached_by_name():
         assert name in dir(echofold)
         assert getattr(echofold, name).__name__ == name
     assert not hasattr(echofold, "ESNForecastor")
+
+
+def test_the_package_is_a_command():
+    code = "import runpy, sys; sys.argv = ['echofold', '--version']; runpy.run_module('echofold')"
+    assert not subprocess.run([sys.executable, "-c", code], capture_output=True).stdout
+    command = [sys.executable, "-m", "echofold", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"echofold, version {echofold.__version__}\n")
+
+
+def test_the_warning_is_shown_and_documented_where_it_is_imported_from():
+    assert f"{EchofoldWarning.__module__}.{EchofoldWarning.__qualname__}" == (
+        "echofold.EchofoldWarning"
+    )
+    assert pickle.loads(pickle.dumps(EchofoldWarning("one", "two"))).args == ("one", "two")
+    page = (Path(__file__).parents[1] / "docs/api.md").read_text(encoding="utf-8")
+    assert "echofold.EchofoldWarning" in page
+    assert "echofold._" not in page

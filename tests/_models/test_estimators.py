@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -5,7 +7,15 @@ import pytest
 import reference
 from scipy.sparse import csr_array
 
-from echofold import ESNClassifier, ESNForecaster, ESNRegressor
+from echofold import (
+    AutoForecaster,
+    EchofoldWarning,
+    ESNClassifier,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+)
 from echofold._engine.weights import draw
 from echofold._models.classifier import nearest, probabilities
 
@@ -479,3 +489,61 @@ def test_outputs_become_the_nearest_distribution():
     inside = np.abs(outputs).max(axis=1) < 1  # beyond, some are equally unlikely
     assert (order[inside].argsort(axis=1) == outputs[inside].argsort(axis=1)).all()
     assert (order.argmax(axis=1) == outputs.argmax(axis=1)).all()
+
+
+def test_forecasters_do_not_predict_and_say_what_they_do():
+    y = series(1, 60)[:, 0]
+    search = ESNSearchCV(ESNForecaster(5, random_state=0), {"ridge": [1e-2]}, cv=KFold(3))
+    members = {"final": "ensemble", "cv": KFold(3)}
+    ensemble = ESNSearchCV(ESNForecaster(5, random_state=0), {"ridge": [1e-2]}, **members)
+    models = [ESNForecaster(5).fit(y), AutoForecaster(3, progress=False).fit(y[:9])]
+    assert not any(hasattr(model, "predict") for model in models)
+    for model in [*models, search.fit(y), ensemble.fit(y)]:
+        with pytest.raises(AttributeError, match=r"no attribute 'predict': .*forecast\(horizon\)"):
+            model.predict(3)
+    with pytest.raises(AttributeError, match="no attribute 'forcast'$"):
+        models[0].forcast(3)
+
+
+def test_more_weights_than_rows_are_told():
+    y = series(1, 60)[:, 0]
+    with pytest.warns(EchofoldWarning, match="^22 weights of the readout.* fitted to 4 rows:"):
+        ESNForecaster(20, random_state=0).fit(y[:5])
+    with pytest.warns(EchofoldWarning, match="^52 weights .* fitted to 51 rows:"):
+        ESNRegressor(50, washout=9, random_state=0).fit(y[:, None], y)
+    rows = np.arange(60) >= 10
+    with pytest.warns(EchofoldWarning, match="^53 weights .* fitted to 50 rows:"):
+        ESNForecaster(50, washout=5, random_state=0).fit(y, y[:, None], sample_weight=rows * 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ESNForecaster(50, washout=7, random_state=0).fit(y)  # as many
+        ESNRegressor(50, washout=8, random_state=0).fit(y[:, None], y)
+        ESNClassifier(random_state=0).fit([y[:20], y[20:40], y[40:]], [0, 1, 0])
+
+
+@pytest.mark.parametrize("kind", ["dates", "periods"])
+def test_known_inputs_that_reach_too_far_are_cut_by_their_dates(kind):
+    months = pd.period_range("2015-01", periods=100, freq="M")
+    index = months if kind == "periods" else months.to_timestamp()
+    X = pd.DataFrame(known_inputs(100), index, columns=["a", "b"])
+    y = pd.Series(series(1, 80)[:, 0], index[:80])
+    search = ESNSearchCV(ESNForecaster(5, random_state=0), {"ridge": [1e-2]}, cv=KFold(3))
+    auto = AutoForecaster(4, search={"units": 5, "grid": "small", "draws": 1}, progress=False)
+    for model in (ESNForecaster(5, random_state=0), search, auto):
+        model.fit(y, X[:80])
+        expected = model.forecast(4, X=X[80:84])
+        for more in (X[80:], X, X[::-1]):
+            assert np.array_equal(mean_of(model.forecast(4, X=more)), mean_of(expected))
+    plain = ESNForecaster(5, random_state=0).fit(y, X[:80])
+    holes = X.drop(X.index[82])
+    for wrong in (X.to_numpy()[80:], holes[80:].reset_index(drop=True), holes[80:], X[70:83]):
+        with pytest.raises(ValueError, match="rows, but forecast needs 4"):
+            plain.forecast(4, X=wrong)
+    several = {"one": y, "two": 2 * y}
+    both = ESNForecaster(5, random_state=0).fit(several, {"one": X[:80], "two": X[:80]})
+    found = both.forecast(4, X={"one": X[80:], "two": X[80:84]})
+    assert found["one"].equals(both.forecast(4, X={"one": X[80:84], "two": X[80:84]})["one"])
+
+
+def mean_of(forecast):
+    return np.asarray(forecast.mean if hasattr(forecast, "lower") else forecast)

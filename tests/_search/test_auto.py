@@ -404,3 +404,26 @@ def test_missing_values_at_the_end_leave_networks(missing):
     model = AutoForecaster(6, progress=False).fit(y)
     assert NETWORKS in model.names_
     assert model.forecast().mean.index[0] == pd.Timestamp("2020-01-01")
+
+
+def test_intervals_beyond_what_was_validated_are_told_in_python(tmp_path):
+    y = [3.0, 5.0, 4.0, 6.0, 5.0, 7.0, 6.0]
+    model = AutoForecaster(5, progress=False).fit(y)
+    steps = model.residuals_.shape[1]
+    assert steps < 5
+    save(model, tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        with pytest.warns(EchofoldWarning, match=f"intervals beyond step {steps}, the last that"):
+            one.forecast()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            one.forecast(steps)
+            AutoForecaster(3, progress=False).fit([5.0]).forecast()  # there are none
+
+
+def test_intervals_of_several_series_beyond_what_was_validated_name_them():
+    panel = {"short": [3.0, 5.0, 4.0, 6.0, 5.0, 7.0, 6.0], "long": MONTHS.tolist()}
+    model = AutoForecaster(5, progress=False, pool="none", search=FEW).fit(panel)
+    with pytest.warns(EchofoldWarning, match="^series 'short': intervals beyond step") as said:
+        model.forecast()
+    assert "'long'" not in str(said[0].message)

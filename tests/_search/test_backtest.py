@@ -1,5 +1,6 @@
 """Backtests equal one forecast after the other, with and without refitting."""
 
+import warnings
 from contextlib import nullcontext as nothing
 from copy import deepcopy
 
@@ -385,3 +386,54 @@ def test_wrong_arguments_for_several_series_are_named():
     ]:
         with pytest.raises(error, match=message):
             backtest(*arguments, **options)
+
+
+def told(model, y, starts, **options):
+    """What is said of rows that a model was trained on."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        backtest(model, y, starts, HORIZON, **options)
+    return " ".join(str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize("form", [{}, {"difference": (4, 1)}, {"steps": 4}])
+def test_rows_that_were_trained_on_are_told(form, tmp_path):
+    model = ESNForecaster(20, random_state=0, **form).fit(SERIES[:FITTED])
+    later = told(model, SERIES, [FITTED, 190])
+    assert not later and not told(model, SERIES[FITTED:], 3) and not told(model, 2 * SERIES, 3)
+    assert not told(model, SERIES, [60, 90], refit=True)
+    words = told(model, SERIES, [60, FITTED - HORIZON + 1, FITTED - 1, FITTED])
+    assert words.startswith("3 forecasts are of rows that the model was trained on, 0 to 149 of y")
+    assert f"Begin with row {FITTED} or later, or use refit=True" in words
+    assert "1 forecast is of rows" in told(model, SERIES, [FITTED - 1, FITTED])
+    assert "Give rows that came later" in told(model, SERIES[:FITTED], 2)
+    assert "0 to 99 of y" in told(model, SERIES[:100], 2)  # the end is not there
+    assert "0 to 109 of y" in told(model, SERIES[40:], [60])  # nor the beginning
+    save(model, tmp_path / "model")
+    assert told(load(tmp_path / "model"), SERIES[:FITTED], 2) == told(model, SERIES[:FITTED], 2)
+    frame = pd.DataFrame({"x": SERIES})
+    assert "2 forecasts are" in told(ESNForecaster(9).fit(frame[:FITTED]), frame, [40, 50])
+
+
+def test_rows_that_a_search_or_partial_fit_learned_from_are_told():
+    y = np.where(np.arange(260) == 70, np.nan, SERIES)
+    for final in ("retrain", "average", "ensemble"):
+        estimator = ESNForecaster(9, random_state=0)
+        search = ESNSearchCV(estimator, {"ridge": [1e-2, 1]}, cv=KFold(3), final=final)
+        assert "0 to 149 of y" in told(search.fit(y[:FITTED]), y, [60])
+    model = ESNForecaster(9, random_state=0).fit(SERIES[:100])
+    model.partial_fit(SERIES[100:105]).partial_fit(SERIES[105:FITTED])
+    assert "0 to 149 of y" in told(model, SERIES, [140])
+    model.update(SERIES[FITTED:200])
+    assert not told(model, SERIES, [FITTED])
+    panel = {"a": SERIES[:FITTED], "b": PAIR[:120, 1]}
+    words = told(ESNForecaster(9, random_state=0).fit(panel), {"a": SERIES, "b": PAIR[:, 1]}, [130])
+    assert words.startswith("series 'a': 1 forecast is of rows") and "'b'" not in words
+
+
+def test_rows_that_are_alike_do_not_pass_for_others():
+    y = np.tile([1.0, 2.0, 4.0, 3.0], 40)
+    assert not told(ESNForecaster(5, random_state=0).fit(y[:80]), y, [100])
+    flat = np.append(np.zeros(40), SERIES)
+    model = ESNForecaster(5, random_state=0).fit(flat[:120])
+    assert "0 to 119 of y" in told(model, flat, [60])

@@ -10,7 +10,9 @@ import stat
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -112,8 +114,8 @@ def test_usage_errors(run, daily):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("--column", "a", "--column", "b"), "--column was given 2 times, 'a', 'b'"),
-        (("--column", "a", "--column=b"), "'a', 'b': leave out all but one"),
+        (("--date", "a", "--date", "b"), "--date was given 2 times, 'a', 'b'"),
+        (("--date", "a", "--date=b"), "'a', 'b': leave out all but one"),
         (("--horizon", "3"), "--horizon was given 2 times, '2', '3'"),
         (("--level", "0.5", "--level", "0.9"), "for several, give --level 0.5,0.9"),
         (("--log", "--no-log"), "'--log', '--no-log'"),
@@ -545,8 +547,51 @@ def test_info_tells_versions_devices_and_memory(run):
     assert content["packages"]["numpy"] == np.__version__
     assert content["devices"][0]["name"]
     assert 0 < content["memory"]["used_by_default"] < content["memory"]["available"]
-    assert content["programs"] is None or content["programs"]["bytes"] >= 0
     assert run("info")[1].startswith("echofold ")
+
+
+def test_info_lists_every_extra_and_says_where_programs_are_kept(run, tmp_path, monkeypatch):
+    page = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    content = json.loads(run("info", "--json")[1])
+    own = {"dev", "docs"}  # of those who work on the library
+    assert content["extras"].keys() == page["optional-dependencies"].keys() - own
+    monkeypatch.setenv("ECHOFOLD_CACHE", str(tmp_path / "kept"))
+    assert f"0 are kept for the next time, 0.0 MiB of at most 256, in {tmp_path}" in run("info")[1]
+    (tmp_path / "kept/one.program").write_bytes(bytes(2**20))
+    (tmp_path / "kept/another.txt").write_bytes(bytes(2**20))
+    assert "1 is kept for the next time, 1.0 MiB" in run("info")[1]
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ECHOFOLD_CACHE", str(tmp_path / "file"))
+    assert "not kept: no folder that can be written to" in run("info")[1]
+    monkeypatch.setenv("ECHOFOLD_CACHE", "off")
+    assert "by JAX in" in run("info")[1]  # which the tests tell it
+    monkeypatch.setattr("echofold.cli.info.JAX", "jax_debug_nans")
+    assert "not kept: ECHOFOLD_CACHE=off" in run("info")[1]
+    assert json.loads(run("info", "--json")[1])["programs"]["why"] == "refused"
+
+
+def test_several_columns_are_several_series(run, daily, tmp_path):
+    frame = pd.read_csv(daily)
+    frame["buys"] = frame["visits"] / 10 + np.arange(len(frame)) % 3
+    frame.to_csv(daily, index=False)
+    both = ("--column", "buys", "--column", "visits", "--column", "buys", "--effort", "fast")
+    code, _, said = run("forecast", daily, "--horizon", "4", "--out", tmp_path / "all", *both)
+    assert code == 0
+    found = pd.read_csv(tmp_path / "all/forecasts.csv")
+    assert found["column"].tolist() == 4 * ["buys"] + 4 * ["visits"]
+    page = (tmp_path / "all/index.html").read_text(encoding="utf-8")
+    assert "buys" in page and "daily.csv</h1>" in page
+    melted = frame.melt("day", ["buys", "visits"], "column", "x")  # as --id takes them
+    melted.to_csv(tmp_path / "long.csv", index=False)
+    options = ("--id", "column", "--effort", "fast", "--out", tmp_path / "long")
+    assert run("forecast", tmp_path / "long.csv", "--horizon", "4", *options)[0] == 0
+    pd.testing.assert_frame_equal(found, pd.read_csv(tmp_path / "long/forecasts.csv"))
+    code, out, _ = run("validate", daily, "--test", "4", *both, "--json", *SMALL)
+    assert code == 0 and [one["id"] for one in json.loads(out)] == ["buys", "visits"]
+    assert [one["column"] for one in json.loads(out)] == ["buys", "visits"]
+    asked = ("forecast", daily, "--horizon", "4", *both)
+    refused(run(*asked, "--column", "sells"), 1, "no column 'sells' (option --column)")
+    refused(run(*asked, "--id", "day"), 2, "--id tells series apart by rows")
 
 
 def test_the_demo_is_what_the_commands_do_on_the_same_series(run, tmp_path, monkeypatch):

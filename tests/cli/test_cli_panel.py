@@ -19,6 +19,7 @@ from echofold.cli import forecasts
 from echofold.cli import panel as panels
 from echofold.cli.app import app
 from echofold.cli.reading import read_table, tables_by_id
+from echofold.cli.reading.dialect import FORMS
 from echofold.cli.reading.table import _Text
 from echofold.report import _panel
 
@@ -449,7 +450,8 @@ def test_dates_are_read_in_one_order_in_all_series(run, tmp_path, form, last):
     (tmp_path / "p.csv").write_text("\n".join(["shop,day,x", *rows]))
     args = ("forecast", tmp_path / "p.csv", "--id", "shop", *FORECAST, "--out", tmp_path)
     assert run(*args)[0] == 0
-    found = pd.read_csv(tmp_path / "forecasts.csv", parse_dates=["day"]).set_index("shop")["day"]
+    found = pd.read_csv(tmp_path / "forecasts.csv").set_index("shop")["day"]
+    found = pd.to_datetime(found, format=form if form in FORMS else None)  # as they were read
     for one, dates in days.items():
         assert (found[one].dt.normalize() == dates[-1] + pd.to_timedelta([1, 2, 3], "D")).all()
     code, shown, _ = run(*args, "--only", "b", "--json")

@@ -12,7 +12,17 @@ NUMBER = re.compile(r"\d[\d.,:/-]*")
 
 
 class EchofoldWarning(UserWarning):
-    """Something about the numbers that a user should know, in one or more sentences."""
+    """Something about the numbers that a user should know, in one or more sentences.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from echofold import EchofoldWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", EchofoldWarning)  # or "ignore"
+    """
+
+    __module__ = "echofold"  # where it is imported from, as users see it
 
     def __str__(self) -> str:
         return " ".join(map(str, self.args))

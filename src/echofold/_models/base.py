@@ -38,7 +38,7 @@ from echofold._machine.progress import one_piece
 from echofold._models.learning import Learning, aged
 from echofold._validation.own_readouts import fit_own
 from echofold._validation.refit import Growing, Kept, of_outputs
-from echofold._validation.settings import Settings, describe_rounding
+from echofold._validation.settings import Settings, describe_few, describe_rounding
 from echofold.reservoirs import reservoir_of
 
 if TYPE_CHECKING:
@@ -277,7 +277,8 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         with one_piece("fitting"):
             ridge = self._ridge_on(source)
             found = fit_all(source, ridge, **self._fitting(vars(self), problem))
-        warn_of([*problem.notes, *describe_rounding(problem, source.dtype)])
+        few = describe_few(problem, source.columns) if problem.task.ordered else []
+        warn_of([*problem.notes, *describe_rounding(problem, source.dtype), *few])
         self._install(source, found.readout, seed, found.condition)
         return self._begin_learning(problem, found)
 

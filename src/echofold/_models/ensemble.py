@@ -80,7 +80,7 @@ class ForecastEnsemble(Forecasts, BaseEstimator):
         if name in ("y_schema_", "X_schema_", "timeline_", "readout_", "seed_", "condition_",
                     "ridge", "range_", "_limits"):  # fmt: skip
             return getattr(self.members[0], name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return super().__getattr__(name)
 
     def _forecast(self, horizon: int, X) -> np.ndarray:
         """The members' next values ``(horizon, outputs)``, combined."""

@@ -30,6 +30,8 @@ from echofold._engine.drive import advance
 from echofold._models.forecast import words_of_known
 from echofold._models.learning import Learning, aged
 
+KNOWN_BY = 16  # rows at either end of data, by which they are known again
+
 
 class Following(NamedTuple):
     """Pairs that follow: inputs, targets, levels with those before, and what `partial_fit` needs.
@@ -135,6 +137,11 @@ def stand_after(model: Any, more: More) -> None:
             end = len(more.on.levels) - rows + done
             model.levels_ = more.on.levels[end - form.lost : end].copy()
     model._move(more.y[done:], more.known[done:])
+    if hasattr(model, "ends_"):
+        first, last = model.ends_
+        first = np.concatenate([first, more.y[: max(KNOWN_BY - len(first), 0)]])
+        last = np.concatenate([last, more.y])[-len(first) :]
+        model.rows_, model.ends_ = model.rows_ + len(more.y), np.stack([first, last])
     model._passed(rows, more.span)
     behind = None if done == rows else more.states[-1].copy()
     model.learning_ = replace(
@@ -154,6 +161,44 @@ def learning_after(model: Any, y: np.ndarray, known: np.ndarray) -> Learning | N
             behind = np.array(advance(model._reservoirs(), on.inputs, begin[:, None]))[:, 0]
     pending = None if learning.pending is None else learning.pending[:0]
     return replace(learning, past=on.past, behind=behind, pending=pending)
+
+
+def ends_of(values: Values) -> np.ndarray:
+    """The first and the last rows ``(2, rows, outputs)`` of data, by which these are known again.
+
+    They are what `trained_part` looks for.
+    """
+    some = min(len(values), KNOWN_BY)
+    return np.stack([np.array(values[:some]), np.array(values[len(values) - some :])])
+
+
+def trained_part(model: Any, y: np.ndarray) -> tuple[int, int]:
+    """From where to where the rows of ``y (T, outputs)`` are those that a model was trained on.
+
+    It is told by the first and the last of them, and by nothing if neither is there, just once.
+    """
+    if not hasattr(model, "ends_"):  # of an older file
+        return 0, 0
+    some, rows = model.ends_.shape[1], model.rows_
+    first, last = (_places_of(one, y) for one in model.ends_)
+    if len(first) == 1:
+        return first[0], min(first[0] + rows, len(y))
+    if len(last) == 1:
+        return max(last[0] + some - rows, 0), last[0] + some
+    return 0, 0
+
+
+def _places_of(rows: np.ndarray, y: np.ndarray) -> list[int]:
+    """Where these rows begin in ``y``; rows that are all alike are no mark of a place."""
+    if len(y) < len(rows) or np.array_equal(rows[1:], rows[:-1], equal_nan=True):
+        return []
+    starts = np.flatnonzero((y[: len(y) - len(rows) + 1] == rows[0]).all(axis=1)).tolist()
+    ends = (y[row : row + len(rows)] for row in starts)
+    return [
+        row
+        for row, there in zip(starts, ends, strict=True)
+        if np.array_equal(there, rows, equal_nan=True)
+    ]
 
 
 def past_of(model: Any, values: Values, given: Table | None, form: Form) -> np.ndarray:

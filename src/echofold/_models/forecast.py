@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import pandas as pd
@@ -155,7 +155,8 @@ class Forecasts:
             Number of values to forecast.
         X : array or frame of shape (horizon, known inputs), optional
             Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
-            given ``X``. Missing ones (NaN) are filled from the others of their column.
+            given ``X``. Missing ones (NaN) are filled from the others of their column. Of
+            more rows, with pandas dates, those of the forecast are taken.
         level : float in (0, 1) or list of floats, optional
             Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
 
@@ -180,6 +181,19 @@ class Forecasts:
         if hasattr(self, "fit"):  # an ensemble is made of what is fitted
             check_is_fitted(self)
         return forecast_of(self, horizon, X, level)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Absent, as scikit-learn's tools ask: what it predicts from is rows, not a horizon.
+            words = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name == "predict":
+                words += (
+                    ": a forecaster goes on from the end of its series. Use forecast(horizon), "
+                    "with X for the steps ahead if fit was given any; a forecaster that predicts "
+                    "as sktime's do is echofold.sktime.EchoStateForecaster."
+                )
+            raise AttributeError(words, name=name, obj=self)
 
     def _write(self, values: np.ndarray) -> Any:
         """Give a forecast in the kind of ``y``."""
@@ -207,6 +221,8 @@ def forecast_of(model: Any, horizon, X, level, warn: bool = True):
             "level needs validation errors, which a plain fit does not make: intervals come "
             "from ESNSearchCV. Forecast with its best_estimator_, or leave level out."
         )
+    if X is not None:
+        X = of_steps_ahead(X, model.timeline_, int(horizon))
     mean = model._forecast(int(horizon), X)
     warn_of(words_of_known(X))
     if warn:
@@ -241,6 +257,20 @@ def check_both(X: Any, fitted: Schema | None, rows: int, method: str) -> None:
         )
 
 
+def of_steps_ahead(X: Any, timeline: Timeline | None, horizon: int) -> Any:
+    """Of known inputs with dates the rows of the steps ahead, if there are more than these."""
+    dates = getattr(X, "index", None)
+    if (
+        timeline is None
+        or not isinstance(dates, pd.DatetimeIndex | pd.PeriodIndex)
+        or len(dates) <= horizon
+        or not dates.is_unique
+    ):
+        return X
+    ahead = timeline.following(horizon)
+    return X.loc[ahead] if ahead.isin(dates).all() else X
+
+
 def check_beside(given: Table, y: Table) -> None:
     """Raise unless there is a row of known inputs for each of ``y``."""
     if len(given.values) != len(y.values):
@@ -253,7 +283,7 @@ def check_beside(given: Table, y: Table) -> None:
 def words_beyond(residuals: np.ndarray, horizon: int) -> tuple[str, ...]:
     """What is said of intervals beyond the steps that were validated."""
     steps = residuals.shape[1]
-    if horizon <= steps:
+    if horizon <= steps or np.isnan(residuals).all():  # there are no intervals
         return ()
     return (
         f"intervals beyond step {steps}, the last that could be validated, widen as errors grew up "

@@ -60,7 +60,13 @@ from echofold._engine.states import States, states_of
 from echofold._machine.device import choose_device
 from echofold._machine.notices import collected, warn_of
 from echofold._models.base import ESN, Stored, documented, state_array, whole_or_not_at_all
-from echofold._models.following import learning_after, past_of, read_on, stand_after
+from echofold._models.following import (
+    ends_of,
+    learning_after,
+    past_of,
+    read_on,
+    stand_after,
+)
 from echofold._models.forecast import (
     Forecasts,
     check_beside,
@@ -205,6 +211,8 @@ class ESNForecaster(Forecasts, ESN):
         "steps_": Stored("count", always=False),
         "plan_": Stored("count", always=False),
         "learning_": Stored("learning", always=False),
+        "rows_": Stored("count", always=False),
+        "ends_": Stored("floats", ("ends", "rows", "outputs"), always=False, finite=False),
     }
 
     def __init__(
@@ -277,8 +285,9 @@ class ESNForecaster(Forecasts, ESN):
             Number of values to forecast.
         X : array or frame of shape (horizon, known inputs), optional
             Known inputs; row ``i`` belongs to the ``i``-th forecast value. Required if `fit` was
-            given ``X``. Missing ones (NaN) are filled from the others of their column. Of several
-            series, in the kind that these were given in. With ``y``, its rows come before them.
+            given ``X``. Missing ones (NaN) are filled from the others of their column. Of
+            more rows, with pandas dates, those of the forecast are taken. Of several series, in the
+            kind that these were given in. With ``y``, its rows come before them.
         level : float in (0, 1) or list of floats, optional
             Coverage of an interval around each value, as 0.9, or of several: ``[0.5, 0.9]``.
         y : array, series or frame, or several of them, optional
@@ -789,6 +798,7 @@ class ESNForecaster(Forecasts, ESN):
             present = present[:rows]
         values = table.values[:rows]
         self._check_length(rows, form)
+        self.rows_, self.ends_ = rows, ends_of(values)
         if present is not None:
             require_two(form.whole(present), "rows")
         differences = form.represented(values)[1]

@@ -294,7 +294,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         horizon : int, optional
             Number of values; by default the one that members were validated by.
         X : array or frame of shape (horizon, known inputs), optional
-            Known inputs, if `fit` was given any.
+            Known inputs, if `fit` was given any. Of more rows, with pandas dates, those of the
+            forecast are taken.
         level : float or sequence of floats, optional
             Coverage of the intervals, instead of that of the forecaster.
 
@@ -311,7 +312,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
             return forecast_panel(self, int(steps), X, levels)
         check_is_fitted(self, "weights_")
         found = forecast_of(self, steps, X, levels, warn=False)
-        warn_of(words_beyond(self.residuals_, steps) if steps > self.horizon else ())
+        warn_of(words_beyond(self.residuals_, steps))
         return found
 
     @whole_or_not_at_all

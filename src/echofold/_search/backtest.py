@@ -10,16 +10,27 @@ import numpy as np
 from echofold._data.arguments import check_count, check_integer
 from echofold._data.lazy import is_long
 from echofold._data.panels import is_panel
-from echofold._data.problem import FORECASTING, Problem, check_steps, in_steps, in_words_of, joined
+from echofold._data.problem import (
+    FORECASTING,
+    Problem,
+    check_steps,
+    in_series,
+    in_steps,
+    in_words_of,
+    joined,
+)
 from echofold._data.rows import Intervals, Runs
 from echofold._data.tables import Table
+from echofold._data.text import inflected
 from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import choose_device, engine, is_accelerator
+from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
 from echofold._models.ensemble import ForecastEnsemble
+from echofold._models.following import trained_part
 from echofold._models.forecaster import ESNForecaster
 from echofold._models.learning import Learning
 from echofold._search.evaluate import told
@@ -60,7 +71,8 @@ def backtest(
     ----------
     model : ESNForecaster, ensemble of them, or ESNSearchCV of a forecaster
         Fitted. Scaling and representation stay those that it learned. One of several series takes
-        ``y`` and ``X`` in the kind that these were given in.
+        ``y`` and ``X`` in the kind that these were given in. Forecasts of rows that it was trained
+        on are warned of, if the first or the last of these rows are in ``y``.
     y : array, series or frame of shape (T,) or (T, outputs)
         A series of the kind that was given to `fit`: the same, longer, or another. Missing values
         (NaN) are filled as inputs, and not scored.
@@ -128,6 +140,8 @@ def backtest(
             _forecasts(one, problem, at, horizon, washout, refit)
             for one, problem in zip(members, problems, strict=True)
         ]
+    if not refit:
+        warn_of(_words_of_trained(members[0], table, at, horizon))
     forecasts = each[0]
     if isinstance(model, ForecastEnsemble):
         forecasts = np.stack([model._combine(runs) for runs in np.stack(each, axis=1)])
@@ -196,6 +210,12 @@ def _backtest_panel(
         for name, one, own in zip(names, given, each, strict=True):
             with in_words_of(name):
                 at.append(_starts(own, one.earliest, len(one.table.values), horizon))
+    if not refit:
+        words = [
+            (name, _words_of_trained(view, one.table, own, horizon))
+            for name, view, one, own in zip(names, views, given, at, strict=True)
+        ]
+        warn_of(in_series(words))
     found: list[Any] = []
     for place, (name, view, one, own) in enumerate(zip(names, views, given, at, strict=True)):
         with in_words_of(name):
@@ -280,6 +300,24 @@ def _starts(given: Any, earliest: int, rows: int, horizon: int) -> np.ndarray:
             f"a forecast of these {rows} rows can begin with rows {earliest} to {latest}."
         )
     return at.astype(int)
+
+
+def _words_of_trained(
+    model: ESNForecaster, table: Table, at: np.ndarray, horizon: int
+) -> tuple[str, ...]:
+    """What is said of forecasts of rows that a model was trained on."""
+    begin, end = trained_part(model, table.values)
+    known = int(np.count_nonzero((at + horizon > begin) & (at < end)))
+    if not known:
+        return ()
+    remedy = "Give rows that came later"
+    if end + horizon <= len(table.values):
+        remedy = f"Begin with row {end} or later"
+    return (
+        f"{inflected(known, '1 forecast is', '{} forecasts are')} of rows that the model was "
+        f"trained on, {begin} to {end - 1} of y: their errors are those of a fit, lower than those "
+        f"of forecasts will be. {remedy}, or use refit=True.",
+    )
 
 
 def _forecasts(

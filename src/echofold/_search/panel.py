@@ -25,7 +25,7 @@ from echofold._data.arguments import check_count, refuse, seed_of
 from echofold._data.dates import Indexes, words_of_dates
 from echofold._data.missing import words_of_table
 from echofold._data.panels import Panel, panel_of
-from echofold._data.problem import in_words_of
+from echofold._data.problem import in_series, in_words_of
 from echofold._data.text import one_line
 from echofold._machine.archives import array_in, read_archive
 from echofold._machine.available import check_executor
@@ -636,14 +636,14 @@ def forecasts_by_name(model: Any, horizon: int, X: Any, levels: Any) -> dict[Any
     panel: Panel = model.panel_
     known = dict(zip(panel.names, panel.of(X, "X"), strict=True))
     look_ahead(model, horizon)
-    found = {}
+    found, words = {}, list[tuple[Any, tuple[str, ...]]]()
     with said_once():
         for name, one in model.series_.items():
             with in_words_of(name):
                 inputs = inputs_of(model, name, known[name])
                 found[name] = forecast_of(one, horizon, inputs, levels, warn=False)
-            if horizon > model.horizon:
-                warn_of(words_beyond(one.residuals_, horizon))
+            words.append((name, words_beyond(one.residuals_, horizon)))
+        warn_of(in_series(words))
     for name in model.failed_.keys() - found.keys():
         nothing = np.full(horizon, np.nan)
         empty = dict.fromkeys(levels_of(levels), nothing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -402,6 +403,17 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         other = {} if y is None else {"y": y}
         return self.best_estimator_.forecast(horizon, X=X, level=level, **other)
+
+    @available_if(lambda self: hasattr(self.estimator, "update"))
+    @whole_or_not_at_all
+    def update(self, y: Any, X: Any = None) -> Self:
+        """Move ``best_estimator_``, a forecaster, on over new data, as its own method does.
+
+        Results of the search, and errors that intervals are made of, stay those of `fit`.
+        """
+        check_is_fitted(self, "best_estimator_")
+        self.best_estimator_ = copy(self.best_estimator_).update(y, X)
+        return self
 
     def predict(self, X: Any, **options: Any) -> np.ndarray:
         """Predict with ``best_estimator_``."""

@@ -11,6 +11,7 @@ import numpy as np
 from echofold._data.lazy import AT_ONCE
 from echofold._data.problem import Problem, Task, in_words_of
 from echofold._data.rows import Intervals
+from echofold._data.text import inflected
 from echofold._folds.splits import RowSplits, resolve_cv, split_series
 from echofold._validation.score import check_values_of
 from echofold.metrics._metric import OF_VALUES, TOGETHER, Metric, resolve
@@ -243,6 +244,19 @@ def describe_data(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:
                 "left out: y is missing in all rows that they would be scored on."
             )
     return notes
+
+
+def describe_few(problem: Problem, columns: int) -> list[str]:
+    """What should be known of a readout with more weights than rows; nothing is otherwise."""
+    weights = problem.weights
+    rows = problem.rows if weights is None else int(np.count_nonzero(weights))
+    if rows > columns:
+        return []
+    return [
+        f"{1 + columns} weights of the readout, one for each thing that it sees, are fitted to "
+        f"{inflected(rows, '1 row', '{} rows')}: the ridge alone decides what they are. Use fewer "
+        "units or more data, and ESNSearchCV or cross_validate to see how far this holds."
+    ]
 
 
 def describe_rounding(problem: Problem, dtype: np.dtype) -> list[str]:

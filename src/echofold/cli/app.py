@@ -18,7 +18,8 @@ from echofold import __version__
 
 COMMANDS = {
     "demo": "Search, compare and forecast on an embedded series.",
-    "forecast": "Forecast a series of a CSV or Parquet file.",
+    "forecast": "Forecast a series of a CSV, Excel or Parquet file.",
+    "update": "Move a model on over new values, and tell how its last forecast did.",
     "validate": "Forecast the end of a series from what is before it, and score that.",
     "schemes": "Draw how a scheme splits a series.",
     "reproduce": "Repeat the tables and figures of the paper.",

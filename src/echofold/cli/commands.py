@@ -128,15 +128,22 @@ def common(seed: str = "Seed of the random weights.") -> Callable:
 
 file_and_column = decorator_of(
     click.argument("file"),
-    option("--column NAME", "What to forecast; needed with several columns of numbers."),
+    option(
+        "--column NAME",
+        "What to forecast; needed with several columns of numbers. May be given several times: "
+        "all of them are forecast, as the series of --id.",
+        multiple=True,
+    ),
 )
-of_series = decorator_of(
+of_reading = decorator_of(
     option("--inputs FILE",
-           "CSV or Parquet file of inputs known in advance, as prices and holidays: numbers, yes "
-           "and no, or names, with a row for every date of the series and of the forecast."),
+           "CSV, Excel or Parquet file of inputs known in advance, as prices and holidays: "
+           "numbers, yes and no, or names, with a row for every date of the series and of the "
+           "forecast."),
     option("--input NAME",
            "Column of FILE that is known in advance, with rows at the end where the value is "
            "still empty; may be given several times.", to="columns", multiple=True),
+    option("--sheet NAME", "Sheet of an Excel file (the first with a table)."),
     option("--date NAME",
            "Column of dates; found when it is not named. 'none' takes rows as evenly spaced."),
     option("--date-format FORMAT", "Format of the dates, as '%d/%m/%Y'."),
@@ -153,6 +160,9 @@ of_series = decorator_of(
            "together: all of them are taken, or the one of --only.", multiple=True),
     option("--only VALUE",
            "The one series to take, by what --id holds; of several columns with ' / ' between."),
+)  # fmt: skip
+of_series = decorator_of(
+    of_reading,
     option("--season N[,N]",
            "Steps in a season, or in several as 24,168: what differences and waves follow, and "
            "simple forecasts repeat (by the spacing of dates, else found in the values); 1 for "
@@ -236,11 +246,12 @@ of_series = decorator_of(
 )
 @common()
 def forecast(**given: Any) -> int:
-    """Forecast a series of a CSV or Parquet file.
+    """Forecast a series of a CSV, Excel or Parquet file.
 
     FILE needs one column of numbers, and may have one of dates. Separator, decimal sign, dates
     and their frequency are found; what was assumed is said. Writes forecast.csv (with
-    intervals), model.echofold and report.html. With --id all series of a file are forecast in one
+    intervals, in the dialect of FILE; beside an Excel file forecast.xlsx too), model.echofold and
+    report.html. With --id all series of a file are forecast in one
     model, into forecasts.csv and index.html.
     """
     from echofold.cli.forecast import forecast_series
@@ -254,6 +265,46 @@ def forecast(**given: Any) -> int:
         raise click.UsageError("--total adds up all series, --only takes one: leave one out.")
     together = partial(forecast_all, total=total)
     return one_or_all(partial(of_file, forecast_series), given, together)
+
+
+@click.command(
+    epilog=example(
+        "echofold update echofold-results/model.echofold new.csv",
+        "echofold update model.echofold sales.csv --out results/",
+        "echofold update model.echofold new.csv --inputs calendar.csv --json",
+    )
+)
+@click.argument("model")
+@click.argument("file")
+@option("--column NAME", "What the model forecasts (the column that it was fitted to).")
+@option("--horizon", "Values to forecast (as the model was made for).", POSITIVE)
+@option(
+    "--out FOLDER",
+    "Folder for forecast.csv and updates.html (that of the model).",
+    FOLDER,
+)
+@option("--learn", "Learn from the new values, where the model can.", is_flag=True)
+@of_reading
+@common("Taken by every command; nothing here is random.")
+def update(**given: Any) -> int:
+    """Move a model on over new values, and tell how its last forecast did.
+
+    MODEL is a file that 'echofold forecast' or save() wrote, FILE of the same kind as the one that
+    it was made from: what it holds after the values that the model has seen is compared with the
+    last forecast, added to a history beside the model, and the next forecast begins after it. The
+    same file again changes nothing.
+    """
+    from echofold.cli.output import Output
+    from echofold.cli.update import update_model
+
+    given.pop("seed")
+    if given["only"] is not None and not given["id"]:
+        raise click.UsageError("--only names one of several series: name their column with --id.")
+    if given["id"] and given["only"] is None:
+        raise click.UsageError("update moves one series on: name it with --only.")
+    output = Output(given.pop("quiet"), given.pop("as_json"))
+    output.json(update_model(given.pop("model"), given.pop("file"), output=output, **given))
+    return 0
 
 
 @click.command(

@@ -18,6 +18,7 @@ from echofold._search.evaluate import evaluate
 from echofold._search.recipe import SETTINGS
 from echofold._search.verdict import short_name
 from echofold.cli.output import Output, prepare_folder, shortened, sparkline, table
+from echofold.cli.reading.excel import workbook_of
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
 from echofold.report._about import forecast_table
@@ -127,7 +128,8 @@ def facts(series: Any, known: Any, model: AutoForecaster) -> dict[str, Any]:
 
 def records(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
     """Forecasts for JSON; the widest interval has a name that does not depend on its level."""
-    names = ["time", "forecast", *forecasts.columns[2:-2], "lower", "upper"]
+    ends = ["lower", "upper"] if len(forecasts.columns) > 2 else []
+    names = ["time", "forecast", *forecasts.columns[2:-2], *ends]
     return forecasts.set_axis(names, axis=1).to_dict("records")
 
 
@@ -137,8 +139,12 @@ def _write(
     """Write ``forecast.csv``, ``model.echofold`` and ``report.html``; their paths by name."""
     names = {"forecast": "forecast.csv", "model": "model.echofold", "report": "report.html"}
     paths = {name: folder / file for name, file in names.items()}
-    text = forecast_table(ahead).rename(columns=guarded).to_csv(index=False)
-    write_atomically(paths["forecast"], text.encode())
+    table, index = forecast_table(ahead), ahead.mean.index
+    if series.dialect.excel:
+        paths["workbook"] = folder / "forecast.xlsx"
+        write_atomically(paths["workbook"], workbook_of(table, index, 0))
+    table[table.columns[0]] = series.dialect.written(index)
+    write_atomically(paths["forecast"], series.dialect.csv(table.rename(columns=guarded)))
     save(model, paths["model"])
     about = About(
         title=f"{series.source}: {series.values.name}",

@@ -15,17 +15,19 @@ import click
 import numpy as np
 import pandas as pd
 
-from echofold._data.dates import Indexes, written
+from echofold._data.dates import Indexes
 from echofold._data.sums import check_ids
 from echofold._data.text import figure, guarded, inflected, shown
-from echofold._machine.files import written_aside
+from echofold._machine.files import write_atomically, written_aside
 from echofold._models.forecast import Forecast
 from echofold._search.panel import errors_of, forecasts_by_name
 from echofold._search.totals import fit_totals
 from echofold.cli.forecast import forecaster_for, records
 from echofold.cli.output import Output, as_json, prepare_folder, shortened, table
 from echofold.cli.panel import FAILURES, OF_INPUTS, OF_SERIES
-from echofold.cli.reading import BETWEEN, Inputs, read_inputs, read_series
+from echofold.cli.reading import BETWEEN, Inputs, Parts, read_inputs, read_series
+from echofold.cli.reading.dialect import Dialect
+from echofold.cli.reading.excel import workbook_of
 from echofold.report import About
 from echofold.report._about import forecast_table
 
@@ -37,7 +39,7 @@ MOST = 20  # series that are printed, of more the worst and the best; notes on s
 
 
 def forecast_all(
-    parts: dict[str, Any], ids: Sequence[str], *, output: Output, horizon: int, out: Path,
+    parts: Parts, ids: Sequence[str], *, output: Output, horizon: int, out: Path,
     inputs: str | None, columns: tuple[str, ...], season: tuple[int, ...] | None, origins: int,
     file: str, total: str | None = None, **options: Any,
 ) -> int:  # fmt: skip
@@ -86,8 +88,12 @@ def forecast_all(
     model.failed_ = failed | model.failed_
     there = sums.keys() | model.series_.keys()
     paths = [out / "forecasts.csv", out / "index.html"]
-    _write(paths[0], {name: one for name, one in found.items() if name in there}, ids)
-    title = f"{Path(file).name}: {first.values.name}"
+    given = {name: one for name, one in found.items() if name in there}
+    _write(paths[0], given, ids, first.dialect)
+    if first.dialect.excel:
+        paths.append(out / "forecasts.xlsx")
+        write_atomically(paths[-1], _workbook(given, ids))
+    title = Path(file).name + ("" if parts.are_columns else f": {first.values.name}")
     about = About(
         title=title, notes=output.notes, X=ahead, forecast=None if totals else found, totals=totals
     )
@@ -112,7 +118,7 @@ def forecast_all(
 
 def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[str, Any]):
     """Series and inputs by name, and why others cannot be read; notes of several are said once."""
-    if how["column"] is None:  # parts with empty cells would each tell their own
+    if how["column"] is None and not parts.are_columns:  # parts might each tell another
         largest = sorted(parts, key=lambda name: len(parts.rows[name]))[-ASKED:]
         told = Counter(filter(None, (_column(file, parts[name], columns, how) for name in largest)))
         how = {**how, "column": max(told, key=told.__getitem__, default=None)}
@@ -122,7 +128,7 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
     said: dict[str, list[str]] = {}
     indexes = Indexes()
     for name in parts:
-        own = {**how, "only": name}
+        own = {**how, **parts.told(name)}
 
         def note(words: str, name=name) -> None:
             said.setdefault(words.replace(f", {shown(name)}", ""), []).append(name)
@@ -172,7 +178,20 @@ def _say_spacings(series: dict[str, Any], output: Output) -> None:
         output.note(f"series have different spacings: {each}.")
 
 
-def _write(path: Path, found: dict[str, Forecast], ids: Sequence[str]) -> None:
+def _workbook(found: dict[str, Forecast], ids: Sequence[str]) -> bytes:
+    """The same as a sheet."""
+    frames, indexes = [], []
+    for name, one in found.items():
+        table = forecast_table(one)
+        for place, (column, of) in enumerate(zip(ids, _ids_of(name, ids), strict=True)):
+            table.insert(place, column, of)
+        frames.append(table)
+        indexes.append(pd.Index(one.mean.index))
+    whole = pd.concat([one.set_axis(frames[0].columns, axis=1) for one in frames])
+    return workbook_of(whole, indexes[0].append(indexes[1:]), len(ids))
+
+
+def _write(path: Path, found: dict[str, Forecast], ids: Sequence[str], dialect: Dialect) -> None:
     """All forecasts below each other, with a column for each id; some series at a time."""
     often = Counter(one.mean.index.name for one in found.values()).most_common(1)[0][0]
     usual = next(one for one in found.values() if one.mean.index.name == often)
@@ -184,13 +203,13 @@ def _write(path: Path, found: dict[str, Forecast], ids: Sequence[str]) -> None:
             whole = pd.DataFrame(
                 np.concatenate([*map(_columns, block.values())]), columns=heads[1:]
             )
-            steps = [step for one in block.values() for step in written(one.mean.index)]
+            steps = [step for one in block.values() for step in dialect.written(one.mean.index)]
             whole.insert(0, heads[0], steps)
             own = [name for name, one in block.items() for _ in range(len(one.mean))]
             each = [_ids_of(name, ids) for name in own]
             for place, column in enumerate(ids):
                 whole.insert(place, guarded(column), [guarded(one[place]) for one in each])
-            file.write(whole.to_csv(index=False, header=not first).encode())
+            file.write(dialect.csv(whole, header=not first))
 
 
 def _columns(one: Forecast) -> np.ndarray:

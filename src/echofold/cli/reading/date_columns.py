@@ -12,6 +12,7 @@ from echofold._data.text import Note, inflected, listed, shown
 from echofold.cli.reading import calendar
 from echofold.cli.reading.calendar import DAY, HOUR, MINUTE, MONTH, column_for, like_dates, made
 from echofold.cli.reading.dates import HALF, NO_DATE, brief, counted, even, parse_dates, time_of_day
+from echofold.cli.reading.layout import TOTAL
 from echofold.cli.reading.numbers import between, whole
 from echofold.cli.reading.table import FileTable
 
@@ -25,6 +26,10 @@ ENDING = re.compile(r"HE\s?(\d\d?)", re.IGNORECASE)  # the hour that ends then
 FINER = ("month", "quarter", "week", "day", "period")
 FEW = 0.95  # share of cells that may be something else where some are dates
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21|22)\d\d(?!\d)")
+QUARTER = re.compile(r"(?:q|qtr|quarter|t|trim|quartal)\.?\s?([1-4])|([1-4])\.?\s?(?:q|qtr)", re.I)
+OF_YEAR = re.compile(
+    rf"{TOTAL.pattern}|annual|annee|année|year|jahr|año|ano|anno|j-d|d-n", re.IGNORECASE
+)
 Found = tuple[list[str], pd.DatetimeIndex] | None  # names of the columns of dates, and these
 
 
@@ -62,6 +67,52 @@ def find_dates(
     table.frame = table.frame.drop(columns=parts)
     table.frame.insert(0, name, dates)
     return name, dates
+
+
+def unfolded(table: FileTable, note: Note) -> FileTable:
+    """A table with a row for each year and a column for each month or quarter, as one series.
+
+    Columns of sums and means beside these are left out; any other table is left as it is.
+    """
+    names = list(table.frame.columns)
+    each = 12 if len(names) > 12 else 4
+    inside, beside = names[1 : 1 + each], names[1 + each :]
+    of = _place_in_year if each == 12 else _quarter
+    if [of(name) for name in inside] != list(range(1, each + 1)):
+        return table
+    years = table.numbers(names[0]).values
+    if not (whole(years) and between(years, *calendar.YEARS) and len(np.unique(years)) > 1):
+        return table
+    if len(np.unique(years)) < len(years) or not all(OF_YEAR.fullmatch(one) for one in beside):
+        return table
+    order = np.argsort(years)
+    kind, mark = ("months", "-") if each == 12 else ("quarters", "Q")
+    dates = [
+        f"{int(year)}{mark}{number:0{len(str(each))}}"
+        for year in years[order]
+        for number in range(1, each + 1)
+    ]
+    cells = table.frame[inside].to_numpy()[order].reshape(-1)
+    frame = pd.DataFrame({kind[:-1]: dates, "value": cells})
+    left = f", and {listed(beside)} {inflected(len(beside), 'is', 'are')} left out" * bool(beside)
+    note(
+        f"rows of {table.name} are years and columns {kind}: read as one series, 'value'{left} "
+        "(--column takes one of them)."
+    )
+    sign = table.signs.get(inside[0])
+    return FileTable(table.name, frame, {} if sign is None else {"value": sign}, table.dialect)
+
+
+def _place_in_year(name: str) -> int | None:
+    """The month that a column is named by: Jan, janvier, 1 or 01."""
+    word = calendar.unaccented(str(name)).strip(" .")
+    return int(word) if re.fullmatch(r"0?[1-9]|1[0-2]", word) else MONTH.get(word)
+
+
+def _quarter(name: str) -> int | None:
+    """The quarter that a column is named by: Q1, 1Q, T1."""
+    found = QUARTER.fullmatch(str(name).strip())
+    return int(found[1] or found[2]) if found else None
 
 
 def _asked_for(table: FileTable, date: str, form: str | None, note: Note) -> tuple[str, pd.Index]:

@@ -113,9 +113,8 @@ def straight(text: str, note: Note) -> str:
     return re.sub(rf"(?<![^;,\t|\r\n]){start}|{end}(?![^;,\t|\r\n])", '"', text)
 
 
-def table_in(text: str, note: Note) -> tuple[str, str | None]:
+def table_in(text: str, note: Note, separator: str | None = None) -> tuple[str, str | None]:
     """The text of a table with blank lines around it, and its separator; says what is left out."""
-    separator = None
     if forced := SEP.match(text):
         separator, text = forced[1], text[forced.end() :]
         note(f"its first line says that cells are separated by {shown(separator)}.")

@@ -6,6 +6,7 @@ import difflib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,8 @@ def _ids_of(table: FileTable, name: str) -> pd.Series:
 class Parts(Mapping[str, FileTable]):
     """The table of each of several series by its name, cut out of the whole when asked for."""
 
+    are_columns = False
+
     def __init__(self, whole: FileTable, rows: dict[str, np.ndarray]):
         self._whole: FileTable | None = whole
         self.rows = rows
@@ -47,7 +50,11 @@ class Parts(Mapping[str, FileTable]):
         rows, whole = self.rows[name], self._whole
         assert whole is not None
         part = whole.frame.iloc[rows].reset_index(drop=True)
-        return FileTable(f"{whole.name}, {shown(name)}", part, whole.signs)
+        return FileTable(f"{whole.name}, {shown(name)}", part, whole.signs, whole.dialect)
+
+    def told(self, name: str) -> dict[str, Any]:
+        """What a command is told of one of them."""
+        return {"only": name}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.rows)
@@ -63,6 +70,31 @@ class Parts(Mapping[str, FileTable]):
         self._whole = None
         if "pyarrow" in sys.modules:
             sys.modules["pyarrow"].default_memory_pool().release_unused()
+
+
+class Columns(Parts):
+    """The same of series that are columns of one table, each beside what is none of them."""
+
+    are_columns = True
+
+    def __init__(self, whole: FileTable, columns: Sequence[str]):
+        super().__init__(whole, dict.fromkeys(columns, np.arange(len(whole.frame))))
+
+    def __getitem__(self, name: str) -> FileTable:
+        part = super().__getitem__(name)
+        part.frame = part.frame.drop(columns=[one for one in self.rows if one != name])
+        return part
+
+    def told(self, name: str) -> dict[str, Any]:
+        """What a command is told of one of them."""
+        return {"column": name, "id": (), "only": None}
+
+
+def tables_by_column(table: FileTable, columns: Sequence[str]) -> Parts:
+    """A table for each of these columns."""
+    for name in columns:
+        table.column(name, "--column")
+    return Columns(table, columns)
 
 
 def one_of(
@@ -100,18 +132,19 @@ def tables_by_id(table: FileTable, ids: Sequence[str], form: str | None, note: N
     places = again[places]
     ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
     rows = dict(zip(names, np.split(np.argsort(places, kind="stable"), ends), strict=True))
-    frame = table.frame.drop(columns=list(ids))
+    frame, dialect = table.frame.drop(columns=list(ids)), table.dialect
     largest = sorted(rows.values(), key=len)[-MOST_SERIES:]
     for name in frame if form is None else ():
         if pd.api.types.is_numeric_dtype(frame[name]):
             continue
         dates = in_one_order(frame[name], largest, note)
         if dates is not None and not dates.hasnans:
+            dialect = dialect.of_dates(frame[name], dates)
             frame[name] = dates
         elif dates is not None:
             frame[name] = frame[name].where(dates.isna(), dates.strftime("%Y-%m-%d %H:%M:%S"))
     rows.pop("", None)
-    return Parts(FileTable(table.name, frame, table.signs), rows)
+    return Parts(FileTable(table.name, frame, table.signs, dialect), rows)
 
 
 def refuse_panel(table: FileTable, dates: pd.Index | None, others: Sequence[str]) -> None:

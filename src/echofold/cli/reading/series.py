@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,8 @@ from echofold._data.dates import timeline, written
 from echofold._data.season import calendar_seasons, detected_season, seen_seasons
 from echofold._data.text import Note, count, inflected, listed, shown
 from echofold.cli.reading import spacing
-from echofold.cli.reading.date_columns import another, find_dates, say_unread
+from echofold.cli.reading.date_columns import another, find_dates, say_unread, unfolded
+from echofold.cli.reading.dialect import Dialect
 from echofold.cli.reading.layout import times_across
 from echofold.cli.reading.numbers import LARGEST, MISSING, TOO_LARGE, each_cell, whole
 from echofold.cli.reading.panel import one_of, refuse_panel, say_turns
@@ -36,6 +39,7 @@ class FileSeries:
     every: str | None
     given: tuple[int, ...] | None = None
     beside: pd.DataFrame | None = None
+    dialect: Dialect = Dialect()  # of its file
     most: float | None = None  # that a value can be: 100 of per cent
 
     @property
@@ -78,22 +82,29 @@ def read_series(
     duplicates: str | None = None,
     id: tuple[str, ...] = (),
     only: str | None = None,
+    sheet: str | None = None,
+    every: str | None = None,
     table: FileTable | None = None,
 ) -> FileSeries:
     """Read the series to forecast from a file, or say in one line what is wrong with it.
 
     What was assumed is given to ``note``. Columns that are ``inputs`` are kept for all rows, those
     without a value too. ``only`` names one of the series that columns ``id`` tell apart; its rows
-    are those of a ``table``, if one is given.
+    are those of a ``table``, if one is given. ``every`` is the spacing of dates, if it is known.
     """
     if table is None:
-        table = read_table(file, decimal, note)
+        table = read_table(file, decimal, note, sheet)
         if id and only is not None:
             table = one_of(table, id, only, date_format, note)
+    if column is None and date is None and not inputs and not id:
+        table = unfolded(table, note)
     for name in inputs:
         table.column(name, "--input")
     others = [*inputs, *([column] if column else [])]
     dates_in, dates = find_dates(table, date, date_format, others, note)
+    dialect = table.dialect
+    if dates_in is not None and dates is not None:
+        dialect = dialect.of_dates(table.frame[dates_in], dates)
     known = [*inputs, *([dates_in] if dates_in else [])]
     if dates_in is not None and dates_in in others:
         option = "--column" if dates_in == column else "--input"
@@ -119,17 +130,19 @@ def read_series(
     rows = pd.RangeIndex(1, len(values) + 1, name="row")
     made = [_encoded(table, name, np.arange(len(values))) for name in inputs]
     frame = pd.DataFrame(np.column_stack([values, rows, *made]), rows)
-    every = None
+    follows, every = every, None
     if dates is not None:
         frame.index = dates.rename(dates_in)
         other = partial(another, table, [*known, column])
-        frame, every = spacing.evenly(frame, table, duplicates, other, note)
-    kept = spacing.without_holes(frame[0].rename(column), fill, table.name, note, bool(inputs))
+        frame, every = spacing.evenly(frame, table, duplicates, other, note, follows)
+    kept = spacing.without_holes(
+        frame[0].rename(column), fill, table.name, note, bool(inputs), follows is not None
+    )
     names = [name for one in made for name in one]
     beside = frame[[*range(2, frame.shape[1]), 1]].set_axis([*names, "row"], axis=1)
     percent = any("in per cent" in words for words in table.numbers(column).notes)
     most = 100.0 if percent and kept.min() >= 0 and kept.max() <= 100 else None
-    return FileSeries(table.name, kept, every, season, beside if made else None, most)
+    return FileSeries(table.name, kept, every, season, beside if made else None, dialect, most)
 
 
 @dataclass(frozen=True)
@@ -172,7 +185,50 @@ def read_inputs(
         return None
     index, known = series.values.index, len(series.values)
     ahead = timeline(index).following(horizon) if horizon else index[:0]
-    dates = index.append(ahead)
+    both = _all_inputs(
+        series, index.append(ahead), note, file=file, date_format=date_format, decimal=decimal,
+        fill=fill, id=id, only=only,
+    )  # fmt: skip
+    still = [name for name in both if both[name].iloc[:known].nunique() < 2]
+    if len(still) == both.shape[1]:
+        raise ValueError(
+            f"no input changes beside the values of the series: {listed(still)} cannot explain "
+            "them; give others, or none."
+        )
+    if still:
+        note(f"left out, for they never change beside the values: {listed(still)}.")
+    both = both.drop(columns=still)
+    return Inputs(both.iloc[:known].set_axis(index), both.iloc[known:].set_axis(ahead))
+
+
+def known_inputs(
+    series: FileSeries, dates: pd.Index, names: Sequence[str], note: Note, *, file: str | None,
+    **how: Any,
+) -> pd.DataFrame:  # fmt: skip
+    """Inputs of these names at these dates, for a model that was fitted to them.
+
+    A name such as ``holiday=Christmas`` that no cell holds is 0.
+    """
+    if series.beside is None and file is None:
+        raise ValueError(
+            f"the model was fitted with inputs known in advance, {listed(names)}: give them with "
+            "--inputs, or --input for columns of the same file."
+        )
+    both = _all_inputs(series, dates, note, file=file, **how)
+    lacks = [name for name in names if name not in both and "=" not in name]
+    if lacks:
+        raise ValueError(
+            f"inputs {listed(lacks)} of the model are not given; there are {listed(both)}. Give "
+            "them, by the same names."
+        )
+    return both.reindex(columns=list(names), fill_value=0.0).set_axis(dates)
+
+
+def _all_inputs(
+    series: FileSeries, dates: pd.Index, note: Note, *, file: str | None, date_format: str | None,
+    decimal: str | None, fill: str, id: tuple[str, ...] = (), only: str | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Inputs of the series' own file and of another at these dates."""
     parts = [_own_inputs(series, dates, fill, note)]
     if file is not None:
         table = read_table(file, decimal, note)
@@ -186,16 +242,7 @@ def read_inputs(
             f"input {shown(doubled[0])} is in {series.source} and in {file}; name it with --input "
             "or leave it in the file of --inputs, not both."
         )
-    still = [name for name in both if both[name].iloc[:known].nunique() < 2]
-    if len(still) == both.shape[1]:
-        raise ValueError(
-            f"no input changes beside the values of the series: {listed(still)} cannot explain "
-            "them; give others, or none."
-        )
-    if still:
-        note(f"left out, for they never change beside the values: {listed(still)}.")
-    both = both.drop(columns=still)
-    return Inputs(both.iloc[:known].set_axis(index), both.iloc[known:].set_axis(ahead))
+    return both
 
 
 def _chosen(table: FileTable, column: str | None, others: list[str]) -> str:
@@ -266,21 +313,23 @@ def _checked(table: FileTable, column: str) -> np.ndarray:
 def _encoded(table: FileTable, column: str, rows: np.ndarray) -> pd.DataFrame:
     """Inputs of a column at some ``rows``: NaN in empty cells, but zeros in a column of names."""
     values, wrong = table.numbers(column)[:2]
+    of_names = np.count_nonzero(~np.isnan(values)) < len(wrong)  # though not in these rows
     values, wrong = values[rows], rows[np.isin(rows, wrong)]
     holds = f"input {shown(column)} of {table.name} holds"
     huge = rows[np.abs(values) > LARGEST]
     if len(huge):
         raise ValueError(f"{holds} {table.place(column, huge[0])}, {TOO_LARGE}")
-    if not len(wrong):
+    if not len(wrong) and not of_names:
         return pd.DataFrame({column: values})
-    if np.count_nonzero(~np.isnan(values)) > len(wrong):
+    if not of_names and np.count_nonzero(~np.isnan(values)) > len(wrong):
         raise ValueError(
             f"{holds} {table.place(column, wrong[0])}, but numbers are needed, as in its other "
             "rows; correct it."
         )
     cells = list(each_cell(table.frame[column].iloc[rows]))
     words = [cell.lower() for cell in cells]
-    if set(words) <= YES | NO | MISSING:
+    every = {cell.lower() for cell in each_cell(table.frame[column])} if of_names else set(words)
+    if every <= YES | NO | MISSING:
         meant = [1.0 if word in YES else 0.0 if word in NO else np.nan for word in words]
         return pd.DataFrame({column: meant})
     names = sorted({cell for cell in cells if cell.lower() not in MISSING})
@@ -291,7 +340,8 @@ def _encoded(table: FileTable, column: str, rows: np.ndarray) -> pd.DataFrame:
             "some of them, or leave the column out."
         )
     found = np.array(cells, dtype=object)
-    return pd.DataFrame({f"{column}={name}": (found == name).astype(float) for name in names})
+    made = {f"{column}={name}": (found == name).astype(float) for name in names}
+    return pd.DataFrame(made, index=range(len(cells)))
 
 
 def _refuse_empty(frame: pd.DataFrame, rows: np.ndarray, source: str) -> None:

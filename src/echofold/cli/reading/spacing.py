@@ -159,20 +159,30 @@ def filled_by(fill: str, known: pd.Series) -> pd.Series:
 
 
 def evenly(
-    known: pd.DataFrame, table: FileTable, how: str | None, other: Other, note: Note
+    known: pd.DataFrame,
+    table: FileTable,
+    how: str | None,
+    other: Other,
+    note: Note,
+    follows: str | None = None,
 ) -> tuple[pd.DataFrame, str | None]:
     """Rows in time order with one for each step, empty where the table has none, or the error.
 
     Column 0 of ``known`` holds values, 1 the numbers of rows in the table, others inputs. ``how``
-    says what is taken of several rows for one date.
+    says what is taken of several rows for one date. What ``follows`` a series has its spacing.
     """
     source = table.name
+    if follows is not None and isinstance(known.index, pd.DatetimeIndex):
+        known.index = _on_grid(known.index, follows, source)
     if not known.index.is_monotonic_increasing:
         note(f"the rows of {source} are not in time order; they were sorted by date.")
         known = known.iloc[known.index.argsort(kind="stable")]
     several = known.index.has_duplicates
     if several:
         known = _one_for_each(known, table, how, other, note)
+    if follows is not None and isinstance(known.index, pd.DatetimeIndex):
+        grid = date_grid(known.index, follows)
+        return known.reindex(grid.rename(known.index.name)), follows
     if len(known) < 2 and not several:
         note(f"{source} has one date, which tells no spacing: what follows is numbered by rows.")
         return known.set_axis(pd.RangeIndex(1, 2, name="row")), None
@@ -196,6 +206,22 @@ def evenly(
         note(f"{dates} no row, the first {first}: their sums are 0.")
         known.loc[empty, 0] = 0.0
     return known, every
+
+
+def _on_grid(dates: pd.DatetimeIndex, every: str, source: str) -> pd.DatetimeIndex:
+    """Dates on the grid of a spacing: any day of a month stands for its start, or for its end."""
+    step = to_offset(every)
+    if every[0] in "MQY":
+        back = "S" in every.partition("-")[0]
+        roll = step.rollback if back else step.rollforward
+        dates = pd.DatetimeIndex([roll(one) for one in dates.normalize()], name=dates.name)
+    off = [one for one in dates if not step.is_on_offset(one)]
+    if off:
+        raise ValueError(
+            f"{source} holds {written(pd.DatetimeIndex(off[:1]))[0]}, but the series so far is "
+            f"{words_of(every)}; correct the date, or name another column with --date."
+        )
+    return dates
 
 
 def _one_for_each(
@@ -303,7 +329,12 @@ def _numbered(known: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def without_holes(
-    known: pd.Series, fill: str, source: str, note: Note, ahead: bool = False
+    known: pd.Series,
+    fill: str,
+    source: str,
+    note: Note,
+    ahead: bool = False,
+    follows: bool = False,
 ) -> pd.Series:
     """Cut missing values off the ends, the last unless ``ahead`` of time; ``fill`` those inside."""
     there = np.flatnonzero(known.notna())
@@ -327,7 +358,7 @@ def without_holes(
         raise ValueError(f"{source}: {text}; fill them, or use another --fill than none.")
     gap = max(np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1), key=len)
     many = len(missing) > MOST_FILLED * size or len(gap) > max(SHORT, LONGEST_GAP * size)
-    if many and fill != "forward":
+    if many and fill != "forward" and not follows:
         start, end = written(dates[gap[[0, -1]]])
         where = f"{len(gap):,} of them from {start} to {end}" if len(gap) > 1 else f"one at {start}"
         raise ValueError(

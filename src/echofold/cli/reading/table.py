@@ -1,4 +1,4 @@
-"""Files to tables: CSV in its many forms, and Parquet. Cells of a CSV stay text until asked for."""
+"""Files to tables: CSV in its many forms, Excel, Parquet. Cells stay text until asked for."""
 
 from __future__ import annotations
 
@@ -18,11 +18,19 @@ import pandas as pd
 
 from echofold._data.text import Note, count, inflected, listed, one_line, shown, unguarded
 from echofold.cli.reading import layout
+from echofold.cli.reading.dialect import Dialect
+from echofold.cli.reading.excel import is_workbook, sheet_as_text
 from echofold.cli.reading.numbers import Numbers, Sign, each_cell, numbers_of, signs_of
 
 OTHER_KINDS = {
     "HTML or XML": r"(?i)\s*<(!doctype|!--|\?xml|html|head|body|table|[\w:]+( [^<>]*)?>\s*<)",
     "JSON": r'\s*(\{\s*("|\})|\[\s*[\[{]|\[\s*"[^"]*"\s*,\s*\n)',
+}
+OTHER_BYTES = {  # what files begin with
+    b"PK": "an archive or another spreadsheet than .xlsx; save the sheet as CSV or .xlsx first",
+    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls), or one with a password; save the sheet as "
+    ".xlsx without one, or as CSV, first",
+    b"\x1f\x8b": "compressed (gzip); unpack it first",
 }
 BREAK = re.compile(r"\r\n?|\n")
 QUOTED = re.compile(r'"[^"]*"')
@@ -38,6 +46,7 @@ class FileTable:
     name: str
     frame: pd.DataFrame
     signs: dict[str, Sign] = field(default_factory=dict)
+    dialect: Dialect = Dialect()
     read: dict[str, Numbers] = field(default_factory=dict)
 
     def column(self, name: str, option: str) -> pd.Series:
@@ -86,32 +95,42 @@ class FileTable:
             note(f"{words} (column {shown(name)}).")
 
 
-def read_table(file: str, decimal: str | None, note: Note) -> FileTable:
-    """Read a CSV or Parquet file; ``-`` is standard input."""
+def read_table(file: str, decimal: str | None, note: Note, sheet: str | None = None) -> FileTable:
+    """Read a CSV, Excel or Parquet file; ``-`` is standard input. ``sheet`` is one of Excel."""
     name = "standard input" if file == "-" else Path(file).name
     content = _content(file)
+    excel, separator = is_workbook(content), None
+    if sheet is not None and not excel:
+        raise ValueError(f"--sheet {sheet}: {name} is no Excel file (.xlsx), so it has no sheets.")
     if content[:4] == b"PAR1":
         return FileTable(name, _parquet(content, name))
-    if content[:2] == b"PK" or content[:4] == b"\xd0\xcf\x11\xe0":
-        raise ValueError(f"{name} is a spreadsheet or an archive; save the sheet as CSV first.")
-    if content[:2] == b"\x1f\x8b":
-        raise ValueError(f"{name} is compressed (gzip); unpack it first.")
-    text = _decoded(content, name, note)
+    for start, words in OTHER_BYTES.items():
+        if content.startswith(start) and not excel:
+            raise ValueError(f"{name} is {words}.")
+    if excel:
+        text, separator = sheet_as_text(content, name, sheet, note)
+    else:
+        text = _decoded(content, name, note)
     del content
     if not text.strip():
         raise ValueError(f"{name} is empty; give a file with a header and a column of numbers.")
     for kind, form in OTHER_KINDS.items():
         if re.match(form, text):
             raise ValueError(f"{name} is {kind}, not a table of cells; save the table as CSV.")
-    frame, separator = _split(text, name, note)
+    frame, separator = _split(text, name, note, separator)
     # A comma between separators that are commas stands in quotes.
     signs = "." in text or ("," in text and (separator != "," or '"' in text))
     del text
     if not len(frame):
         raise ValueError(f"{name} has a header, {listed(frame)}, but no rows.")
-    if decimal is not None:
-        return FileTable(name, frame, dict.fromkeys(frame.columns, Sign(decimal)))
-    return FileTable(name, frame, signs_of(frame, separator) if signs else {})
+    found = signs_of(frame, separator) if signs and decimal is None else {}
+    if decimal is not None and not excel:
+        found = dict.fromkeys(frame.columns, Sign(decimal))
+    dialect = Dialect(excel=True)
+    if not excel:
+        comma = any(sign.decimal == "," for sign in found.values())
+        dialect = Dialect(separator or ",", "," if comma and separator != "," else ".")
+    return FileTable(name, frame, found, dialect)
 
 
 def _content(file: str) -> bytes:
@@ -184,13 +203,15 @@ def _decoded(content: bytes, name: str, note: Note) -> str:
     return text
 
 
-def _split(text: str, name: str, note: Note) -> tuple[pd.DataFrame, str | None]:
+def _split(
+    text: str, name: str, note: Note, separator: str | None = None
+) -> tuple[pd.DataFrame, str | None]:
     """Named columns of text, and the separator between them."""
 
     def say(words: str) -> None:
         note(f"{name}: {words}")
 
-    text, separator = layout.table_in(layout.straight(text, say), say)
+    text, separator = layout.table_in(layout.straight(text, say), say, separator)
     if separator is not None and separator not in text:
         separator = None
     if not text.strip():
