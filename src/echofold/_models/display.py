@@ -170,7 +170,8 @@ def picture(found: Shown) -> str:
         drawing.savefig(file, format="png", dpi=144)
     image = base64.b64encode(file.getvalue()).decode()
     return (
-        f"<br><img width='{100 * size[0]:.0f}' alt='{html.escape(found.heading)}' "
+        f"<br><img width='{100 * size[0]:.0f}' style='max-width:100%' "
+        f"alt='{html.escape(found.heading)}' "
         f"src='data:image/png;base64,{image}'>"
     )
 
