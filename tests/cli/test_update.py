@@ -16,6 +16,7 @@ from echofold import AutoForecaster, ESNClassifier, ESNForecaster, ESNSearchCV, 
 from echofold._models.forecast import Forecast
 from echofold.cli.history import ENOUGH, judged, read_history, record_of
 from echofold.cli.update import _after
+from echofold.experiments._tables import EXACT
 
 MONTHS = pd.date_range("2015-01-01", periods=96, freq="MS", name="month")
 CHANCE = np.random.RandomState(0)
@@ -130,7 +131,7 @@ def test_two_years_of_a_user_killed_twice(run, model, tmp_path, kills):
             "upper": one["upper"]["0.9"], "inside": one["inside"]["0.9"]
         }  # fmt: skip
         assert found == other  # to the digit
-    table = pd.read_csv(model.parent / "forecast.csv", float_precision="round_trip")
+    table = pd.read_csv(model.parent / "forecast.csv", **EXACT)
     assert table["forecast"].tolist() == own.forecast().mean.tolist()
     assert table["month"].tolist() == [f"2023-{month:02d}-01" for month in range(1, 7)]
     judgement = judged(history)
@@ -284,7 +285,7 @@ def test_known_inputs_go_on(run, tmp_path):
     (record,) = read_history(tmp_path / "model.history.jsonl")
     assert record["mean"] == auto.forecast(X=table[BEGIN : BEGIN + HORIZON]).mean.tolist()
     auto.update(SALES[[MONTHS[BEGIN]]], table[BEGIN : BEGIN + 1])
-    found = pd.read_csv(tmp_path / "forecast.csv", float_precision="round_trip")["forecast"]
+    found = pd.read_csv(tmp_path / "forecast.csv", **EXACT)["forecast"]
     assert found.tolist() == auto.forecast(X=table[BEGIN + 1 :]).mean.tolist()
     both = calendar.assign(sales=SALES.reindex(index)).rename_axis("month")
     both = both.iloc[: BEGIN + 3 + HORIZON].assign(

@@ -27,6 +27,7 @@ from echofold._data.panels import Panel
 from echofold._data.tables import Schema, Table, read, write
 from echofold._data.text import short
 from echofold._machine.notices import warn_of
+from echofold._models.display import as_text, forecast_html
 
 EDGE = 1e-9  # of levels: closer to 0 or 1 the quantiles are rounding
 MIRRORED = 2.0  # forecasts, divided by how many there are: what the other sign of an error counts
@@ -39,7 +40,8 @@ Level = float | Sequence[float]  # coverage of intervals
 class Forecast(NamedTuple):
     """A forecast with an interval around each value.
 
-    ``mean`` is of the kind of ``y``; ``lower`` and ``upper`` are dicts of such, by level.
+    ``mean`` is of the kind of ``y``; ``lower`` and ``upper`` are dicts of such, by level. It shows
+    itself by its first and last rows, in a notebook with a picture.
 
     Examples
     --------
@@ -49,6 +51,12 @@ class Forecast(NamedTuple):
     >>> search = ESNSearchCV(ESNForecaster(20, random_state=0), {"ridge": [1e-8]}, cv=KFold(4))
     >>> search.fit(y).forecast(3, level=[0.5, 0.9]).to_frame().columns.tolist()
     ['forecast', 'lower_50', 'upper_50', 'lower_90', 'upper_90']
+    >>> search.forecast(3, level=0.9)._replace(lower={}, upper={})
+    Forecast, 3 steps
+       forecast
+    0    0.7450
+    1    0.5977
+    2    0.4265
     """
 
     mean: Any
@@ -61,16 +69,9 @@ class Forecast(NamedTuple):
         With several outputs, the first level of the columns is the output; of several series, the
         first level of the rows is the series; those without a forecast are left out.
         """
-        if isinstance(self.mean, dict | list | tuple):
-            names = list(self.mean) if isinstance(self.mean, dict) else range(len(self.mean))
-            each = [
-                Forecast(
-                    self.mean[name],
-                    {level: ends[name] for level, ends in self.lower.items()},
-                    {level: ends[name] for level, ends in self.upper.items()},
-                ).to_frame()
-                for name in names
-            ]
+        names = self._names()
+        if names is not None and isinstance(self.mean, dict | list | tuple):
+            each = [self._of(name).to_frame() for name in names]
             there = [place for place, one in enumerate(each) if one["forecast"].notna().any()]
             whole = pd.concat(
                 [each[place] for place in there], keys=range(len(there)), names=["series"]
@@ -78,11 +79,7 @@ class Forecast(NamedTuple):
             called = pd.Index([names[place] for place in there], tupleize_cols=False)  # of any kind
             return whole.set_axis(whole.index.set_levels([called], level=[0]))
 
-        parts = {"forecast": self.mean}
-        for level, low in self.lower.items():
-            percent = f"{100 * level:.10g}"
-            parts |= {f"lower_{percent}": low, f"upper_{percent}": self.upper[level]}
-        frames = {name: _as_frame(part) for name, part in parts.items()}
+        frames = self._parts()
         outputs = frames["forecast"].columns
         if len(outputs) == 1:
             return pd.DataFrame({name: frame.iloc[:, 0] for name, frame in frames.items()})
@@ -114,12 +111,46 @@ class Forecast(NamedTuple):
         """
         from echofold import plots
 
-        if isinstance(self.mean, dict | list | tuple):
+        if self._names() is not None:
             raise TypeError(
                 "plot draws the forecast of one series, and this is of several: "
                 "model.series_[name].forecast().plot() draws one."
             )
         return plots.forecast(y, self, ax=ax, history=history, output=output)
+
+    def __repr__(self) -> str:
+        """The first and last rows of the first series, as text."""
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook, with a small picture where matplotlib is installed."""
+        return forecast_html(self)
+
+    def _names(self) -> Sequence[Any] | None:
+        """The names of several series; None of one."""
+        if isinstance(self.mean, dict):
+            return list(self.mean)
+        if isinstance(self.mean, list | tuple):
+            return range(len(self.mean))
+        index = getattr(self.mean, "index", None)
+        return list(index.unique(0)) if isinstance(index, pd.MultiIndex) else None
+
+    def _of(self, name: Any) -> Forecast:
+        """The forecast of one of several series."""
+
+        def one(whole: Any) -> Any:
+            return whole.xs(name, level=0) if hasattr(whole, "xs") else whole[name]
+
+        lower, upper = ({k: one(end) for k, end in ends.items()} for ends in self[1:])
+        return Forecast(one(self.mean), lower, upper)
+
+    def _parts(self) -> dict[str, pd.DataFrame]:
+        """The mean and each end, by their names as columns, as frames of all outputs."""
+        parts = {"forecast": self.mean}
+        for level, low in self.lower.items():
+            percent = f"{100 * level:.10g}"
+            parts |= {f"lower_{percent}": low, f"upper_{percent}": self.upper[level]}
+        return {name: _as_frame(part) for name, part in parts.items()}
 
 
 def _as_frame(part: Any):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from copy import copy
 from dataclasses import astuple, replace
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
@@ -46,6 +47,7 @@ from echofold._models.combination import (
     priors_for,
     side_by_side,
 )
+from echofold._models.display import verdict_html
 from echofold._models.forecast import (
     Forecast,
     Forecasts,
@@ -366,6 +368,19 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     def given(self) -> str:
         """What the forecast is: that of all members together, or a plain one by its name."""
         return self.given_ or TOGETHER
+
+    @property
+    def _repr_html_(self):
+        """In a notebook the verdict; before `fit`, and as text, what scikit-learn shows."""
+        before = super()._repr_html_  # an AttributeError where its `display` is "text"
+        return partial(verdict_html, self) if hasattr(self, "verdict_") else before
+
+    def _repr_mimebundle_(self, **given):
+        """The same, for those who ask for all kinds at once."""
+        kinds = super()._repr_mimebundle_(**given)
+        if "text/html" in kinds:
+            kinds["text/html"] = self._repr_html_()
+        return kinds
 
     # --- what was given ---------------------------------------------------------------------------
 
