@@ -60,6 +60,6 @@ def warn_of(words: Iterable[str]) -> None:
         return
     frame, level = sys._getframe(1), 2
     ours = ("echofold.", "contextlib")
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith(ours):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(ours):
         frame, level = frame.f_back, level + 1
     warnings.warn(said, stacklevel=level)
