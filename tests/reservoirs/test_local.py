@@ -1,5 +1,6 @@
 """Local reservoirs equal neighbourhoods that are written out one by one, wherever they go."""
 
+import warnings
 from itertools import product
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from kinds import KINDS, PLAIN
 
 from echofold import (
     Accumulative,
+    EchofoldWarning,
     ESNForecaster,
     ESNRegressor,
     ESNSearchCV,
@@ -494,6 +496,17 @@ def test_what_is_not_for_fields_is_said():
     search = ESNSearchCV(ESNForecaster(reservoir=Local(LEAKY, size=3)), {"reservoir": [LEAKY]})
     with pytest.raises(ValueError, match="reservoir__kind"):
         search.fit(FIELD)
+
+
+def test_weights_and_rows_are_those_of_one_readout():
+    y = field(12)[:60]
+    local = Local(Leaky(40), size=2, margin=1)  # 45 weights for 6 · 53 rows, or for 53
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ESNForecaster(reservoir=local, random_state=0).fit(y)
+    own = Local(Leaky(60), size=2, margin=1, readouts="own")
+    with pytest.warns(EchofoldWarning, match="65 weights .* to 54 rows"):
+        ESNForecaster(reservoir=own, random_state=0).fit(y)
 
 
 @pytest.mark.parametrize("readouts", ["shared", "own"])

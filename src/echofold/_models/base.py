@@ -277,7 +277,8 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         with one_piece("fitting"):
             ridge = self._ridge_on(source)
             found = fit_all(source, ridge, **self._fitting(vars(self), problem))
-        few = describe_few(problem, source.columns) if problem.task.ordered else []
+        part = source.parts[0]  # what one readout is learned from
+        few = describe_few(part.problem, part.columns) if problem.task.ordered else []
         warn_of([*problem.notes, *describe_rounding(problem, source.dtype), *few])
         self._install(source, found.readout, seed, found.condition)
         return self._begin_learning(problem, found)
