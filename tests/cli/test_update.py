@@ -14,7 +14,7 @@ import pytest
 
 from echofold import AutoForecaster, ESNClassifier, ESNForecaster, ESNSearchCV, KFold, load, save
 from echofold._models.forecast import Forecast
-from echofold.cli.history import ENOUGH, judged, read_history, record_of
+from echofold.cli.history import ENOUGH, FIELDS, judged, read_history, record_of
 from echofold.cli.update import _after
 from echofold.experiments._tables import EXACT
 
@@ -242,6 +242,9 @@ def test_what_cannot_be_followed_is_refused_and_changes_nothing(run, model, tmp_
     (model.parent / "model.history.jsonl").write_text('{"rows": 3}\n')
     words = "line 1 of model.history.jsonl is no record of an update, it lacks model"
     refused(run("update", model, rows(tmp_path, SALES)), words)
+    lacking = dict.fromkeys(set(FIELDS) - {"compared"}, 1)
+    (model.parent / "model.history.jsonl").write_text(json.dumps(lacking) + "\n")
+    refused(run("update", model, rows(tmp_path, SALES)), "it lacks compared")
     for name, other, said in (
         ("classes", ESNClassifier().fit([[1.0, 2.0], [3.0, 1.0]], [0, 1]), "forecasts nothing"),
         ("several", AutoForecaster(2, progress=False).fit({1: SALES, 2: SALES}), "of 2 series"),

@@ -21,19 +21,10 @@ ENOUGH = 8  # if there are so many
 LOSING = 1.5  # times the error that was expected
 CLEARLY = 0.9  # of the model's error, below which a plain forecast was clearly better
 SURE = 3.0  # standard errors, beyond which a mean error is no chance
-FIELDS = (
-    "model",
-    "rows",
-    "after",
-    "times",
-    "mean",
-    "lower",
-    "upper",
-    "truth",
-    "plain",
-    "error",
-    "expected",
-)
+FIELDS = (  # of a record
+    "model", "rows", "after", "times", "mean", "lower", "upper", "truth", "compared", "error",
+    "bias", "expected", "inside", "plain",
+)  # fmt: skip
 
 
 def history_of(model: Path) -> Path:
