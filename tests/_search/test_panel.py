@@ -123,7 +123,7 @@ def test_what_follows_is_not_known():
         one._begin(y, None)
     rows = [past_stretches(len(y), H) for y in values]
     changed = [np.append(y[:-H], 1000 * y[-H:]) for y in values]
-    pools = [_pools(map, each, own, rows, H, 0, "cpu") for own in (values, changed)]
+    pools = [list(_pools(map, each, own, rows, H, 0, "cpu")) for own in (values, changed)]
     assert not np.allclose(pools[0][0].readouts, pools[1][0].readouts)
     found, other = (
         [past for past, _ in _pooled_of(own, H, _seen(_Block(each, past, rows)))]

@@ -8,6 +8,7 @@ the share with the lowest error there, over all series of about that length.
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import astuple, replace
@@ -182,7 +183,8 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
 
     for one, y in zip(each, values, strict=True):
         one._set_members(y, {})
-    run = _workers(model)
+    run = _workers(model.n_jobs, model.executor)
+    in_work = _pools(run, each, values, rows, horizon, seed_of(model.random_state), model.device)
     others: list[np.ndarray] = []
     for said in _others(run, blocks(BLOCK), horizon, model.checkpoint):
         for own in said:
@@ -190,7 +192,7 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
             one.next_ = own[:, -1].copy()
             others.append(own[:, :-1, : at.shape[1]].copy())
         bar.update(done + len(others), np.nan)
-    pools = _pools(run, each, values, rows, horizon, seed_of(model.random_state), model.device)
+    pools = list(in_work)
     tasks = (_seen(block) for block in blocks(POOLED_BLOCK))
     pooled = [own for found in run(partial(_pooled_of, pools, horizon), tasks) for own in found]
     plain = [_combined(one, said) for one, said in zip(each, others, strict=True)]
@@ -235,21 +237,33 @@ def _weighed(pool: Pool, task: list[tuple]) -> list[dict[str, Any]]:
     return [{name: getattr(one, name) for name in WEIGHED} for one, *_ in task]
 
 
-def _workers(model: Any) -> Callable[[Callable, Iterable], Iterator]:
+def begun(n_jobs: int | None, series: int) -> Iterator:
+    """What comes when the processes that so many series need have loaded the library."""
+    count = min(-(-series // BLOCK), os.cpu_count() or 1)
+    return iter(_workers(n_jobs, None)(_loaded, range(count)))
+
+
+def _loaded(number: int) -> int:
+    """A task that needs nothing but this module."""
+    return number
+
+
+def _workers(n_jobs: int | None, executor: Any) -> Callable[[Callable, Iterable], Iterator]:
     """What carries out tasks: this process, others, or the workers of an executor."""
-    if model.executor is not None:
-        if not callable(getattr(model.executor, "map", None)):
-            refuse("executor", model.executor, "one with a method map, or None")
-        check_executor(model.executor)
-        return partial(_in_waves, model.executor.map)
-    if model.n_jobs in (None, 1):
+    if executor is not None:
+        if not callable(getattr(executor, "map", None)):
+            refuse("executor", executor, "one with a method map, or None")
+        check_executor(executor)
+        return partial(_in_waves, executor.map)
+    if n_jobs in (None, 1):
         return map
-    if model.n_jobs != -1:
-        check_count("n_jobs", model.n_jobs)
+    if n_jobs != -1:
+        check_count("n_jobs", n_jobs)
     from joblib import Parallel, delayed
 
-    pool = Parallel(n_jobs=model.n_jobs, return_as="generator")
-    return lambda function, tasks: pool(delayed(function)(task) for task in tasks)
+    return lambda function, tasks: Parallel(n_jobs, return_as="generator")(
+        delayed(function)(task) for task in tasks
+    )
 
 
 def _in_waves(map_: Callable, function: Callable, tasks: Iterable) -> Iterator:
@@ -383,10 +397,11 @@ def _seen(block: _Block) -> list[_Seen]:
 
 def _pools(
     run: Callable, each: Sequence[One], values, rows, horizon: int, seed: int, device: str
-) -> list[Pool]:
+) -> Iterator[Pool]:
     """Networks that were trained on all values, and on those before the last stretches of all.
 
     All series are cut alike, so that none is seen beyond the beginning of a stretch of another.
+    Workers begin at once.
     """
     trains = []
     for back in range(STRETCHES + 1):
@@ -398,7 +413,7 @@ def _pools(
         trains.append(
             [(values[at][: cut[at]], each[at]._seasons_before(int(cut[at]))) for at in chosen]
         )
-    return list(run(partial(_learned, horizon, seed, device), trains))
+    return iter(run(partial(_learned, horizon, seed, device), trains))
 
 
 def _learned(horizon: int, seed: int, device: str, series: list[Series]) -> Pool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -20,7 +20,7 @@ from echofold._data.sums import check_ids
 from echofold._data.text import figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically, written_aside
 from echofold._models.forecast import Forecast
-from echofold._search.panel import errors_of, forecasts_by_name
+from echofold._search.panel import begun, errors_of, forecasts_by_name
 from echofold._search.totals import fit_totals
 from echofold.cli.forecast import forecaster_for, records
 from echofold.cli.output import Output, as_json, prepare_folder, shortened, table
@@ -56,11 +56,13 @@ def forecast_all(
     began = time.perf_counter()
     how = {name: options.pop(name) for name in OF_SERIES}
     names = list(parts)
+    workers = begun(options["n_jobs"], len(names))  # load while this process reads
     series, known, failed = _read(
         parts, file, output, horizon, inputs, columns, {**how, "season": season}
     )
     if not series:
         raise ValueError(f"none of {len(names)} series can be read: {next(iter(failed.values()))}")
+    deque(workers, 0)
     with output.warnings_as_notes():
         first = next(iter(series.values()))
         model = forecaster_for(first, horizon, output, **options)

@@ -69,14 +69,16 @@ def _rows(
     """Rows of a table of series, in the order of ``errors``, which are labelled by their places."""
     names, rows = list(ones), []
     index = next(iter(ones.values())).table_.index
-    for place, each in errors.iterrows():
-        name, known = names[int(place)], each.drop("forecast").dropna()
+    plain = errors.drop(columns="forecast")
+    least = plain.columns[plain.fillna(np.inf).to_numpy().argmin(axis=1)]
+    each = zip(errors.index, errors["forecast"], plain.min(axis=1), least, strict=True)
+    for place, error, smallest, best in each:
+        name = names[int(place)]
         one = ones[name]
-        best = known.idxmin() if len(known) else ""
         mean = np.asarray(ahead[name].mean, dtype=float)
         rows.append({
-            "name": named(name), "values": one.rows_, "error": each["forecast"],
-            "plain": known.min() if len(known) else np.nan, "best": short_name(best, index),
+            "name": named(name), "values": one.rows_, "error": error,
+            "plain": smallest, "best": "" if np.isnan(smallest) else short_name(best, index),
             "last": float(one.values_[~np.isnan(one.values_)][-1]), "sum": float(mean.sum()),
             "picture": picture(one, ahead[name], *LOW, plainly=True),
         })  # fmt: skip

@@ -38,18 +38,21 @@ def _ids_of(table: FileTable, name: str) -> pd.Series:
 
 
 class Parts(Mapping[str, FileTable]):
-    """The table of each of several series by its name, cut out of the whole when asked for."""
+    """The table of each of several series by its name, cut out of the whole when asked for.
+
+    The rows of each are together there: text of pyarrow gives stretches at once, single rows not.
+    """
 
     are_columns = False
 
-    def __init__(self, whole: FileTable, rows: dict[str, np.ndarray]):
+    def __init__(self, whole: FileTable, rows: dict[str, range]):
         self._whole: FileTable | None = whole
         self.rows = rows
 
     def __getitem__(self, name: str) -> FileTable:
         rows, whole = self.rows[name], self._whole
         assert whole is not None
-        part = whole.frame.iloc[rows].reset_index(drop=True)
+        part = whole.frame.iloc[rows.start : rows.stop].reset_index(drop=True)
         return FileTable(f"{whole.name}, {shown(name)}", part, whole.signs, whole.dialect)
 
     def told(self, name: str) -> dict[str, Any]:
@@ -78,7 +81,7 @@ class Columns(Parts):
     are_columns = True
 
     def __init__(self, whole: FileTable, columns: Sequence[str]):
-        super().__init__(whole, dict.fromkeys(columns, np.arange(len(whole.frame))))
+        super().__init__(whole, dict.fromkeys(columns, range(len(whole.frame))))
 
     def __getitem__(self, name: str) -> FileTable:
         part = super().__getitem__(name)
@@ -130,10 +133,12 @@ def tables_by_id(table: FileTable, ids: Sequence[str], form: str | None, note: N
     joined = [BETWEEN.join(each) if all(each) else "" for each in known]
     again, names = pd.factorize(np.array(joined, dtype=object))
     places = again[places]
-    ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
-    rows = dict(zip(names, np.split(np.argsort(places, kind="stable"), ends), strict=True))
-    frame, dialect = table.frame.drop(columns=list(ids)), table.dialect
-    largest = sorted(rows.values(), key=len)[-MOST_SERIES:]
+    ends = np.cumsum(np.bincount(places, minlength=len(names))).tolist()
+    rows = dict(zip(names, map(range, [0, *ends], ends), strict=True))
+    order = np.argsort(places, kind="stable")
+    frame, dialect = table.frame.drop(columns=list(ids)).iloc[order], table.dialect
+    frame = frame.reset_index(drop=True)
+    largest = [np.array(own) for own in sorted(rows.values(), key=len)[-MOST_SERIES:]]
     for name in frame if form is None else ():
         if pd.api.types.is_numeric_dtype(frame[name]):
             continue
