@@ -3,8 +3,9 @@
     python benchmarks/cores.py
 
 Forty networks of 1,000 units, 10 folds, 8 ridge values, 2,000 steps, open loop; seconds by the
-clock of `ESNSearchCV.fit` with ``n_jobs=-1`` on all cores, and of a process that is given one core
-with eight of the forty, taken five times. Blocks are cut by their work and not by the number of
+clock of `ESNSearchCV.fit`, the shorter of two in a process, so that neither side compiles: with
+``n_jobs=-1`` on all cores, and in a process that is given one core with eight of the forty, taken
+five times. Blocks are cut by their work and not by the number of
 cores, so that the scores of these eight must be equal to the bit.
 """
 
@@ -29,16 +30,18 @@ RIDGE = np.logspace(-8, -1, 8)
 
 
 def search(radii, n_jobs: int | None) -> tuple[float, list]:
-    """Seconds, and the scores of the networks of the first radius."""
+    """Seconds of the shorter of two, and the scores of the networks of the first radius."""
     rng = np.random.RandomState(0)
     u = rng.rand(2100, 1)
     y = np.convolve(u[:, 0], [0.5, 0.3, 0.2])[:2100] + 0.01 * rng.randn(2100)
     space = {"spectral_radius": list(radii), "leak_rate": list(LEAKS), "ridge": RIDGE}
     network = ESNRegressor(1000, random_state=0, washout=100, device="cpu")
-    began = time.perf_counter()
-    found = ESNSearchCV(network, space, cv=KFold(10), n_jobs=n_jobs, progress=False).fit(u, y)
-    took = time.perf_counter() - began
-    return took, found.results_.nrmse.values[:, : len(LEAKS)].tolist()
+    took = []
+    for _ in range(2):
+        began = time.perf_counter()
+        found = ESNSearchCV(network, space, cv=KFold(10), n_jobs=n_jobs, progress=False).fit(u, y)
+        took.append(time.perf_counter() - began)
+    return min(took), found.results_.nrmse.values[:, : len(LEAKS)].tolist()
 
 
 def main() -> None:
