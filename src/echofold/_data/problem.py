@@ -24,8 +24,7 @@ import numpy as np
 
 from echofold._data.lazy import Lazy, Values, hstack, mapped
 from echofold._data.missing import filled, require_two
-from echofold._data.represent import Form
-from echofold._data.scaling import Scaler
+from echofold._data.represent import Form, Scaler
 
 
 @dataclass(frozen=True)
@@ -442,9 +441,8 @@ def with_feedback(
     """
 
     def after(first, rest):
-        return (
-            None if rest is None else np.concatenate([np.broadcast_to(first, rest[:1].shape), rest])
-        )
+        row = None if rest is None else np.broadcast_to(first, rest[:1].shape)
+        return None if rest is None else np.concatenate([row, rest])
 
     problem = forecasting(
         after(scaler.center, values), after(0.0, X), washout, scaler, Form(), limits,

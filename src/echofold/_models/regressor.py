@@ -37,8 +37,7 @@ from echofold._data.problem import (
     with_feedback,
     without_noise,
 )
-from echofold._data.represent import Form
-from echofold._data.scaling import Scaler
+from echofold._data.represent import Form, Scaler
 from echofold._data.tables import (
     Table,
     check_columns,
