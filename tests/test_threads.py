@@ -1,7 +1,6 @@
-"""Threads of a user's own: they may fit at the same time, and forecast by one model."""
+"""Threads of a user's own: they may fit at the same time, and ask one model."""
 
 import sys
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,6 +13,7 @@ from echofold import (
     ESNRegressor,
     ESNSearchCV,
     KFold,
+    backtest,
 )
 from echofold._models.forecast import Forecast
 
@@ -71,28 +71,31 @@ def test_compiled_networks_of_other_sizes_side_by_side(compiled):
         np.testing.assert_array_equal(found, alone[n % 2])
 
 
+def ahead(model, steps):
+    """A forecast as one array, of one series or of several."""
+    found = model.forecast(steps)
+    found = found.mean if isinstance(found, Forecast) else found
+    return np.concatenate(list(found.values())) if isinstance(found, dict) else found
+
+
 @pytest.mark.parametrize(
-    "fitted",
+    ("fitted", "ask"),
     [
-        lambda: ESNForecaster(15, random_state=0).fit(Y),
-        lambda: ESNForecaster(15, random_state=0).fit(PANEL),
-        searched,
-        automatic,
-        lambda: AutoForecaster(4).fit(PANEL),
+        (lambda: ESNForecaster(15, random_state=0).fit(Y), ahead),
+        (lambda: ESNForecaster(15, random_state=0).fit(PANEL), ahead),
+        (searched, ahead),
+        (automatic, ahead),
+        (lambda: AutoForecaster(4).fit(PANEL), ahead),
+        (searched, lambda search, n: backtest(search, Y, [100, 150], n).error.values),
+        (lambda: ESNRegressor(15, random_state=0).fit(Y[:-1, None], Y[1:]),
+         lambda model, n: model.predict(Y[:, None], start="last")[n:]),
+        (lambda: ESNClassifier(15, random_state=0).fit(SEQUENCES, LABELS),
+         lambda model, n: model.predict_proba(SEQUENCES[n:])),
     ],
-)
-def test_one_model_forecasts_from_many_threads(fitted):
-    model = fitted()  # has not forecast before threads ask it to
-
-    def ahead(horizon):
-        found = model.forecast(horizon)
-        found = found.mean if isinstance(found, Forecast) else found
-        return np.concatenate(list(found.values())) if isinstance(found, dict) else found
-
-    horizons = [3, 7]
-    work = [lambda steps=steps: ahead(steps) for steps in horizons]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of steps beyond those validated
-        together = by_threads(work, 12)
-        for n, found in enumerate(together):
-            np.testing.assert_array_equal(found, ahead(horizons[n % 2]))
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::echofold.EchofoldWarning")  # of rows that are known
+def test_many_threads_ask_one_model(fitted, ask):
+    model = fitted()  # which nobody has asked before
+    work = [lambda n=n: ask(model, n) for n in (3, 7)]
+    for n, found in enumerate(by_threads(work, 12)):
+        np.testing.assert_array_equal(found, work[n % 2]())
