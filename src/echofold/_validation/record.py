@@ -314,7 +314,7 @@ def describe_trouble(dataset, ridge: np.ndarray) -> list[str]:
     if len(lost):
         notes.append(
             f"{_some(lost, len(condition))} no finite score: all of its runs diverge. Try a larger "
-            "ridge, a smaller spectral radius or shorter validation intervals."
+            "ridge, a smaller spectral radius or shorter validation stretches."
         )
     return notes
 
