@@ -859,8 +859,8 @@ def claims() -> str:
             f"**MASE {ours['geometric mean']:.2f}**\n\nof the default forecast, the geometric mean "
             f"over {ours['series']} series that come with R. Automatic models of statsforecast "
             f"that were asked about all reach {least:.2f} at best, the season before {naive:.2f}. "
-            "Some of its rules were picked on these; on 216 short series that were asked before "
-            "anything was chosen by them, it was level with SCUM, the median of four such models. "
+            "Some rules were picked on these. On 216 short series, before anything was chosen by "
+            "them, it was level with SCUM, the median of four such models. "
             "[Every series, losses included](explanation/when.md)"
         )
     if folds:
