@@ -1,11 +1,15 @@
 """How the documentation is built: pages and examples that run, reference from docstrings."""
 
 import sys
+import warnings
 from pathlib import Path
 
 import echofold
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+# Examples show what is warned of, and not where in the folders of this build.
+warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
 
 project = "echofold"
 author = "the echofold developers"
@@ -62,3 +66,4 @@ html_theme_options = {
     "footer_end": [],
 }
 html_show_sourcelink = False
+html_use_index = False  # the search finds names, and the reference lists them

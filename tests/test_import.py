@@ -35,6 +35,21 @@ print(json.dumps([loaded, "jax" in sys.modules]))
     assert not with_jax
 
 
+def test_all_names_and_a_small_forecast_cost_less_than_the_dependencies():
+    """Neither compiler nor tables of results are loaded before they have something to do."""
+    code = """
+import echofold, json, math, sys
+for name in echofold.__all__:
+    getattr(echofold, name)
+named = sorted(sys.modules)
+echofold.ESNForecaster(random_state=0).fit([math.sin(n / 5) for n in range(200)]).forecast(12)
+print(json.dumps([named, sorted(sys.modules)]))
+"""
+    for loaded in run(code):
+        assert {"pandas", "sklearn"} < set(loaded)
+        assert not set(loaded) & (HEAVY | {"jax", "xarray"})
+
+
 def test_fitting_and_loading_load_no_plotting_and_no_cluster_and_change_no_setting(tmp_path):
     kept = ESNForecaster(10, random_state=1).fit(np.sin(np.arange(60)))
     save(kept, tmp_path / "kept")

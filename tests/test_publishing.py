@@ -82,6 +82,14 @@ def test_the_workflow_runs_every_supported_python_and_sessions_that_exist():
             assert name in sessions()
 
 
+def test_the_page_on_stability_has_the_lower_bounds():
+    table = text_of("docs/stability.md").partition("| needs | from |\n|---|---|\n")[2]
+    rows = re.findall(r"^\| (\S+) \| ([\d.]+)", table, re.MULTILINE)
+    python = ("Python", PROJECT["requires-python"].removeprefix(">="))
+    assert rows == [python, *map(requirement, PROJECT["dependencies"])]
+    assert f"up to {constants('noxfile.py')['PYTHONS'][-1]}" in table
+
+
 def test_the_documentation_is_built_as_here():
     settings = loaded(".readthedocs.yaml")
     assert (ROOT / settings["sphinx"]["configuration"]).is_file()

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 NUMBER = re.compile(r"\d[\d.,:/-]*")
 
@@ -28,18 +29,19 @@ class EchofoldWarning(UserWarning):
         return " ".join(map(str, self.args))
 
 
+# Filters of Python are of the whole process: changing them takes the warnings of other threads.
+_heard: ContextVar[list[str] | None] = ContextVar("heard", default=None)
+
+
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """The sentences that the enclosed work warns of, for whoever can say more."""
+    """The sentences that the enclosed work warns of in this thread, for whoever can say more."""
     said: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", EchofoldWarning)
+    before = _heard.set(said)
+    try:
         yield said
-    for one in caught:
-        if isinstance(one.message, EchofoldWarning):
-            said += one.message.args
-        else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    finally:
+        _heard.reset(before)
 
 
 @contextmanager
@@ -56,6 +58,9 @@ def said_once() -> Iterator[None]:
 def warn_of(words: Iterable[str]) -> None:
     """One warning of these sentences, if there are any, at the line that called the library."""
     said = EchofoldWarning(*words)
+    if (heard := _heard.get()) is not None:
+        heard += said.args
+        return
     if not said.args:
         return
     frame, level = sys._getframe(1), 2

@@ -202,7 +202,7 @@ class ESNClassifier(ClassifierMixin, OfSequences):
         Nothing is fitted for them: outputs are moved to the nearest point whose entries are not
         negative and sum to one, squared, divided by their sum, and mixed with a fiftieth of their
         softmax, so that none is zero. For probabilities calibrated on data of their own, use
-        ``sklearn.calibration.CalibratedClassifierCV``.
+        ``CalibratedClassifierCV`` of scikit-learn.
         """
         return probabilities(self._outputs(sequences))
 

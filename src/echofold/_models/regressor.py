@@ -81,13 +81,13 @@ class ESNRegressor(RegressorMixin, OfSequences):
     feedback : bool, default=False
         Whether outputs come back as inputs: the reservoir is driven by ``[y(t-1), X(t)]``, by the
         true ``y`` in training (teacher forcing), and by its own outputs in predictions and over
-        each validation interval, which are closed loops along known ``X``. Of one series in memory;
+        each validation stretch, which are closed loops along known ``X``. Of one series in memory;
         before the first row ``y`` is 0 in scaled units, its mean with ``scale="standard"``.
     feedback_noise : float, default=0.0
         Standard deviation of normal noise, in scaled units, that is added to the ``y`` that comes
         back in training, which makes a network less sure of its own outputs. It is a function of
         ``random_state``, the same for all candidates of a search (and the same every time where
-        that is None). A validation interval begins with a state and an input that have it;
+        that is None). A validation stretch begins with a state and an input that have it;
         predictions are without.
     %(sequences)s
 

@@ -87,7 +87,7 @@ def evaluate(
     origins : int
         Number of beginnings. The scored stretches follow each other and end with the data.
     horizon : int, optional
-        Length of each stretch; by default that of the validation intervals of the first scheme.
+        Length of each stretch; by default that of the validation stretches of the first scheme.
     level : float
         Coverage asked of the prediction intervals of a forecaster.
 

@@ -103,8 +103,9 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         All of the grid; ``n_iter`` random candidates; few splits first and the better half on;
         or candidates proposed by Optuna.
     sampler : sampler of Optuna, optional
-        Who proposes candidates for "optuna", such as ``optuna.samplers.GPSampler(seed=0)``; by
-        default its tree-structured Parzen estimator, in batches that share the work.
+        Who proposes candidates for "optuna", such as ``GPSampler(seed=0)`` of
+        ``optuna.samplers``; by default its tree-structured Parzen estimator, in batches that
+        share the work.
     n_iter : int, optional
         Number of candidates for "random" and "optuna" (and "halving" of random ones).
     prune : bool
@@ -215,7 +216,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         *data, **fit_params
             What ``estimator.fit`` takes: arrays, tables, or long series that are read in blocks.
             With scikit-learn's metadata routing switched on, weights must be asked for:
-            ``estimator.set_fit_request(sample_weight=True)``.
+            ``set_fit_request(sample_weight=True)`` of the estimator.
         groups : array, optional
             Handed to splitters that ask for groups.
 

@@ -91,7 +91,7 @@ def describe_winner(winner: Winner, dataset) -> list[str]:
     return [
         f"Every candidate diverges on some split, so no mean score is finite; chosen is the one "
         f"that diverges least often, in {winner.diverged} of {runs} runs. Search larger ridge "
-        "values, smaller spectral radii or shorter validation intervals."
+        "values, smaller spectral radii or shorter validation stretches."
     ]
 
 

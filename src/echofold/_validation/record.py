@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +12,7 @@ from echofold._folds.choose import Choice
 from echofold._folds.splits import RowSplits
 from echofold._folds.tolerances import COLLINEAR
 from echofold._machine.arrays import namespace
-from echofold._machine.notices import EchofoldWarning
+from echofold._machine.notices import warn_of
 from echofold._validation.settings import Settings
 
 
@@ -289,8 +288,7 @@ def warn_once(results: Iterable, settings: Settings, more: Sequence[str] = ()) -
         for note in describe_trouble(dataset, settings.ridge):
             if note not in notes:
                 notes.append(note)
-    if notes:
-        warnings.warn(EchofoldWarning(*notes), stacklevel=4)
+    warn_of(notes)
 
 
 def describe_trouble(dataset, ridge: np.ndarray) -> list[str]:
@@ -316,7 +314,7 @@ def describe_trouble(dataset, ridge: np.ndarray) -> list[str]:
     if len(lost):
         notes.append(
             f"{_some(lost, len(condition))} no finite score: all of its runs diverge. Try a larger "
-            "ridge, a smaller spectral radius or shorter validation intervals."
+            "ridge, a smaller spectral radius or shorter validation stretches."
         )
     return notes
 

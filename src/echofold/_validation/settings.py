@@ -208,7 +208,7 @@ def _check_lazy(splits: RowSplits, metrics: list[Metric], fed_back: bool) -> Non
             raise ValueError(
                 f"metric={metric.name!r} needs all predictions at once, of {rows} validation rows, "
                 "but the series is so long that it is read in blocks. Use one of "
-                f"{', '.join(OF_VALUES)}, or shorter validation intervals, as "
+                f"{', '.join(OF_VALUES)}, or shorter validation stretches, as "
                 "KFold(10, valid=1000)."
             )
 
@@ -220,7 +220,7 @@ def check_prunable(problem: Problem, schemes: dict[str, RowSplits]) -> None:
     if problem.lazy and 8 * rows * columns > AT_ONCE:
         raise ValueError(
             f"prune=True keeps all {rows} validation rows in memory, but the series is so long "
-            "that it is read in blocks. Use prune=False, or shorter validation intervals, as "
+            "that it is read in blocks. Use prune=False, or shorter validation stretches, as "
             "KFold(10, valid=1000)."
         )
 

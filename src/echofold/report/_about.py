@@ -45,7 +45,7 @@ class About:
     notes : sequence of str
         Sentences about the data: what was assumed, filled or left out.
     horizon : int, optional
-        Steps to forecast; by default those of ``evaluation_``, else of a validation interval.
+        Steps to forecast; by default those of ``evaluation_``, else of a validation stretch.
     level : float or list of float
         Coverage of the intervals around the forecast.
     X : array or frame of shape (horizon, known inputs), optional

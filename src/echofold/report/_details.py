@@ -291,7 +291,7 @@ def _warnings(search: Any, first: Any) -> Iterator[str]:
     elif name in RELATIVE and score >= 1:
         yield (
             f"An {name.upper()} of {in_words(score)} is no better than guessing the mean of each "
-            "validation interval, as far as the mean over splits tells."
+            "validation stretch, as far as the mean over splits tells."
         )
 
 

@@ -1,6 +1,6 @@
 """Schemes: which rows are trained on and which are validated on.
 
-All have `Scheme` in common: where validation intervals stand (folds, even steps, or steps of a
+All have `Scheme` in common: where validation stretches stand (folds, even steps, or steps of a
 given length), splits as intervals and as index arrays, and drawings.
 """
 
@@ -135,7 +135,7 @@ class Scheme(NamedArguments):
         return "start", _count_rows("start", self.start, n, 0)
 
     def _valid(self, n: int) -> list[Interval]:
-        """Validation intervals for n rows."""
+        """Validation stretches for n rows."""
         k, (name, first) = self.k, self._first(n)
         before, or_first = (f"{name}={first} + ", f" or {name}") if first else ("", "")
         if self.valid is None:
@@ -175,7 +175,7 @@ class Scheme(NamedArguments):
         return [(a, a + length) for a in starts]
 
     def _train(self, a: int, b: int, before: int, after: int, n: int) -> Intervals:
-        """Training intervals, possibly empty ones, around the validation interval (a, b)."""
+        """Training intervals, possibly empty ones, around the validation stretch (a, b)."""
         return ((0, a - before),)
 
     def splits(self, n: int) -> list[Split]:
@@ -198,7 +198,7 @@ class Scheme(NamedArguments):
         return splits
 
     def _sets(self, n: int) -> list[tuple[Intervals, Intervals]]:
-        """Training and validation intervals of every split."""
+        """Training and validation stretches of every split."""
         return [(s.train, (s.valid,)) for s in self.splits(n)]
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple]:
@@ -276,7 +276,7 @@ class Scheme(NamedArguments):
         )
 
 
-# --- training before the validation interval ----------------------------------------------------
+# --- training before the validation stretch ----------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,19 +306,19 @@ class SingleSplit(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Accumulative(Scheme):
-    """Train on all rows before the validation interval, which moves forward.
+    """Train on all rows before the validation stretch, which moves forward.
 
     Parameters
     ----------
     k, valid, step
         As in `KFold`, but ``k`` may be 1: a single interval of ``valid`` rows stands at the end.
     start : int or float, optional
-        Row at which the first validation interval begins, at least ``min_train``, which is also
+        Row at which the first validation stretch begins, at least ``min_train``, which is also
         the default. All rows before it are trained on.
     min_train : int or float, default 0.5
-        Rows before the first validation interval.
+        Rows before the first validation stretch.
     gap : int, float or pair, default 0
-        Rows left out of training before the validation interval; of a pair the first counts.
+        Rows left out of training before the validation stretch; of a pair the first counts.
 
     Examples
     --------
@@ -347,7 +347,7 @@ class Accumulative(Scheme):
         if first < least:
             raise ValueError(
                 f"start={first} is before row {least}, but min_train={self.min_train} of n={n} "
-                f"rows are trained on before the first validation interval; use start={least} or "
+                f"rows are trained on before the first validation stretch; use start={least} or "
                 "more, or a smaller min_train."
             )
         return name, first
@@ -355,16 +355,16 @@ class Accumulative(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class WalkForward(Accumulative):
-    """Train on a window of ``min_train`` rows that ends where the validation interval begins.
+    """Train on a window of ``min_train`` rows that ends where the validation stretch begins.
 
-    The validation intervals are those of `Accumulative`.
+    The validation stretches are those of `Accumulative`.
 
     Parameters
     ----------
     k, valid, start, step
         As in `Accumulative`.
     min_train : int or float, default 0.5
-        Rows of the window, and the fewest rows before the first validation interval.
+        Rows of the window, and the fewest rows before the first validation stretch.
     gap : int, float or pair, default 0
         Rows left out at the end of the window, which keeps its start.
 
@@ -388,7 +388,7 @@ class WalkForward(Accumulative):
 
 @dataclass(frozen=True, repr=False)
 class KFold(Scheme):
-    """Cross-validation: train on everything before and after the validation interval.
+    """Cross-validation: train on everything before and after the validation stretch.
 
     Parameters
     ----------
@@ -399,7 +399,7 @@ class KFold(Scheme):
         of this many rows are spread evenly from ``start`` to the last position, overlapping if
         they must.
     start : int or float, default 0
-        Row at which the first validation interval begins; rows before it are only trained on.
+        Row at which the first validation stretch begins; rows before it are only trained on.
     step : int or float, optional
         Rows from the beginning of an interval of ``valid`` rows to the beginning of the next, which
         overlap if ``step`` is smaller than ``valid``.
@@ -429,7 +429,7 @@ class KFold(Scheme):
     shuffle: bool = False
     random_state: int | None = None
     _fewest = 2
-    _remedy = "a smaller gap or shorter validation intervals"
+    _remedy = "a smaller gap or shorter validation stretches"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -562,7 +562,7 @@ class Recycle(Scheme):
     Parameters
     ----------
     k : int or None, default 10
-        Number of validation intervals; None, with ``step``, for as many as fit.
+        Number of validation stretches; None, with ``step``, for as many as fit.
     valid : int or float, default 0.1
         Rows of each interval. Without ``step`` they are spread evenly from ``start`` to the last
         position, overlapping if they must; a single one stands at the end.

@@ -44,7 +44,7 @@ FILLS = {  # what is done about missing values, and said of it
     "forward": "filled with the value before",
 }
 # What stands in for a missing value says nothing about a series. With more than a fifth of these a
-# network would be driven by them; in a gap of a tenth validation intervals are as long as it.
+# network would be driven by them; in a gap of a tenth validation stretches are as long as it.
 MOST_FILLED, LONGEST_GAP, SHORT = 0.2, 0.1, 5  # shares of the values; steps that are always short
 LASTING = {
     "minute": 60, "hour": 3600, "day": SECONDS, "week": 7 * SECONDS, "month": 30 * SECONDS,
