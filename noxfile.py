@@ -84,9 +84,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Type hints."""
-    session.install("-e", ".[dev]")
+    """Type hints, and what checkers make of them in the code of users."""
+    session.install("-e", ".[dev]", "basedpyright")
     session.run("mypy")
+    session.run("pytest", "-m", "slow or not slow", "tests/test_typing.py")
 
 
 @nox.session

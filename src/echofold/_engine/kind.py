@@ -17,9 +17,8 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from echofold._data.scikit_learn import SharesFunctions
+from echofold._data.scikit_learn import BaseEstimator, SharesFunctions
 from echofold._machine.arrays import jax, jnp, namespace, of_each, once_imported
 
 MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square

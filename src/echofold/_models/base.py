@@ -10,7 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import (
@@ -23,7 +23,7 @@ from echofold._data.arguments import (
 )
 from echofold._data.lazy import is_long
 from echofold._data.problem import Problem, Task
-from echofold._data.scikit_learn import SharesFunctions
+from echofold._data.scikit_learn import BaseEstimator, SharesFunctions
 from echofold._data.tables import appended, read, read_weights
 from echofold._engine.drive import drive_side_by_side
 from echofold._engine.generate import generate
