@@ -182,10 +182,6 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
         """How many values `look` gives."""
         return self.size(inputs)
 
-    def _size(self, inputs: int) -> int:
-        """`size`, also of a kind that has a parameter of this name."""
-        return self.size(inputs)
-
     @property
     def _beside(self) -> bool:
         """Whether inputs stand beside what the readout sees of states, in every row."""
@@ -312,7 +308,7 @@ class Reservoirs:
     @classmethod
     def of(cls, kind: Reservoir, weights: Any, columns: Mapping, inputs: int) -> Reservoirs:
         """Candidates of a kind, from their weights and columns."""
-        compiled, size, looks = kind._compiled(inputs), kind._size(inputs), kind._seen(inputs)
+        compiled, size, looks = kind._compiled(inputs), kind.size(inputs), kind._seen(inputs)
         shape = size, _columns_of(columns)
         kept = looks if kind.shows and kind._view.function is None else looks + size
         dtype = PRECISIONS[kind._precision]
