@@ -1,6 +1,7 @@
 """Checks in fresh environments: `nox` runs all of them, `nox -s lint` one."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -62,31 +63,37 @@ def sktime(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("dependencies", ["lowest", "newest"])
 def wheel(session: nox.Session, dependencies: str) -> None:
-    """What users install: the wheel alone, with the oldest and the newest dependencies."""
+    """What users install: a wheel made of the source distribution, on the lowest and newest."""
     made = Path(session.create_tmp()).resolve() / "wheel"
     shutil.rmtree(made, ignore_errors=True)
-    session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(made), ".")
+    session.install("build")
+    session.run("python", "-m", "build", "--outdir", str(made))
     (file,) = made.glob("*.whl")
+    blocks = re.findall(r"^```python\n(.*?)^```", Path("README.md").read_text("utf-8"), re.M | re.S)
     pinned = ["-c", constraints(session)] if dependencies == "lowest" else []
     session.install(f"echofold[cli,parquet,optuna] @ {file.as_uri()}", *pinned)
     session.chdir(made)  # away from the sources
     session.run("echofold", "--version")
     session.run("echofold", "demo", "--quiet")
+    session.run("python", "-c", "\n".join(blocks))
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style and formatting."""
-    session.install("ruff")
+    """Style and formatting, and whether the conda recipe can be rendered."""
+    session.install("ruff", "py-rattler-build")
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
+    read = "from rattler_build import Stage0Recipe as Recipe"
+    session.run("python", "-c", f"{read}; Recipe.from_file('conda/recipe.yaml').render()")
 
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Type hints."""
-    session.install("-e", ".[dev]")
+    """Type hints, and what checkers make of them in the code of users."""
+    session.install("-e", ".[dev]", "basedpyright")
     session.run("mypy")
+    session.run("pytest", "-m", "slow or not slow", "tests/test_typing.py")
 
 
 @nox.session

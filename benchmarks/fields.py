@@ -122,7 +122,7 @@ def measured(field: Field, device: str) -> dict:
     holds = horizon(0.5, step=field.clock)
     validation, test = (round(times / field.clock) for times in field.ahead)
     connectivity = min(1.0, 10 / field.units)
-    local = Local(Leaky(field.units, connectivity=connectivity), size=field.size)
+    local = Local(Leaky(field.units, connectivity=connectivity), cells=field.size)
     model = ESNForecaster(
         reservoir=local, readout="inputs+states+squares", washout=WASHOUT, random_state=SEED,
         device=device,

@@ -20,8 +20,7 @@ search = ESNSearchCV(
         "ridge": [1e-8, 1e-6, 1e-4, 1e-2, 1, 100],
     },
     cv=KFold(18, valid=52),
-)
-search.fit(y)
+).fit(y)
 print(search.summary())
 
 # %%

@@ -7,6 +7,7 @@ The winner of a search has the lowest validation error of many, so that error fl
 stretch that follows, which no choice has seen.
 """
 
+import pandas as pd
 from matplotlib import pyplot as plt
 
 from echofold import ESNForecaster, ESNSearchCV, KFold, SingleSplit, evaluate
@@ -34,7 +35,7 @@ for name, result in found.items():
 # %%
 fig, both = plt.subplots(1, 2, sharey=True, figsize=(6.4, 3.2), layout="constrained")
 for ax, (name, result) in zip(both, found.items(), strict=True):
-    years = y.index[result.start.values].year
+    years = pd.DatetimeIndex(y.index[result.start.values]).year
     ax.semilogy(years, result.validation, "o-", color="#0072B2", label="promised")
     ax.semilogy(years, result.nrmse, "s-", color="#D55E00", label="came")
     ax.set_title(name, fontsize="medium")

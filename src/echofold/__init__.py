@@ -1,5 +1,4 @@
 """Cross-validate echo state networks at the cost of training one."""
-# ruff: noqa: F401 (the imports below are for type checkers and editors)
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -55,10 +54,13 @@ _NAMES = {  # loaded on first use, so that importing the package costs little
     ),  # fmt: skip
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
-_MODULES = (
-    "baselines", "datasets", "dynamics", "metrics", "plots", "reservoirs", "schemes", "systems",
-)  # fmt: skip
-__all__ = sorted([*_HOME, *_MODULES])
+__all__ = [  # as a text, which type checkers read
+    "Accumulative", "AutoForecaster", "ESNClassifier", "ESNForecaster", "ESNRegressor",
+    "ESNSearchCV", "EchofoldWarning", "KFold", "LeaveOneOut", "LeaveSeriesOut", "ParquetColumns",
+    "Recycle", "SingleSplit", "WalkForward", "backtest", "baselines", "cross_validate",
+    "cross_validate_readout", "datasets", "dynamics", "evaluate", "forecast_totals",
+    "keep_compilations", "load", "metrics", "plots", "reservoirs", "save", "schemes", "systems",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -18,8 +18,9 @@ __all__ = ["LongFrame", "LongSeries", "from_long", "to_long"]
 
 
 def to_long(
-    forecasts: Mapping[Any, Any], *, model="ESN", id="unique_id", time="ds", like=None
-) -> Any:
+    forecasts: Mapping[Any, Any], *, model: str = "ESN", id: str = "unique_id",
+    time: str = "ds", like: Any = None,
+) -> Any:  # fmt: skip
     """Put series or forecasts together in a long frame.
 
     Parameters

@@ -507,18 +507,41 @@ def test_forecasters_do_not_predict_and_say_what_they_do():
 
 def test_more_weights_than_rows_are_told():
     y = series(1, 60)[:, 0]
-    with pytest.warns(EchofoldWarning, match="^22 weights of the readout.* fitted to 4 rows:"):
+    with pytest.warns(
+        EchofoldWarning,
+        match="^22 weights of the readout.* fitted to 4 rows, and ridge=0.01 leaves 4 ",
+    ):
         ESNForecaster(20, random_state=0).fit(y[:5])
-    with pytest.warns(EchofoldWarning, match="^52 weights .* fitted to 51 rows:"):
+    with pytest.warns(EchofoldWarning, match="^52 weights .* fitted to 51 rows,"):
         ESNRegressor(50, washout=9, random_state=0).fit(y[:, None], y)
     rows = np.arange(60) >= 10
-    with pytest.warns(EchofoldWarning, match="^53 weights .* fitted to 50 rows:"):
-        ESNForecaster(50, washout=5, random_state=0).fit(y, y[:, None], sample_weight=rows * 1.0)
+    with pytest.warns(EchofoldWarning, match="^53 weights .* fitted to 50 rows,"):
+        model = ESNForecaster(50, washout=5, ridge=1e-6, random_state=0)
+        model.fit(y, y[:, None], sample_weight=rows * 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ESNForecaster(50, washout=7, random_state=0).fit(y)  # as many
+        ESNForecaster(50, washout=7, ridge=1e-6, random_state=0).fit(y)  # as many
         ESNRegressor(50, washout=8, random_state=0).fit(y[:, None], y)
         ESNClassifier(random_state=0).fit([y[:20], y[20:40], y[40:]], [0, 1, 0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_that_the_ridge_does_not_leave_free_are_not_told(weighted):
+    y, weights = np.cumsum(series(1, 60)[:, 0]), None
+    if weighted:
+        weights = np.random.default_rng(0).uniform(0.1, 2, 60)
+    for ridge in (1e-3, 0.1, 1.0, 3.0, 30.0):
+        model = ESNForecaster(60, ridge=ridge, washout=5, random_state=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(y, sample_weight=weights)
+        u = (y - y.mean()) / y.std()
+        rows = np.column_stack([u, model.states(y)])[5:-1]
+        w = np.ones(54) if weights is None else weights[6:]
+        s = np.linalg.svd((rows - w @ rows / w.sum()) * np.sqrt(w)[:, None], compute_uv=False)
+        free = 1 + (s**2 / (s**2 + ridge)).sum()
+        told = [f"leaves {free:.0f} of them free" in str(one.message) for one in caught]
+        assert told == ([True] if free > 27 else []), free
 
 
 @pytest.mark.parametrize("kind", ["dates", "periods"])

@@ -63,9 +63,10 @@ def test_what_is_read_does_not_depend_on_the_name_and_a_sheet_needs_a_workbook(t
 
 
 def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch):
+    content = book(pairs())
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ImportError, match=r"file.xlsx: .*pip install 'echofold\[excel\]'"):
-        read(tmp_path / "file.xlsx", book(pairs()))
+        read(tmp_path / "file.xlsx", content)
 
 
 def test_a_file_that_unpacks_to_too_much_is_not_unpacked(tmp_path, monkeypatch):

@@ -45,27 +45,27 @@ def field(*shape):
 
 LEAKY = Leaky(UNITS, leak_rate=0.7, input_scaling=0.4)
 CASES = {
-    "shared": (Local(LEAKY, size=3, margin=2), field(12), {}),
-    "own": (Local(LEAKY, size=4, margin=1, readouts="own"), field(12), {}),
-    "open": (Local(LEAKY, size=2, margin=3, border="open"), field(6), {"readout": "states"}),
+    "shared": (Local(LEAKY, cells=3, margin=2), field(12), {}),
+    "own": (Local(LEAKY, cells=4, margin=1, readouts="own"), field(12), {}),
+    "open": (Local(LEAKY, cells=2, margin=3, border="open"), field(6), {"readout": "states"}),
     "one cell": (
-        Local(LEAKY, size=1, margin=0, readouts="own"), field(4, 1), {"readout": "polynomial 2"},
+        Local(LEAKY, cells=1, margin=0, readouts="own"), field(4, 1), {"readout": "polynomial 2"},
     ),
     "variables": (
-        Local(Deep(UNITS, leak_rate=0.5), size=2, margin=1), field(6, 2),
+        Local(Deep(UNITS, leak_rate=0.5), cells=2, margin=1), field(6, 2),
         {"readout": "inputs+states+squares", "penalize_bias": True},
     ),
     "own, open, variables": (
-        Local(EdgeOfStability(UNITS), size=3, margin=4, border="open", readouts="own"),
+        Local(EdgeOfStability(UNITS), cells=3, margin=4, border="open", readouts="own"),
         field(6, 3), {"scale": None},
     ),
-    "rows and columns": (Local(LEAKY, size=(2, 3), margin=1), field(4, 6), {"difference": 1}),
+    "rows and columns": (Local(LEAKY, cells=(2, 3), margin=1), field(4, 6), {"difference": 1}),
     "own, rows and columns": (
-        Local(NVAR(2, spacing=2), size=(1, 2), margin=(0, 1), border="open", readouts="own"),
+        Local(NVAR(2, spacing=2), cells=(1, 2), margin=(0, 1), border="open", readouts="own"),
         field(3, 4), {"ridge": 3.0},
     ),
     "rows, columns and variables": (
-        Local(LEAKY, size=(3, 2), margin=(0, 2), border="periodic"), field(3, 8, 2),
+        Local(LEAKY, cells=(3, 2), margin=(0, 2), border="periodic"), field(3, 8, 2),
         {"log": True, "scale": "minmax"},
     ),
 }  # fmt: skip
@@ -94,8 +94,8 @@ class Plain:
 
     @property
     def sizes(self):
-        size = self.local.size
-        return size if isinstance(size, tuple) else (size,)
+        cells = self.local.cells
+        return cells if isinstance(cells, tuple) else (cells,)
 
     @property
     def parts(self):
@@ -204,7 +204,7 @@ def test_a_forecast_equals_neighbourhoods_written_out(name):
 )
 def test_any_kind_may_be_inside(inside):
     y = field(6)
-    local = Local(KINDS[inside], size=3, margin=1)
+    local = Local(KINDS[inside], cells=3, margin=1)
     model = ESNForecaster(reservoir=local, ridge=1.0, washout=WASHOUT, random_state=4).fit(y)
     plain = Plain(model, y)
     states, rows = plain.driven()
@@ -268,7 +268,7 @@ def test_weights_are_those_of_times(name):
 @pytest.mark.parametrize("readouts", ["shared", "own"])
 def test_a_fit_of_many_blocks_is_that_of_all_rows(readouts):
     y = np.concatenate([field(12)] * 7)
-    local = Local(Leaky(60), size=3, margin=1, readouts=readouts)
+    local = Local(Leaky(60), cells=3, margin=1, readouts=readouts)
     model = ESNForecaster(reservoir=local, ridge=1e-2, random_state=4)
     weights = 1 + np.arange(len(y)) % 4
     source = model._states(model._read(y, sample_weight=weights), 4)
@@ -347,7 +347,7 @@ def test_programs_give_what_numpy_gives(name, compiled, monkeypatch):
 @pytest.mark.parametrize("readouts", ["shared", "own"])
 def test_one_neighbourhood_is_the_reservoir_inside(readouts):
     y = field(4)
-    local = Local(LEAKY, size=4, margin=0, readouts=readouts)
+    local = Local(LEAKY, cells=4, margin=0, readouts=readouts)
     options = {"ridge": 1e-2, "scale": None, "random_state": 4}
     one, other = (ESNForecaster(reservoir=kind, **options).fit(y) for kind in (local, LEAKY))
     np.testing.assert_allclose(one.forecast(20), other.forecast(20), rtol=0, atol=1e-10)
@@ -369,7 +369,7 @@ def test_a_file_gives_the_same_bits(name, tmp_path):
 @pytest.mark.parametrize("readouts", ["shared", "own"])
 def test_a_search_over_margins_and_what_is_inside(readouts):
     model, y = fitted("shared")
-    model.reservoir = Local(LEAKY, size=3, margin=1, readouts=readouts)
+    model.reservoir = Local(LEAKY, cells=3, margin=1, readouts=readouts)
     space = {
         "reservoir__margin": [0, 2],
         "reservoir__kind__spectral_radius": [0.3, 0.9],
@@ -449,13 +449,13 @@ def test_what_is_missing_is_left_out():
 
 FIELD = field(12)
 REFUSED = {
-    "not divided": ({"size": 5}, FIELD, "one of 1, 2, 3, 4, 6, 12"),
-    "too wide": ({"size": 4, "margin": 5}, FIELD, "at most 4"),
-    "beyond": ({"size": 4, "margin": 13, "border": "open"}, FIELD, "at most 12"),
-    "pair": ({"size": (2, 2)}, FIELD, "an integer for"),
-    "axes": ({"size": 2}, field(2, 4, 3), "a pair as size"),
-    "triple": ({"size": (2, 2, 2)}, FIELD, "size="),
-    "none": ({"size": 0}, FIELD, "size=0"),
+    "not divided": ({"cells": 5}, FIELD, "one of 1, 2, 3, 4, 6, 12"),
+    "too wide": ({"cells": 4, "margin": 5}, FIELD, "at most 4"),
+    "beyond": ({"cells": 4, "margin": 13, "border": "open"}, FIELD, "at most 12"),
+    "pair": ({"cells": (2, 2)}, FIELD, "an integer for"),
+    "axes": ({"cells": 2}, field(2, 4, 3), "a pair as cells"),
+    "triple": ({"cells": (2, 2, 2)}, FIELD, "cells="),
+    "none": ({"cells": 0}, FIELD, "cells=0"),
     "margins": ({"margin": (1, 1)}, FIELD, "margin="),
     "less": ({"margin": -1}, FIELD, "margin=-1"),
     "border": ({"border": "wall"}, FIELD, "border='wall'"),
@@ -471,7 +471,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_is_said(name):
     params, y, words = REFUSED[name]
-    local = Local(**{"kind": LEAKY, "size": 2, "margin": 1} | params)
+    local = Local(**{"kind": LEAKY, "cells": 2, "margin": 1} | params)
     with pytest.raises(ValueError, match="(?s)" + words.replace("(", r"\(")):
         ESNForecaster(reservoir=local).fit(y)
 
@@ -490,21 +490,21 @@ def test_what_is_not_for_fields_is_said():
         ESNForecaster(5).fit(y)
     with pytest.raises(ValueError, match="that an ESNForecaster forecasts"):
         ESNRegressor(reservoir=model.reservoir).fit(WAVES[:, :2], WAVES[:, 0])
-    search = ESNSearchCV(ESNForecaster(), {"reservoir": [Local(LEAKY, size=3, margin=0)]})
+    search = ESNSearchCV(ESNForecaster(), {"reservoir": [Local(LEAKY, cells=3, margin=0)]})
     with pytest.raises(ValueError, match="as its own reservoir"):
         search.fit(FIELD)
-    search = ESNSearchCV(ESNForecaster(reservoir=Local(LEAKY, size=3)), {"reservoir": [LEAKY]})
+    search = ESNSearchCV(ESNForecaster(reservoir=Local(LEAKY, cells=3)), {"reservoir": [LEAKY]})
     with pytest.raises(ValueError, match="reservoir__kind"):
         search.fit(FIELD)
 
 
 def test_weights_and_rows_are_those_of_one_readout():
     y = field(12)[:60]
-    local = Local(Leaky(40), size=2, margin=1)  # 45 weights for 6 · 53 rows, or for 53
+    local = Local(Leaky(40), cells=2, margin=1)  # 45 weights for 6 · 53 rows, or for 53
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ESNForecaster(reservoir=local, random_state=0).fit(y)
-    own = Local(Leaky(60), size=2, margin=1, readouts="own")
+    own = Local(Leaky(60), cells=2, margin=1, readouts="own")
     with pytest.warns(EchofoldWarning, match="65 weights .* to 54 rows"):
         ESNForecaster(reservoir=own, random_state=0).fit(y)
 
@@ -512,10 +512,10 @@ def test_weights_and_rows_are_those_of_one_readout():
 @pytest.mark.parametrize("readouts", ["shared", "own"])
 def test_noise_is_for_training_alone(readouts, tmp_path):
     y = field(6, 2)
-    noisy = Local(Leaky(UNITS, noise=1e-2), size=2, margin=1, readouts=readouts)
+    noisy = Local(Leaky(UNITS, noise=1e-2), cells=2, margin=1, readouts=readouts)
     model = ESNForecaster(reservoir=noisy, random_state=4).fit(y)
     quiet = ESNForecaster(
-        reservoir=Local(Leaky(UNITS), size=2, margin=1, readouts=readouts), random_state=4
+        reservoir=Local(Leaky(UNITS), cells=2, margin=1, readouts=readouts), random_state=4
     ).fit(y)
     np.testing.assert_allclose(model.state_, quiet.state_, rtol=1e-12)
     assert np.abs(model.readout_ - quiet.readout_).max() > 1e-4
@@ -525,7 +525,7 @@ def test_noise_is_for_training_alone(readouts, tmp_path):
 
 def test_what_is_done_with_a_fitted_search():
     model, y = fitted("variables")
-    model.reservoir = Local(LEAKY, size=2, margin=1)
+    model.reservoir = Local(LEAKY, cells=2, margin=1)
     space = {"reservoir__kind__leak_rate": [0.5, 1.0], "ridge": RIDGE}
     search = ESNSearchCV(model, space, cv=KFold(4, valid=12), progress=False).fit(y)
     table = search.forecast(3, level=0.9).to_frame()
@@ -544,7 +544,7 @@ def test_what_is_done_with_a_fitted_search():
 
 def test_states_of_all_neighbourhoods_count_as_memory():
     y = field(12)
-    local = Local(LEAKY, size=1, margin=1, readouts="own")
+    local = Local(LEAKY, cells=1, margin=1, readouts="own")
     model = ESNForecaster(reservoir=local, ridge=1e-2, washout=WASHOUT, random_state=4)
     kept = 8 * (T - 1 - WASHOUT) * 12 * (3 + UNITS)
     found = [

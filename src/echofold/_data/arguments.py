@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, wraps
 from numbers import Integral, Real
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 import numpy as np
 
@@ -171,20 +171,24 @@ class NamedArguments:
 class NamedParameters(NamedArguments):
     """Estimators whose `set_params` does so, too."""
 
+    if TYPE_CHECKING:  # parameters are attributes
+
+        def __getattr__(self, name: str) -> Any: ...
+
     def _keep(self, params: dict[str, Any]) -> None:
         """Store the arguments of `__init__` by their names, as they are."""
         for name, value in params.items():
             if name != "self":
                 setattr(self, name, value)
 
-    def set_params(self, **params: Any):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``reservoir__name`` is one of the object at ``reservoir``.
 
         Returns
         -------
         self
         """
-        own = self.get_params(deep=False)  # type: ignore[attr-defined]
+        own = self.get_params(deep=False)
         for name in params:
             outer, nested, _ = name.partition("__")
             check_names([outer], own, type(self).__name__, ValueError)  # as scikit-learn does

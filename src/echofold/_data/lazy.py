@@ -327,7 +327,7 @@ class ParquetColumns:
 
     dtype = np.dtype(float)
 
-    def __init__(self, path: str | os.PathLike, columns: str | Sequence[str]):
+    def __init__(self, path: str | os.PathLike[str], columns: str | Sequence[str]):
         self.path = os.fspath(path)
         self.columns = columns if isinstance(columns, str) else list(columns)
         self.names = (columns,) if isinstance(columns, str) else tuple(columns)

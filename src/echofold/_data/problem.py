@@ -291,6 +291,11 @@ class Problem:
         """Number of rows that have a value."""
         return self.rows if self.present is None else int(np.count_nonzero(self.present))
 
+    @property
+    def trained_rows(self) -> int:
+        """Number of rows that have a weight."""
+        return self.rows if self.weights is None else int(np.count_nonzero(self.weights))
+
     def is_scored(self, rows: np.ndarray) -> np.ndarray:
         """Which of ``rows`` are scored: those that have a value; ``n`` or more is padding."""
         real = rows < self.rows

@@ -13,6 +13,44 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+MYPY = False  # true for mypy alone, to which a class without types, as these are, is any class
+if MYPY:
+
+    class BaseEstimator:
+        """What is used of that of scikit-learn."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Parameters by name."""
+            return {}
+
+        @classmethod
+        def _get_param_names(cls) -> list[str]:
+            return []
+
+        def __sklearn_tags__(self) -> Any: ...
+
+        def __getstate__(self) -> Any: ...
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def _repr_mimebundle_(self, **given: Any) -> Any: ...
+
+        @property
+        def _repr_html_(self) -> Any: ...
+
+    class RegressorMixin(BaseEstimator):
+        """A regressor."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+            """The coefficient of determination."""
+            return 0.0
+
+    class ClassifierMixin(RegressorMixin):
+        """A classifier, with its accuracy."""
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin  # noqa: F401
+
 PLAIN = (dict, list, tuple)  # what is looked into
 DATA = ("X", "y", "sequences", "labels")  # by keyword they are data all the same
 

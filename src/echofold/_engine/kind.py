@@ -17,9 +17,8 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from echofold._data.scikit_learn import SharesFunctions
+from echofold._data.scikit_learn import BaseEstimator, SharesFunctions
 from echofold._machine.arrays import jax, jnp, namespace, of_each, once_imported
 
 MOST_COLUMNS = 20_000  # of a polynomial: the readout is solved by a matrix of their square
@@ -183,10 +182,6 @@ class Reservoir(SharesFunctions, BaseEstimator, ABC):
         """How many values `look` gives."""
         return self.size(inputs)
 
-    def _size(self, inputs: int) -> int:
-        """`size`, also of a kind that has a parameter of this name."""
-        return self.size(inputs)
-
     @property
     def _beside(self) -> bool:
         """Whether inputs stand beside what the readout sees of states, in every row."""
@@ -313,7 +308,7 @@ class Reservoirs:
     @classmethod
     def of(cls, kind: Reservoir, weights: Any, columns: Mapping, inputs: int) -> Reservoirs:
         """Candidates of a kind, from their weights and columns."""
-        compiled, size, looks = kind._compiled(inputs), kind._size(inputs), kind._seen(inputs)
+        compiled, size, looks = kind._compiled(inputs), kind.size(inputs), kind._seen(inputs)
         shape = size, _columns_of(columns)
         kept = looks if kind.shows and kind._view.function is None else looks + size
         dtype = PRECISIONS[kind._precision]

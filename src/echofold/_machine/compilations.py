@@ -116,7 +116,7 @@ def _processor() -> str:
     return f"{platform.machine()} {platform.processor()}"
 
 
-def keep_compilations(folder: str | os.PathLike | None = None) -> Path | None:
+def keep_compilations(folder: str | os.PathLike[str] | None = None) -> Path | None:
     """Say where compiled programs are kept for the next process, or that none are.
 
     A first search in a process is partly compiling; only the first process on a machine has to.

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 @contextmanager
 def written_aside(
-    path: str | os.PathLike, place: Callable[[Path, Path], object] | None = None
+    path: str | os.PathLike[str], place: Callable[[Path, Path], object] | None = None
 ) -> Iterator[BinaryIO]:
     """A file to write into, which takes the place of ``path`` in one step at the end.
 
@@ -40,7 +40,7 @@ def written_aside(
         aside.unlink(missing_ok=True)
 
 
-def write_atomically(path: str | os.PathLike, content: bytes) -> Path:
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a whole file by `written_aside`."""
     with written_aside(path) as file:
         file.write(content)

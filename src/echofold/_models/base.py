@@ -10,7 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import (
@@ -23,7 +23,7 @@ from echofold._data.arguments import (
 )
 from echofold._data.lazy import is_long
 from echofold._data.problem import Problem, Task
-from echofold._data.scikit_learn import SharesFunctions
+from echofold._data.scikit_learn import BaseEstimator, SharesFunctions
 from echofold._data.tables import appended, read, read_weights
 from echofold._engine.drive import drive_side_by_side
 from echofold._engine.generate import generate
@@ -278,7 +278,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             ridge = self._ridge_on(source)
             found = fit_all(source, ridge, **self._fitting(vars(self), problem))
         part = source.parts[0]  # what one readout is learned from
-        few = describe_few(part.problem, part.columns) if problem.task.ordered else []
+        few = describe_few(part.problem, part.columns, ridge, found.freedom)
         warn_of([*problem.notes, *describe_rounding(problem, source.dtype), *few])
         self._install(source, found.readout, seed, found.condition)
         return self._begin_learning(problem, found)
@@ -482,13 +482,15 @@ class Fitted(NamedTuple):
     """A readout on all rows, the condition of the states, and what more rows can be added to.
 
     The latter are the R factor, and of targets of several steps the last rows, which are not
-    trained on yet; None where series have readouts of their own.
+    trained on yet; None where series have readouts of their own. ``freedom`` is that which the
+    ridge leaves to one readout of fewer rows than weights, and 0 where nobody asks for it.
     """
 
     readout: np.ndarray
     condition: float
     rows: Growing | None = None
     last: np.ndarray | None = None
+    freedom: float = 0.0
 
 
 def decomposed(source: States, penalised: bool) -> Decomposed | None:
@@ -528,9 +530,10 @@ def fit_all(
                 last = np.concatenate([last, X[-ahead:]])[-ahead:]
         found = [of_outputs(part.solved.readouts(path), place) for part in parts]
         seen = max(part.plain.condition for part in parts) if condition else np.nan
+        free = parts[0].freedom(path[0]) if condition else 0.0
         if len(parts) > 1 or parts[0].source is not source:
-            return Fitted(np.concatenate(found, axis=-1), seen)
-        return Fitted(found[0], seen, parts[0].grown, last)
+            return Fitted(np.concatenate(found, axis=-1), seen, freedom=free)
+        return Fitted(found[0], seen, parts[0].grown, last, free)
 
 
 class _Part:
@@ -545,6 +548,12 @@ class _Part:
         self.plain = self.solved
         if condition and problem.weights is not None and not few:
             self.plain = Growing(replace(problem, weights=None), source.columns, penalised)
+
+    def freedom(self, ridge: float) -> float:
+        """What a ridge leaves of the freedom of weights that are more than rows; else 0."""
+        source = self.source
+        many = source.problem.task.ordered and source.problem.trained_rows <= source.columns
+        return self.grown.freedom(ridge) if many else 0.0
 
     def add(self, X: np.ndarray, row: int) -> None:
         """Take in rows of the source, from ``row`` on."""

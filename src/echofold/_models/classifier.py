@@ -7,17 +7,18 @@ together. The choices here are measured in ``benchmarks/states.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from echofold._data.panels import is_named
 from echofold._data.problem import CLASSIFICATION, Problem, classification
+from echofold._data.scikit_learn import ClassifierMixin
 from echofold._data.tables import (
     Schema,
     check_columns,
@@ -126,11 +127,14 @@ class ESNClassifier(ClassifierMixin, OfSequences):
     _skips_rows = ()
 
     def __init__(
-        self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
-        bias_scaling=1.0, connectivity=1.0, ridge="auto", penalize_bias=False, scale="standard",
-        W=None, W_in=None, random_state=None, device="auto", precision="double",
-        reservoir="auto", readout="inputs+states", states=None, summaries=None, normalize="auto",
-    ):  # fmt: skip
+        self, units: int = 100, *, leak_rate: float = 1.0, spectral_radius: float | None = 0.9,
+        input_scaling: Any = 1.0, bias_scaling: float = 1.0, connectivity: float = 1.0,
+        ridge: float | Sequence[float] | str = "auto", penalize_bias: bool = False,
+        scale: str | None = "standard", W: Any = None, W_in: Any = None, random_state: Any = None,
+        device: str = "auto", precision: str = "double", reservoir: Any = "auto",
+        readout: str | Callable[..., Any] = "inputs+states", states: int | str | None = None,
+        summaries: Any = None, normalize: bool | str = "auto",
+    ) -> None:  # fmt: skip
         self._keep(vars())
 
     @whole_or_not_at_all

@@ -6,12 +6,12 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from echofold._data.problem import FORECASTING
+from echofold._data.scikit_learn import BaseEstimator
 from echofold._machine.notices import warn_of
 from echofold._models.base import whole_or_not_at_all
-from echofold._models.forecast import Forecasts, plausible
+from echofold._models.forecast import Forecasts, KindOfY, plausible
 from echofold._models.forecaster import ESNForecaster
 
 TRIMMED = 0.2  # share of members, from either end, that a step's mean leaves out
@@ -43,7 +43,7 @@ def combined(forecasts: np.ndarray, span: np.ndarray, positive: bool = False) ->
     return found
 
 
-class ForecastEnsemble(Forecasts, BaseEstimator):
+class ForecastEnsemble(Forecasts[KindOfY], BaseEstimator):
     """Fitted forecasters of one series, whose forecasts are combined.
 
     A search makes one with ``final="ensemble"``: the best candidates of the representations that

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 import pandas as pd
@@ -33,11 +33,19 @@ EDGE = 1e-9  # of levels: closer to 0 or 1 the quantiles are rounding
 MIRRORED = 2.0  # forecasts, divided by how many there are: what the other sign of an error counts
 BEYOND = 2.0  # times the range of the data, above and below it: further values are not plausible
 
+if TYPE_CHECKING:  # forecasts are of the kind of ``y``, and type checkers are told which that is
+    from typing_extensions import TypeVar as WithDefault  # checkers bring it, Python 3.13 has it
 
+    KindOfY = WithDefault("KindOfY", default=Any)
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+else:
+    KindOfY, Array = TypeVar("KindOfY"), np.ndarray
+GivenY = TypeVar("GivenY")
+Numbers = np.ndarray | Sequence[float]  # of which forecasts are arrays
 Level = float | Sequence[float]  # coverage of intervals
 
 
-class Forecast(NamedTuple):
+class Forecast(NamedTuple, Generic[KindOfY]):
     """A forecast with an interval around each value.
 
     ``mean`` is of the kind of ``y``; ``lower`` and ``upper`` are dicts of such, by level. It shows
@@ -59,9 +67,9 @@ class Forecast(NamedTuple):
     2    0.4265
     """
 
-    mean: Any
-    lower: dict[float, Any]
-    upper: dict[float, Any]
+    mean: KindOfY
+    lower: dict[float, KindOfY]
+    upper: dict[float, KindOfY]
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas frame: a row for each step, a column for the forecast and each end.
@@ -91,7 +99,9 @@ class Forecast(NamedTuple):
             axis=1,
         )
 
-    def plot(self, y=None, *, ax=None, history=None, output=0):
+    def plot(
+        self, y: Any = None, *, ax: Any = None, history: int | None = None, output: int = 0
+    ) -> Any:
         """Draw the forecast with its intervals, after the series ``y`` if it is given.
 
         Parameters
@@ -164,7 +174,7 @@ def _as_frame(part: Any):
     return part.to_frame(0) if isinstance(part, pd.Series) else pd.DataFrame(part)
 
 
-class Forecasts:
+class Forecasts(Generic[KindOfY]):
     """What goes on from the end of a series, in the kind that it was given in."""
 
     y_schema_: Schema
@@ -172,12 +182,12 @@ class Forecasts:
     range_: np.ndarray
 
     @overload
-    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
+    def forecast(self, horizon: int, X: Any = None, level: None = None) -> KindOfY: ...
 
     @overload
-    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
+    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast[KindOfY]: ...
 
-    def forecast(self, horizon, X=None, level=None):
+    def forecast(self, horizon: int, X: Any = None, level: Level | None = None) -> Any:
         """Continue the series right after its last row, be its value known or missing.
 
         Parameters

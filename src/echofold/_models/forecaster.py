@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -68,14 +68,26 @@ from echofold._models.following import (
     stand_after,
 )
 from echofold._models.forecast import (
+    Array,
+    Forecast,
     Forecasts,
+    GivenY,
+    KindOfY,
+    Level,
+    Numbers,
     check_beside,
     check_both,
+    forecast_of,
     of_all,
     words_of_known,
 )
 from echofold._models.learning import Learning, check_forgetting
 from echofold.reservoirs._hybrid import Hybrid
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from echofold._data.long_frames import LongFrame
 
 Shared = tuple[np.ndarray, Scaler]  # which columns (columns,), and how these are scaled
 PLAIN = Form().stored  # of series that are left as they are
@@ -87,7 +99,7 @@ SHARE = 4  # of the rows, that these are at most
 
 
 @documented
-class ESNForecaster(Forecasts, ESN):
+class ESNForecaster(Forecasts[KindOfY], ESN):
     """Forecast a series, or several at once, with an echo state network.
 
     The network learns to map ``[y(t), X(t+1)]`` to ``y(t+1)``. To forecast, it is fed its own
@@ -189,7 +201,8 @@ class ESNForecaster(Forecasts, ESN):
     last_: np.ndarray
     residuals_: np.ndarray | None
     panel_: Panel
-    series_: dict[Any, ESNForecaster]
+    steps_: int
+    series_: dict[Any, ESNForecaster[Any]]
 
     _task = FORECASTING
     _shapes_the_problem = ("washout", "scale", *PARAMETERS, "output_range", "steps")
@@ -216,18 +229,36 @@ class ESNForecaster(Forecasts, ESN):
     }
 
     def __init__(
-        self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
-        bias_scaling=1.0, connectivity=1.0, ridge=1e-2, penalize_bias=False, washout="auto",
-        scale="standard", W=None, W_in=None, random_state=None, device="auto",
-        precision="double", reservoir=None, readout="inputs+states", output_range=None, log=False,
-        difference=(), season=None, harmonics=3, steps="closed", pool="all", shrink=10.0,
-        model=None,
-    ):  # fmt: skip
+        self, units: int = 100, *, leak_rate: float = 1.0, spectral_radius: float | None = 0.9,
+        input_scaling: Any = 1.0, bias_scaling: float = 1.0, connectivity: float = 1.0,
+        ridge: float = 1e-2, penalize_bias: bool = False, washout: int | str = "auto",
+        scale: str | None = "standard", W: Any = None, W_in: Any = None, random_state: Any = None,
+        device: str = "auto", precision: str = "double", reservoir: Any = None,
+        readout: str | Callable[..., Any] = "inputs+states", output_range: Any = None,
+        log: bool = False, difference: Sequence[int] = (),
+        season: float | Sequence[float] | None = None, harmonics: int = 3,
+        steps: int | str = "closed", pool: str = "all", shrink: float = 10.0,
+        model: Callable[..., Any] | None = None,
+    ) -> None:  # fmt: skip
         self._keep(vars())
+
+    @overload
+    def fit(
+        self, y: pd.Series[Any], X: Any = None, sample_weight: Any = None
+    ) -> ESNForecaster[pd.Series[float]]: ...
+
+    @overload
+    def fit(self, y: Numbers, X: Any = None, sample_weight: Any = None) -> ESNForecaster[Array]: ...
+
+    @overload
+    def fit(self, y: LongFrame, X: Any = None, sample_weight: Any = None) -> ESNForecaster[Any]: ...
+
+    @overload
+    def fit(self, y: GivenY, X: Any = None, sample_weight: Any = None) -> ESNForecaster[GivenY]: ...
 
     @whole_or_not_at_all
     @series_first
-    def fit(self, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, y: Any, X: Any = None, sample_weight: Any = None) -> Any:
         """Train on a series, or one readout on several.
 
         Parameters
@@ -276,7 +307,18 @@ class ESNForecaster(Forecasts, ESN):
         before = form.past(self._levels()[None])
         return {"unit": scaler.unit, "inverse": inverse, "before": before}
 
-    def forecast(self, horizon, X=None, level=None, y=None):
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None) -> KindOfY: ...
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast[KindOfY]: ...
+
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None, *, y: GivenY) -> GivenY: ...
+
+    def forecast(
+        self, horizon: int, X: Any = None, level: Level | None = None, y: Any = None
+    ) -> Any:
         """Continue the series right after its last row, be its value known or missing.
 
         Parameters
@@ -321,7 +363,7 @@ class ESNForecaster(Forecasts, ESN):
         if y is not None:
             return self._forecast_others(int(horizon), y, X, level)
         if "series_" not in vars(self):
-            return super().forecast(horizon, X, level)
+            return forecast_of(self, horizon, X, level)
         each = list(self.series_.values())
         return _forecast_each(self.panel_, each, horizon, self.panel_.of(X, "X"), level)
 
@@ -540,7 +582,8 @@ class ESNForecaster(Forecasts, ESN):
             )
         if not hasattr(self, "readout_"):
             if several:
-                return self.fit(y, X, sample_weight)
+                self.fit(y, X, sample_weight)
+                return self
             return self._fit_first(y, X, sample_weight, forgetting)
         self._learned_on()
         if "series_" not in vars(self):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from echofold._data.arguments import check_number, read_range, refuse, seed_of
@@ -38,6 +37,7 @@ from echofold._data.problem import (
     without_noise,
 )
 from echofold._data.represent import Form, Scaler
+from echofold._data.scikit_learn import RegressorMixin
 from echofold._data.tables import (
     Table,
     check_columns,
@@ -170,12 +170,16 @@ class ESNRegressor(RegressorMixin, OfSequences):
     )  # fmt: skip
 
     def __init__(
-        self, units=100, *, leak_rate=1.0, spectral_radius=0.9, input_scaling=1.0,
-        bias_scaling=1.0, connectivity=1.0, ridge="auto", penalize_bias=False, washout="auto",
-        scale="standard", W=None, W_in=None, random_state=None, device="auto",
-        precision="double", reservoir="auto", readout="inputs+states", output_range=None,
-        states=None, summaries=None, normalize="auto", feedback=False, feedback_noise=0.0,
-    ):  # fmt: skip
+        self, units: int = 100, *, leak_rate: float = 1.0, spectral_radius: float | None = 0.9,
+        input_scaling: Any = 1.0, bias_scaling: float = 1.0, connectivity: float = 1.0,
+        ridge: float | Sequence[float] | str = "auto", penalize_bias: bool = False,
+        washout: int | str = "auto", scale: str | None = "standard", W: Any = None,
+        W_in: Any = None, random_state: Any = None, device: str = "auto",
+        precision: str = "double", reservoir: Any = "auto",
+        readout: str | Callable[..., Any] = "inputs+states", output_range: Any = None,
+        states: int | str | None = None, summaries: Any = None, normalize: bool | str = "auto",
+        feedback: bool = False, feedback_noise: float = 0.0,
+    ) -> None:  # fmt: skip
         self._keep(vars())
 
     @whole_or_not_at_all

@@ -148,7 +148,7 @@ def _sizes(estimator: type[ESN], kind: Reservoir, fitted: dict[str, Any]) -> dic
     """Sizes of the network, which every shape must agree with."""
     sizes = estimator._sizes(fitted)
     inputs = sizes["inputs"]
-    sizes |= {"size": kind.free()._size(inputs)} | kind.axes(inputs)
+    sizes |= {"size": kind.free().size(inputs)} | kind.axes(inputs)
     features = sizes["positions"] * kind._features(inputs)
     sizes |= {"1 + inputs": 1 + inputs, "1 + features": 1 + features}
     groups = kind._groups()

@@ -17,8 +17,9 @@ from copy import copy
 from importlib import import_module
 from numbers import Integral
 from reprlib import repr as short
-from typing import Any, BinaryIO, TypeVar, overload
+from typing import Any, BinaryIO, Protocol, Self, TypeVar, get_origin, overload
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.panels import KINDS, Panel
@@ -58,7 +59,7 @@ BLOCK = 200  # series in one member of a file
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # date of all members: equal estimators make equal files
 
 
-def save(estimator: Any, path: str | os.PathLike, *, learning: bool = False) -> None:
+def save(estimator: Any, path: str | os.PathLike[str], *, learning: bool = False) -> None:
     """Save a fitted estimator to one file.
 
     The file is written beside ``path`` and then put in its place, so an interrupted save leaves
@@ -160,7 +161,7 @@ def _content(estimator: Any, name: str, members: dict[str, bytes]) -> dict[str, 
             f"estimator must be one of {', '.join(ESTIMATORS)} or AutoForecaster, got "
             f"{type(estimator)!r}. For a search, save its best_estimator_."
         )
-    if hasattr(estimator, "series_"):
+    if isinstance(estimator, ESNForecaster) and hasattr(estimator, "series_"):
         return {"class": called, **_several(estimator, members)}
     return {"class": called, **_described(estimator, name, members)}
 
@@ -220,15 +221,29 @@ def _checksums(members: Mapping[str, bytes | bytearray]) -> bytes:
     return "".join(lines).encode()
 
 
-@overload
-def load(path: str | os.PathLike) -> Any: ...
+class Loaded(Protocol):
+    """What a file of any estimator may hold, for type checkers: the methods of all of them."""
+
+    def forecast(self, horizon: int = ..., X: Any = None, level: Any = None) -> Any: ...
+
+    def predict(self, X: Any, start: str = ...) -> np.ndarray: ...
+
+    def predict_proba(self, sequences: Any) -> np.ndarray: ...
+
+    def update(self, y: Any, X: Any = None) -> Self: ...
+
+    def __getattr__(self, name: str) -> Any: ...
 
 
 @overload
-def load(path: str | os.PathLike, kind: type[Kind]) -> Kind: ...
+def load(path: str | os.PathLike[str]) -> Loaded: ...
 
 
-def load(path, kind=None):
+@overload
+def load(path: str | os.PathLike[str], kind: type[Kind]) -> Kind: ...
+
+
+def load(path: str | os.PathLike[str], kind: Any = None) -> Any:
     """Load an estimator saved with `save`.
 
     Nothing in the file is executed, and all it says is checked before it is used, so a file from
@@ -240,7 +255,8 @@ def load(path, kind=None):
     path : path
         A file written by `save`.
     kind : class, optional
-        The class that it must be of, as `ESNForecaster`; type checkers then know it.
+        The class that it must be of, as `ESNForecaster`; type checkers then know it. They know
+        forecasts too by ``ESNForecaster[pd.Series]``, of a model of a pandas series.
 
     Returns
     -------
@@ -265,6 +281,7 @@ def load(path, kind=None):
             "Load it with the version that saved it, or upgrade echofold."
         )
     estimator = _guarded(path, "its contents do not fit together", _restore, about, members)
+    kind = get_origin(kind) or kind
     if kind is not None and not isinstance(estimator, kind):
         raise TypeError(
             f"{path} holds an {type(estimator).__name__}, expected an {kind.__name__}. Give "
@@ -273,7 +290,7 @@ def load(path, kind=None):
     return estimator
 
 
-def _guarded(path: str | os.PathLike, why: str, work: Callable, *given: Any) -> Any:
+def _guarded(path: str | os.PathLike[str], why: str, work: Callable, *given: Any) -> Any:
     """What ``work`` makes of a file; what no check foresaw is a bad file too."""
     try:
         return work(*given)
@@ -459,7 +476,7 @@ def _restore_one(name: str, about: dict[str, Any], members: dict[str, Any]) -> E
     return _checked_one(name, params, fitted)
 
 
-def _checked_one(name: str, params: dict[str, Any], fitted: dict[str, Any]) -> ESN:
+def _checked_one(name: str, params: dict[str, Any], fitted: dict[str, Any]) -> Any:
     """An estimator of parameters and fitted values that are checked here."""
     cls = _class(name)
     if cls is not ESNForecaster and "states_" in fitted:  # files of 0.1.0

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import astuple, replace
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from echofold import baselines
@@ -28,6 +28,7 @@ from echofold._data.long_frames import in_long_frames
 from echofold._data.missing import filled, words_of_table
 from echofold._data.panels import is_panel
 from echofold._data.problem import FORECASTING
+from echofold._data.scikit_learn import BaseEstimator
 from echofold._data.season import SeasonsSeen
 from echofold._data.tables import Table, read, read_rows, write
 from echofold._data.text import count, in_words, inflected, short
@@ -49,9 +50,13 @@ from echofold._models.combination import (
 )
 from echofold._models.display import verdict_html
 from echofold._models.forecast import (
+    Array,
     Forecast,
     Forecasts,
+    GivenY,
+    KindOfY,
     Level,
+    Numbers,
     check_beside,
     check_both,
     forecast_of,
@@ -87,8 +92,11 @@ HISTORY = 20_000  # latest values that members without networks look at
 PERCENT = ("%", "percent", "per cent", "pct")
 RESIDUALS = ("count", "steps", "outputs")
 
+if TYPE_CHECKING:
+    from echofold._data.long_frames import LongFrame
 
-class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
+
+class AutoForecaster(Forecasts[KindOfY], NamedParameters, BaseEstimator):
     """Forecast a series, or many, by the recipe that the command line and sktime follow.
 
     Members of different kinds forecast the same stretches of the past, each from the values before
@@ -172,13 +180,14 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     given_: str | None
     values_: np.ndarray
     rows_: int
+    failed_: dict[Any, str]
     names_: tuple[str, ...]
     weights_: np.ndarray
     log_residuals_: np.ndarray | None
     pool_: Pool | None  # networks that were trained on other series too, and what these say next
     ahead_: np.ndarray | None
     next_: np.ndarray | None  # what other members say next
-    series_: dict[Any, AutoForecaster]  # of a panel
+    series_: dict[Any, AutoForecaster[Any]]  # of a panel
 
     _task = FORECASTING
     _stored = {
@@ -205,17 +214,38 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
     }
 
     def __init__(
-        self, horizon, *, level=(0.5, 0.9), season="auto", pool="auto", effort="normal",
-        minimum=None, maximum=None, search=None, random_state=0, device="auto",
-        precision="double", n_jobs=None, executor=None, checkpoint=None, progress="auto",
-    ):  # fmt: skip
+        self, horizon: int, *, level: Level = (0.5, 0.9),
+        season: int | Sequence[int] | str | None = "auto", pool: str = "auto",
+        effort: str = "normal", minimum: float | None = None, maximum: float | None = None,
+        search: Mapping[str, Any] | None = None, random_state: Any = 0, device: str = "auto",
+        precision: str = "double", n_jobs: int | None = None, executor: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None, progress: bool | str = "auto",
+    ) -> None:  # fmt: skip
         self._keep(vars())
+
+    @overload
+    def fit(self, y: pd.Series[Any], X: Any = None) -> AutoForecaster[pd.Series[float]]: ...
+
+    @overload
+    def fit(self, y: Numbers, X: Any = None) -> AutoForecaster[Array]: ...
+
+    @overload
+    def fit(self, y: LongFrame, X: Any = None) -> AutoForecaster[Any]: ...
+
+    @overload
+    def fit(
+        self, y: GivenY, X: Any = None, *, id: str, time: str | None = None,
+        target: str | None = None,
+    ) -> OfLongFrame[GivenY]: ...  # fmt: skip
+
+    @overload
+    def fit(self, y: GivenY, X: Any = None) -> AutoForecaster[GivenY]: ...
 
     @whole_or_not_at_all
     def fit(
         self, y: Any, X: Any = None, *, id: str | None = None, time: str | None = None,
         target: str | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Any:  # fmt: skip
         """Find the members, validate them on past stretches, and weigh them.
 
         Parameters
@@ -286,9 +316,9 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         self._say_limits()
         del self._priors
 
-    def forecast(
+    def forecast(  # type: ignore[override]
         self, horizon: int | None = None, X: Any = None, level: Level | None = None
-    ) -> Forecast:
+    ) -> Forecast[KindOfY]:
         """Continue the series right after its last value.
 
         Parameters
@@ -347,7 +377,7 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         self._passed(len(table.values), span)
         return self
 
-    def report(self, path: str | os.PathLike, about: Any = None) -> Path:
+    def report(self, path: str | os.PathLike[str], about: Any = None) -> Path:
         """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
         one = next(iter(self.series_.values())) if hasattr(self, "series_") else self
         check_is_fitted(one, "weights_")
@@ -749,6 +779,16 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
         model.networks_, model.search_, model.results_, model.recipe_ = networks, None, None, None
         model.evaluation_ = None
         return model
+
+
+if TYPE_CHECKING:
+
+    class OfLongFrame(AutoForecaster[KindOfY]):
+        """One that was fitted to a long frame, and so forecasts: not a class of its own."""
+
+        def forecast(  # type: ignore[override]
+            self, horizon: int | None = None, X: Any = None, level: Level | None = None
+        ) -> KindOfY: ...
 
 
 def _where(past: Past) -> str:

@@ -37,7 +37,7 @@ class Checkpoint:
     A seed of None in ``identity`` stands for any: the one of the earlier run, or ``fresh_seed``.
     """
 
-    def __init__(self, path: str | os.PathLike, identity: dict[str, Any], fresh_seed: int):
+    def __init__(self, path: str | os.PathLike[str], identity: dict[str, Any], fresh_seed: int):
         self.path = Path(path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)

@@ -79,7 +79,9 @@ class Recipe:
         self, limits: tuple[float, ...] | None, seed: Any, device: str, precision: str, **how: Any
     ) -> ESNSearchCV:
         """A new search, whose forecasts stay inside of ``limits``."""
-        own = {"output_range": limits, "device": device, "precision": precision}
+        own: dict[str, Any] = {
+            "output_range": limits, "device": device, "precision": precision,
+        }  # fmt: skip
         return ESNSearchCV(
             ESNForecaster(self.units, random_state=seed, **own),
             [

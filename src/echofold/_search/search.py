@@ -8,11 +8,10 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
@@ -28,11 +27,11 @@ from echofold._data.arguments import (
     seed_of,
 )
 from echofold._data.problem import Task
-from echofold._data.scikit_learn import SharesFunctions, copied, routed, router_of
+from echofold._data.scikit_learn import BaseEstimator, SharesFunctions, copied, routed, router_of
 from echofold._folds.choose import check_algorithm
 from echofold._machine.progress import one_piece, progress
-from echofold._models.base import whole_or_not_at_all
-from echofold._models.forecast import Forecast, Level
+from echofold._models.base import ESN, whole_or_not_at_all
+from echofold._models.forecast import Array, Forecast, GivenY, KindOfY, Level, Numbers
 from echofold._search import tables
 from echofold._search.candidates import STRATEGIES, check_space, split_ridge, strategy_of
 from echofold._search.checkpoint import Checkpoint
@@ -56,10 +55,14 @@ from echofold.metrics._metric import OF_GROWING_SUMS
 if TYPE_CHECKING:
     import xarray as xr
 
+    from echofold._data.long_frames import LongFrame
+    from echofold._models.forecaster import ESNForecaster
+
+Estimator = TypeVar("Estimator", bound=ESN)
 RIDGE_PER = ("all", "split", "output")
 
 
-class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
+class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator, Generic[Estimator]):
     """Search hyper-parameters of an echo state network by cross-validation.
 
     Candidates that share a random draw run through the data together, the whole ridge path comes
@@ -165,7 +168,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     best_params_: dict[str, Any]
     best_score_: float
     best_index_: int
-    best_estimator_: Any
+    estimator: Estimator
+    best_estimator_: Estimator
     candidates_: list[dict[str, Any]]
     results_: Any  # a Dataset, or one for each scheme of a dict
     evaluation_: xr.Dataset | None
@@ -173,11 +177,14 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
     seed_: int
 
     def __init__(
-        self, estimator, space="auto", *, cv=None, metric="nrmse", final="retrain", ridge_per="all",
-        n_draws=1, select="mean", algorithm="auto", strategy="grid", n_iter=None, prune=False,
-        memory=None, random_state=None, n_jobs=None, executor=None, checkpoint=None,
-        progress="auto", verify=False, sampler=None,
-    ):  # fmt: skip
+        self, estimator: Estimator, space: Any = "auto", *, cv: Any = None, metric: Any = "nrmse",
+        final: str = "retrain", ridge_per: str = "all", n_draws: int = 1, select: str = "mean",
+        algorithm: str = "auto", strategy: str = "grid", n_iter: int | None = None,
+        prune: bool = False, memory: int | str | None = None, random_state: Any = None,
+        n_jobs: int | None = None, executor: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None, progress: bool | str = "auto",
+        verify: bool = False, sampler: Any = None,
+    ) -> None:  # fmt: skip
         self._keep(vars())
 
     @property
@@ -207,8 +214,35 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
             tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
         return tags
 
+    @overload
+    def fit(
+        self: ESNSearchCV[ESNForecaster[Any]], y: pd.Series[Any], X: Any = None,
+        sample_weight: Any = None, *, groups: Any = None,
+    ) -> ESNSearchCV[ESNForecaster[pd.Series[float]]]: ...  # fmt: skip
+
+    @overload
+    def fit(
+        self: ESNSearchCV[ESNForecaster[Any]], y: Numbers, X: Any = None,
+        sample_weight: Any = None, *, groups: Any = None,
+    ) -> ESNSearchCV[ESNForecaster[Array]]: ...  # fmt: skip
+
+    @overload
+    def fit(
+        self: ESNSearchCV[ESNForecaster[Any]], y: LongFrame, X: Any = None,
+        sample_weight: Any = None, *, groups: Any = None,
+    ) -> ESNSearchCV[ESNForecaster[Any]]: ...  # fmt: skip
+
+    @overload
+    def fit(
+        self: ESNSearchCV[ESNForecaster[Any]], y: GivenY, X: Any = None,
+        sample_weight: Any = None, *, groups: Any = None,
+    ) -> ESNSearchCV[ESNForecaster[GivenY]]: ...  # fmt: skip
+
+    @overload
+    def fit(self, *data: Any, groups: Any = None, **fit_params: Any) -> Self: ...
+
     @whole_or_not_at_all
-    def fit(self, *data: Any, groups: Any = None, **fit_params: Any) -> Self:
+    def fit(self, *data: Any, groups: Any = None, **fit_params: Any) -> Any:
         """Search, select and make the final model.
 
         Parameters
@@ -300,7 +334,10 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
             return f"{done}; give checkpoint=... to keep finished blocks on disk and go on later."
         return f"{done}; they are kept in {str(self.checkpoint)!r}. Run it again to go on."
 
-    def finalize(self, final, scheme=None, *, draw=None, correct_ridge=False, ridge_per=None):
+    def finalize(
+        self, final: str, scheme: str | None = None, *, draw: int | None = None,
+        correct_ridge: bool = False, ridge_per: str | None = None,
+    ) -> Estimator:  # fmt: skip
         """Make a final model of the winner, without searching again.
 
         Parameters
@@ -393,12 +430,21 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         return tables.summary(self)
 
     @overload
-    def forecast(self, horizon: int, X: Any = None, level: None = None) -> Any: ...
+    def forecast(
+        self: ESNSearchCV[ESNForecaster[KindOfY]], horizon: int, X: Any = None, level: None = None
+    ) -> KindOfY: ...
 
     @overload
-    def forecast(self, horizon: int, X: Any = None, *, level: Level) -> Forecast: ...
+    def forecast(
+        self: ESNSearchCV[ESNForecaster[KindOfY]], horizon: int, X: Any = None, *, level: Level
+    ) -> Forecast[KindOfY]: ...
 
-    def forecast(self, horizon, X=None, level=None, y=None):
+    @overload
+    def forecast(self, horizon: int, X: Any = None, level: None = None, *, y: GivenY) -> GivenY: ...
+
+    def forecast(
+        self, horizon: int, X: Any = None, level: Level | None = None, y: Any = None
+    ) -> Any:
         """Forecast with ``best_estimator_``, of which an ensemble takes no ``y``."""
         check_is_fitted(self, "best_estimator_")
         other = {} if y is None else {"y": y}
@@ -432,7 +478,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         return self.best_estimator_.predict_proba(sequences)
 
     @property
-    def classes_(self):
+    def classes_(self) -> np.ndarray:
         """The labels of ``best_estimator_``, a classifier, sorted."""
         return self.best_estimator_.classes_
 
@@ -446,7 +492,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.score(X, y)
 
-    def report(self, path: str | os.PathLike, about: Any = None) -> Path:
+    def report(self, path: str | os.PathLike[str], about: Any = None) -> Path:
         """Write a standalone HTML report to ``path``; ``about`` is a `report.About`."""
         check_is_fitted(self, "results_")
         if self._reader.problem({})[0].names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -23,10 +23,20 @@ from echofold._validation.settings import (
 from echofold._validation.validate import validate
 from echofold._validation.verify import check_verifiable, verify, with_checkable_metrics
 
+if TYPE_CHECKING:
+    import xarray as xr
 
+
+@overload
 def cross_validate(
-    estimator,
-    *data,
+    estimator: Any, *data: Any, cv: dict[str, Any], **options: Any
+) -> dict[str, xr.Dataset]: ...
+
+
+@overload
+def cross_validate(
+    estimator: Any,
+    *data: Any,
     cv: Any = None,
     ridge: Any = None,
     metric: Any = "nrmse",
@@ -35,8 +45,23 @@ def cross_validate(
     readouts: bool = False,
     groups: Any = None,
     verify: bool = False,
-    **fit_params,
-):
+    **fit_params: Any,
+) -> xr.Dataset: ...
+
+
+def cross_validate(
+    estimator: Any,
+    *data: Any,
+    cv: Any = None,
+    ridge: Any = None,
+    metric: Any = "nrmse",
+    algorithm: str = "auto",
+    memory: Any = None,
+    readouts: bool = False,
+    groups: Any = None,
+    verify: bool = False,
+    **fit_params: Any,
+) -> Any:
     """Cross-validate one estimator over a path of ridge values, at the cost of about one fit.
 
     Parameters
@@ -109,9 +134,27 @@ def cross_validate(
     return _run(source, cv, groups, settings, {"seed": seed})
 
 
+@overload
 def cross_validate_readout(
-    states,
-    targets,
+    states: Any,
+    targets: Any,
+    *,
+    cv: dict[str, Any],
+    ridge: Any = 1e-6,
+    metric: Any = "nrmse",
+    penalize_bias: bool = False,
+    sample_weight: Any = None,
+    algorithm: str = "auto",
+    readouts: bool = False,
+    groups: Any = None,
+    verify: bool = False,
+) -> dict[str, xr.Dataset]: ...
+
+
+@overload
+def cross_validate_readout(
+    states: Any,
+    targets: Any,
     *,
     cv: Any = None,
     ridge: Any = 1e-6,
@@ -122,7 +165,23 @@ def cross_validate_readout(
     readouts: bool = False,
     groups: Any = None,
     verify: bool = False,
-):
+) -> xr.Dataset: ...
+
+
+def cross_validate_readout(
+    states: Any,
+    targets: Any,
+    *,
+    cv: Any = None,
+    ridge: Any = 1e-6,
+    metric: Any = "nrmse",
+    penalize_bias: bool = False,
+    sample_weight: Any = None,
+    algorithm: str = "auto",
+    readouts: bool = False,
+    groups: Any = None,
+    verify: bool = False,
+) -> Any:
     """Cross-validate linear readouts of states that were measured or computed elsewhere.
 
     Parameters

@@ -133,7 +133,7 @@ def work_of(
     groups = kind._groups()
     readouts, rows, outputs = (1, 1, problem.targets.shape[1]) if groups is None else groups.shape
     parts = readouts * rows  # each is a reservoir
-    units = kind._size(segments.n_inputs) // parts
+    units = kind.size(segments.n_inputs) // parts
     m = segments.columns(kind._seen(segments.n_inputs), kind._beside) // parts
     own = {name: splits.times(rows) for name, splits in schemes.items()}
     eager = is_eager_kind(kind) and segments.eager

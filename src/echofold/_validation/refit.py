@@ -141,6 +141,12 @@ class Triangle:
         """Condition number of the centred states; ``1/eps`` if some direction is only rounding."""
         return condition_of_rows(np.linalg.svd(self.centred()[0], compute_uv=False))
 
+    def freedom(self, ridge: float) -> float:
+        """Effective degrees of freedom, ``1 + Σ s² / (s² + β)`` of the centred states."""
+        R = self.centred()[0]
+        s = np.linalg.svd(R[R.any(axis=1)], compute_uv=False)  # of few rows, few are not zero
+        return 1.0 + float((s[s > 0] ** 2 / (s[s > 0] ** 2 + ridge)).sum())
+
     def readouts(self, ridge: np.ndarray) -> np.ndarray:
         """Readouts from all rows that were added."""
         p = 1 + self.columns

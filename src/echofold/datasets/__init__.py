@@ -71,7 +71,7 @@ class SeriesDataset(Dataset):
         Length of the longest cycle worth modelling, in samples.
     """
 
-    data: pd.Series
+    data: pd.Series[float]
     season: int
 
     @property

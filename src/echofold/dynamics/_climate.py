@@ -54,7 +54,7 @@ class ClimateComparison:
     histogram_baseline: np.ndarray
     names: tuple | None = None
 
-    def to_frame(self):
+    def to_frame(self) -> pd.DataFrame:
         """The distances as a pandas frame with a row for each output."""
         columns = (
             "spectrum_distance", "spectrum_baseline", "histogram_distance", "histogram_baseline",

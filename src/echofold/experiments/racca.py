@@ -80,7 +80,7 @@ def lorenz(rows: int) -> np.ndarray:
     return values
 
 
-def weights(seed: int) -> dict[str, np.ndarray]:
+def weights(seed: int) -> dict[str, Any]:
     """Weights of a draw: each unit hears one input or the bias, and three units on average."""
     rng = np.random.RandomState(seed)
     W_in = np.zeros((UNITS, 4))

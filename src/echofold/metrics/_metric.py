@@ -154,7 +154,9 @@ _METRICS: dict[str, Metric] = {}
 Function = TypeVar("Function", bound=Callable)
 
 
-def _metric(needs: str, words: str, per: str = "value", then: str = "", higher: bool = False):
+def _metric(
+    needs: str, words: str, per: str = "value", then: str = "", higher: bool = False
+) -> Callable[[Function], Function]:
     """Enter a function into the table of metrics."""
 
     def enter(function: Function) -> Function:

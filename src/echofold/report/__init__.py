@@ -16,7 +16,7 @@ from echofold.report._about import About
 __all__ = ["About", "write_report"]
 
 
-def write_report(model: Any, path: str | os.PathLike, about: About | None = None) -> Path:
+def write_report(model: Any, path: str | os.PathLike[str], about: About | None = None) -> Path:
     """Write a standalone HTML report of an automatic forecast or of a search.
 
     The file is written beside ``path`` and then put in its place, so an earlier report stays whole

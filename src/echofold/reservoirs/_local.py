@@ -24,7 +24,7 @@ OWN_SIZES = {"size": "local size", "inputs": "local inputs", "1 + inputs": "1 + 
 class Local(Reservoir):
     """Small reservoirs side by side along a field, for its forecasts [1]_.
 
-    The field is cut into neighbourhoods of ``size`` cells. Each has a reservoir, all with the same
+    The field is cut into neighbourhoods of ``cells``. Each has a reservoir, all with the same
     weights, that is driven by its cells and a ``margin`` on each side; the readout of a
     neighbourhood gives the next values of its own cells. In a closed loop neighbourhoods meet by
     what their margins see.
@@ -38,7 +38,7 @@ class Local(Reservoir):
     kind : object of `echofold.reservoirs`, default=Leaky()
         The reservoir of a neighbourhood: any kind. Its parameters are searched as
         ``reservoir__kind__name``.
-    size : int or pair of int, default=8
+    cells : int or pair of int, default=8
         Cells of a neighbourhood, by which those of the field are divided without a rest; of a field
         with rows and columns a pair.
     margin : int or pair of int, default=8
@@ -69,7 +69,7 @@ class Local(Reservoir):
     >>> from echofold.reservoirs import Leaky, Local
     >>> from echofold.systems import lorenz96
     >>> y = lorenz96(600, 0.05, size=12)
-    >>> local = Local(Leaky(40, input_scaling=0.2), size=2, margin=2)
+    >>> local = Local(Leaky(40, input_scaling=0.2), cells=2, margin=2)
     >>> model = ESNForecaster(reservoir=local, ridge=1e-6, random_state=0).fit(y[:500])
     >>> model.forecast(10).shape, model.readout_.shape  # 1 + 6 cells + 40 states
     ((10, 12), (47, 2))
@@ -83,7 +83,7 @@ class Local(Reservoir):
 
     kind: Any = None
     _: KW_ONLY
-    size: Any = 8
+    cells: Any = 8
     margin: Any = 8
     border: str = "periodic"
     readouts: str = "shared"
@@ -109,12 +109,12 @@ class Local(Reservoir):
 
     def axes(self, inputs: int) -> dict[str, int]:
         inside, own = self._inside.free(), self._inputs(inputs)
-        sizes = (inside._size(own), own, 1 + own)
+        sizes = (inside.size(own), own, 1 + own)
         return inside.axes(own) | dict(zip(OWN_SIZES.values(), sizes, strict=True))
 
-    def _size(self, inputs: int) -> int:
+    def size(self, inputs: int) -> int:
         """Number of values in the states of all neighbourhoods."""
-        return self._count * self._inside._size(self._inputs(inputs))
+        return self._count * self._inside.size(self._inputs(inputs))
 
     def check(self) -> None:
         if self.kind is not None and not isinstance(self.kind, Reservoir):
@@ -127,11 +127,11 @@ class Local(Reservoir):
                 f"kind={self.kind!r} adapts to what each neighbourhood sees, and all have the same "
                 "weights. Use another kind."
             )
-        pair = isinstance(self.size, tuple)
-        if pair and len(self.size) != 2:
-            refuse("size", self.size, "a number of cells, or a pair of them for rows and columns")
-        for one in self.size if pair else [self.size]:
-            check_integer("size", one, 1, "" if pair else ", or a pair of these")
+        pair = isinstance(self.cells, tuple)
+        if pair and len(self.cells) != 2:
+            refuse("cells", self.cells, "a number of cells, or a pair of them for rows and columns")
+        for one in self.cells if pair else [self.cells]:
+            check_integer("cells", one, 1, "" if pair else ", or a pair of these")
         several = isinstance(self.margin, tuple)
         if several and (not pair or len(self.margin) != 2):
             refuse("margin", self.margin, f"a number of cells{', or a pair of them' * pair}")
@@ -174,7 +174,7 @@ class Local(Reservoir):
 
     def shared(self) -> tuple:
         inside = self._inside
-        own = self.size, self.margin, self.border, self.readouts
+        own = self.cells, self.margin, self.border, self.readouts
         return type(inside), *inside.shared(), *own
 
     # --- the field ------------------------------------------------------------------------------
@@ -182,10 +182,10 @@ class Local(Reservoir):
     @property
     def _dimensions(self) -> int:
         """Along how many dimensions the field is cut."""
-        return len(self.size) if isinstance(self.size, tuple) else 1
+        return len(self.cells) if isinstance(self.cells, tuple) else 1
 
     def _along(self, value: Any) -> tuple[int, ...]:
-        """A size or margin along each dimension."""
+        """Cells or a margin along each dimension."""
         each = value if isinstance(value, tuple) else (value,) * self._dimensions
         return tuple(map(int, each))
 
@@ -198,9 +198,9 @@ class Local(Reservoir):
         one = "(time, cells) or (time, cells, variables)"
         two = "(time, rows, columns) or (time, rows, columns, variables)"
         raise ValueError(
-            f"y has the axes (time, {', '.join(map(str, axes))}), but size={self.size!r} of its "
+            f"y has the axes (time, {', '.join(map(str, axes))}), but cells={self.cells!r} of its "
             f"reservoirs.Local is for {one if self._dimensions == 1 else two}. Give "
-            f"{'a pair as size for ' + two if self._dimensions == 1 else 'an integer for ' + one}."
+            f"{'a pair as cells for ' + two if self._dimensions == 1 else 'an integer for ' + one}."
         )
 
     def _on(self, grid: Grid | None) -> Reservoir:
@@ -209,23 +209,23 @@ class Local(Reservoir):
                 "reservoirs.Local is for fields that an ESNForecaster forecasts. If this is one, "
                 "and others are searched, give it a Local as its own reservoir, by which y is read."
             )
-        cells, sizes = grid[:-1], self._along(self.size)
+        cells, sizes = grid[:-1], self._along(self.cells)
         if len(cells) != len(sizes):
             raise ValueError(
-                f"size={self.size!r} has another number of dimensions than the field, whose cells "
-                f"are {cells}. Give {'one number' if len(cells) == 1 else 'a pair'}."
+                f"cells={self.cells!r} has another number of dimensions than the field, which is "
+                f"{cells}. Give {'one number' if len(cells) == 1 else 'a pair'}."
             )
         for count, size, margin in zip(cells, sizes, self._along(self.margin), strict=True):
             if count % size:
                 fit = [n for n in range(1, count + 1) if count % n == 0]
                 raise ValueError(
-                    f"{count} cells cannot be cut into neighbourhoods of size={self.size!r}. Use "
+                    f"{count} cells cannot be cut into neighbourhoods of cells={self.cells!r}. Use "
                     f"one of {', '.join(map(str, fit))}."
                 )
             most = (count - size) // 2 if self.border == "periodic" else count
             if margin > most:
                 raise ValueError(
-                    f"size={self.size!r} with margin={self.margin!r} on both sides is more than "
+                    f"cells={self.cells!r} with margin={self.margin!r} on both sides is more than "
                     f"the {count} cells of the field with border={self.border!r}. Use a margin of "
                     f"at most {most}."
                 )
@@ -247,20 +247,20 @@ class Local(Reservoir):
     @property
     def _count(self) -> int:
         """Number of neighbourhoods."""
-        pairs = zip(self._shape, self._along(self.size), strict=False)
+        pairs = zip(self._shape, self._along(self.cells), strict=False)
         return int(np.prod([cells // size for cells, size in pairs]))
 
     def _inputs(self, inputs: int) -> int:
         """Inputs of one neighbourhood: what it sees of the field, and all that is known."""
         *cells, variables = self._shape
-        pairs = zip(self._along(self.size), self._along(self.margin), strict=True)
+        pairs = zip(self._along(self.cells), self._along(self.margin), strict=True)
         own = variables * int(np.prod([size + 2 * margin for size, margin in pairs]))
         return own + inputs - int(np.prod(self._shape))
 
     def _cut(self, margins: tuple[int, ...], outside: int) -> np.ndarray:
         """Numbers ``(neighbourhoods, values)`` of what each sees, ``outside`` beyond the border."""
         numbers = np.arange(int(np.prod(self._shape))).reshape(self._shape)
-        pads, sizes = [(margin, margin) for margin in margins], self._along(self.size)
+        pads, sizes = [(margin, margin) for margin in margins], self._along(self.cells)
         if self.border == "periodic":
             numbers = np.pad(numbers, [*pads, (0, 0)], mode="wrap")
         else:
@@ -282,7 +282,7 @@ class Local(Reservoir):
         known = np.arange(int(np.prod(self._shape)), inputs)
         windows = np.hstack([windows, np.tile(known, (len(windows), 1))])
         own._places = windows, self._cut((0,) * self._dimensions, 0)
-        cut = self.size, self.margin, self.border, self.readouts, self._shape, inputs
+        cut = self.cells, self.margin, self.border, self.readouts, self._shape, inputs
         return Compiled((Local, inside.key, *cut), own)
 
     # --- what is compiled -----------------------------------------------------------------------

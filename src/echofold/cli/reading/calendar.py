@@ -128,7 +128,7 @@ def made(year: np.ndarray, month: Whole = 1, day: Whole = 1, time: Whole = 0) ->
     fine = (year >= YEARS[0]) & (year <= YEARS[1]) & (month >= 1) & (month <= 12)
     months = (np.where(fine, year, 1970) - 1970) * 12 + np.where(fine, month, 1) - 1
     firsts = months.astype("datetime64[M]")
-    days = firsts.astype("datetime64[D]") + (np.where(fine, day, 1) - 1)
+    days = firsts.astype("datetime64[D]") + (np.where(fine, day, 1) - 1).astype("timedelta64[D]")
     fine &= days.astype("datetime64[M]") == firsts  # else there is no such day
     stamps = days.astype("datetime64[us]") + np.asarray(time).astype("timedelta64[us]")
     stamps[~fine] = np.datetime64("NaT")
