@@ -1,8 +1,11 @@
 """How the documentation is built: pages and examples that run, reference from docstrings."""
 
+import inspect
 import sys
 import warnings
 from pathlib import Path
+
+from sphinx.util.inspect import stringify_signature
 
 import echofold
 
@@ -67,3 +70,15 @@ html_theme_options = {
 }
 html_show_sourcelink = False
 html_use_index = False  # the search finds names, and the reference lists them
+
+
+def signature_of(app, what, name, obj, options, signature, returned):
+    """Parameters of classes whose ``__new__`` only looks at names, which autodoc would show."""
+    if what == "class" and signature == "(*args, **options)":
+        signature = stringify_signature(inspect.signature(obj), show_annotation=False)
+    return signature, None
+
+
+def setup(app):
+    """Tell Sphinx."""
+    app.connect("autodoc-process-signature", signature_of)

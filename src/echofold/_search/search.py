@@ -249,8 +249,8 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator, Generic[Estim
         ----------
         *data, **fit_params
             What ``estimator.fit`` takes: arrays, tables, or long series that are read in blocks.
-            With scikit-learn's metadata routing switched on, weights must be asked for:
-            ``set_fit_request(sample_weight=True)`` of the estimator.
+            With scikit-learn's metadata routing switched on, weights must be asked for by the
+            estimator's ``set_fit_request``.
         groups : array, optional
             Handed to splitters that ask for groups.
 
