@@ -33,7 +33,7 @@ from echofold import (
 )
 from echofold._data import lazy
 from echofold._data.lazy import Lazy
-from echofold._data.represent import Scaler, summary_of
+from echofold._data.scaling import Scaler, summary_of
 from echofold._engine import drive, lockstep
 from echofold._machine import progress
 from echofold._search import final_models

@@ -24,7 +24,8 @@ import numpy as np
 
 from echofold._data.lazy import Lazy, Values, hstack, mapped
 from echofold._data.missing import filled, require_two
-from echofold._data.represent import Form, Scaler
+from echofold._data.represent import Form
+from echofold._data.scaling import Scaler
 
 
 @dataclass(frozen=True)

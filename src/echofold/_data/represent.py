@@ -1,6 +1,5 @@
 """Representations of a series, there and back: all that is known about how one is represented.
 
-A `Scaler` says in which units columns are, of inputs too; a `Form` what is made of a series first.
 With ``z = g(y)`` the *levels* of the values, a network learns ``w = φ(B) z``, where ``φ`` is a
 product of ``(1 − B^lag)`` and ``B`` shifts by one step: ``w(t) = z(t) + Σ c_j z(t−j)``. What it
 forecasts is brought back by ``z(t) = w(t) − Σ c_j z(t−j)``, from the last levels that are known.
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from echofold._data.arguments import check_count, is_integer, refuse
-from echofold._data.lazy import Lazy, Values, mapped
+from echofold._data.lazy import mapped
 from echofold._machine.arrays import few_lengths, namespace
 from echofold._machine.available import check_room
 from echofold._machine.programs import entered, entry
@@ -29,7 +28,6 @@ PARAMETERS = ("log", "difference", "season", "harmonics")  # of estimators, whic
 SKIPS_ROWS = ("difference",)  # of these, those that lose rows
 MOST = 10**6  # steps that differences of a stored model go back, and waves of its seasons
 MOST_TERMS = 4  # of differences, for which room is made in a closed loop; more if there are more
-LARGEST = 1e150  # of values that are not scaled: squares of larger ones overflow
 
 Seasons = tuple[tuple[float, int], ...]  # lengths, and how many waves each has
 
@@ -296,97 +294,3 @@ def read_representation(value: Any) -> Form:
     if sum(lags) > MOST or sum(count for _, count in seasons) > MOST:
         raise ValueError(f"represented_ goes back, or has waves, beyond {MOST}")
     return known
-
-
-# --- units ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Scaler:
-    """Columns measured from ``center`` in units of ``unit``, both ``(columns,)``."""
-
-    center: np.ndarray
-    unit: np.ndarray
-
-    @classmethod
-    def learned(cls, values: Values, scale: str | None, argument: str) -> Scaler:
-        """Learn from rows ``(n, columns)``, NaN left out; a constant column keeps its unit.
-
-        ``"standard"`` takes the mean and the standard deviation, ``"minmax"`` the smallest value
-        and the range, ``None`` leaves values as they are.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Scaler.learned(np.array([[1.0, 7.0], [3.0, 7.0]]), "minmax", "y")
-        Scaler(center=array([1., 7.]), unit=array([2., 1.]))
-        """
-        nothing = np.zeros(values.shape[1]), np.ones(values.shape[1])
-        if scale is None and isinstance(values, Lazy):
-            return cls(*nothing)
-        low, high, mean, std = summary_of(values)
-        largest = np.maximum(np.abs(low), np.abs(high))
-        with np.errstate(over="ignore", invalid="ignore"):
-            center, unit = (low, high - low) if scale == "minmax" else (mean, std)
-        bad = largest > LARGEST if scale is None else ~(np.isfinite(center) & np.isfinite(unit))
-        if bad.any():
-            column = int(bad.argmax())
-            raise ValueError(
-                f"{argument} holds values up to {largest[column]:.3g} in "
-                f"column {column}, too large for scale={scale!r}: their spread overflows. Divide "
-                "that column by a constant first."
-            )
-        if scale is None:
-            return cls(*nothing)
-        # The mean of equal numbers is off by a rounding, which must not become the unit.
-        constant = (low == high) | (unit == 0)
-        return cls(np.where(constant, low, center), np.where(constant, 1.0, unit))
-
-    @classmethod
-    def alike(cls, values: np.ndarray, variables: int, scale: str | None, argument: str) -> Scaler:
-        """Learn one center and unit for each variable of a field, whose cells are columns.
-
-        Columns ``(cells · variables,)`` have those of a cell one after the other.
-        """
-        own = cls.learned(values.reshape(-1, variables), scale, argument)
-        cells = values.shape[1] // variables
-        return cls(np.tile(own.center, cells), np.tile(own.unit, cells))
-
-    def scaled(self, values: np.ndarray) -> np.ndarray:
-        """Original values (last axis: columns) in scaled units."""
-        return (values - self.center) / self.unit
-
-    def original(self, values: np.ndarray) -> np.ndarray:
-        """Scaled values (last axis: columns) in original units."""
-        return self.center + self.unit * values
-
-
-def summary_of(values: Values) -> tuple[np.ndarray, ...]:
-    """The lowest and highest value of each column, mean and standard deviation; NaN left out.
-
-    Rows that are not in memory are complete, and measured in one pass.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not isinstance(values, Lazy):
-            measures = np.min, np.max, np.mean, np.std
-            if np.isnan(values).any():
-                measures = np.nanmin, np.nanmax, np.nanmean, np.nanstd
-            return tuple(measure(values, axis=0) for measure in measures)
-        low, high = np.full((2, values.shape[1]), np.nan)
-        mean, squares = np.zeros((2, values.shape[1]))
-        for rows, block in values.blocks():
-            mean, squares = merged(rows, mean, squares, block)
-            low, high = np.fmin(low, block.min(axis=0)), np.fmax(high, block.max(axis=0))
-        return low, high, mean, np.sqrt(squares / len(values))
-
-
-def merged(rows: int, mean: Any, squares: Any, block: np.ndarray) -> tuple[Any, Any]:
-    """Means and squared deviations of ``rows`` rows so far and of a ``block (k, columns)`` more.
-
-    With ``δ`` between both means, squares add up with ``δ² n k / (n + k)`` (Chan, Golub and LeVeque
-    1983), which loses nothing to values far from zero.
-    """
-    n, k, own = rows, len(block), block.mean(axis=0)
-    apart = own - mean
-    squares = squares + ((block - own) ** 2).sum(axis=0) + apart**2 * (n * k / (n + k))
-    return mean + apart * (k / (n + k)), squares

@@ -48,11 +48,11 @@ from echofold._data.represent import (
     PARAMETERS,
     SKIPS_ROWS,
     Form,
-    Scaler,
     read_representation,
     representation_of,
 )
 from echofold._data.rows import intervals_of
+from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, Table, read, read_rows, read_weights, require_some
 from echofold._engine.drive import advance
 from echofold._engine.kind import Grid, Reservoir, Reservoirs

@@ -36,7 +36,8 @@ from echofold._data.problem import (
     with_feedback,
     without_noise,
 )
-from echofold._data.represent import Form, Scaler
+from echofold._data.represent import Form
+from echofold._data.scaling import Scaler
 from echofold._data.scikit_learn import RegressorMixin
 from echofold._data.tables import (
     Table,

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from echofold._data.arguments import is_integer, refuse
 from echofold._data.missing import filled
 from echofold._data.problem import Problem, Segments, Task
-from echofold._data.represent import Scaler
+from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema, is_table, kind_of, read_sequences, require_some
 from echofold._engine.kind import Reservoir
 from echofold._engine.states import States, sequence_features

@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from echofold._data.dates import Timeline
-from echofold._data.represent import Scaler
+from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._engine.kind import KINDS, Reservoir
 from echofold._machine.archives import array_in

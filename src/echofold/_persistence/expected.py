@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from echofold._data.dates import Timeline
-from echofold._data.represent import Scaler
+from echofold._data.scaling import Scaler
 from echofold._data.tables import Schema
 from echofold._engine.kind import Reservoir
 from echofold._engine.summaries import SUMMARIES

@@ -156,13 +156,12 @@ def carry_out(
         return
     pending: dict[Future, int] = {}
     try:
-        with one_blas_thread():  # which worker threads find set already
-            for (number, block), pool in zip(blocks, cycle(pools), strict=False):
-                pending[pool.submit(run_block, block)] = number
-            while pending:
-                done, _ = wait(pending, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield pending.pop(future), future.result()
+        for (number, block), pool in zip(blocks, cycle(pools), strict=False):
+            pending[pool.submit(run_block, block)] = number
+        while pending:
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield pending.pop(future), future.result()
     finally:
         for future in pending:
             future.cancel()

@@ -21,6 +21,7 @@ from echofold._machine.device import (
     Work,
     choose_device,
     is_accelerator,
+    one_blas_thread,
     peers,
 )
 from echofold._machine.progress import Progress
@@ -243,11 +244,12 @@ class Runner:
             else:
                 records[place] = kept
                 self._count(block, kept)
-        for place, record in carry_out(waiting, self.n_jobs, self.executor):
-            if self.checkpoint is not None:
-                self.checkpoint.save(first + place, record, wanted[place])
-            records[place] = record
-            self._count(blocks[place], record)
+        with one_blas_thread():  # outermost, so that worker threads find it set already
+            for place, record in carry_out(waiting, self.n_jobs, self.executor):
+                if self.checkpoint is not None:
+                    self.checkpoint.save(first + place, record, wanted[place])
+                records[place] = record
+                self._count(blocks[place], record)
         total = records[0].blank(len(self.seeds), len(candidates))
         for place, block in enumerate(blocks):
             total.enter(records[place], block.draws, block.candidates)

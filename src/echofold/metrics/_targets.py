@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from echofold._data.represent import merged
+from echofold._data.scaling import merged
 
 # Variation below 1e-12 of the size of the values is rounding left by whatever computed them.
 _CONSTANT = 1e-24
