@@ -1,15 +1,17 @@
 """How large the house is, and how far a search walks through it.
 
-    python tools/house.py
+    python tools/house.py [--edges]
 
-prints lines and files under ``src``, small files that one other imports, and for two jobs the
-files that they pass through and how often the call goes from one file to another.
+prints lines and files under ``src``, and for two jobs the files that they pass through and how
+often the call goes from one file to another; ``--edges`` also from which function to which.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,7 @@ class Walk:
 
     def __init__(self):
         self.files: set[str] = set()
-        self.changes = 0
+        self.edges: Counter[tuple[str, str]] = Counter()
 
     def __enter__(self):
         sys.setprofile(self._note)
@@ -43,12 +45,29 @@ class Walk:
         while before is not None and not self._file(before):
             before = before.f_back
         if before is not None and self._file(before) != here:
-            self.changes += 1
+            self.edges[self._function(before), self._function(frame)] += 1
 
     @staticmethod
     def _file(frame) -> str:
         name = frame.f_code.co_filename
         return name if name.startswith(str(SOURCE)) else ""
+
+    @staticmethod
+    def _function(frame) -> str:
+        code = frame.f_code
+        return f"{Path(code.co_filename).relative_to(SOURCE)} {code.co_qualname}"
+
+    def listing(self) -> str:
+        """Changes by the files they join, most first, with the functions below each."""
+        joined: dict[tuple[str, str], list] = {}
+        for (here, there), count in self.edges.most_common():
+            files = here.split()[0], there.split()[0]
+            joined.setdefault(files, []).append((count, here.split()[1], there.split()[1]))
+        lines = []
+        for files, calls in sorted(joined.items(), key=lambda item: -sum(c[0] for c in item[1])):
+            lines.append(f"{sum(call[0] for call in calls):5} {files[0]} -> {files[1]}")
+            lines += [f"{count:11} {here} -> {there}" for count, here, there in calls]
+        return "\n".join(lines)
 
 
 def search() -> None:
@@ -75,6 +94,9 @@ def reading() -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--edges", action="store_true", help="list the changes of file")
+    edges = parser.parse_args().edges
     files = sorted(SOURCE.rglob("*.py"))
     lengths = {path: len(path.read_text().splitlines()) for path in files}
     print(f"src: {sum(lengths.values())} lines in {len(files)} files")
@@ -87,8 +109,10 @@ def main() -> None:
         readers = sum("reading" in Path(name).parts for name in walk.files)
         print(
             f"{job.__doc__} {len(walk.files)} files, {readers} of them readers; "
-            f"{walk.changes} changes of file"
+            f"{walk.edges.total()} changes of file"
         )
+        if edges:
+            print(walk.listing())
 
 
 if __name__ == "__main__":
