@@ -5,8 +5,8 @@ that others can write to is not used. JAX writes a file in place and never again
 cut short, or that two processes wrote at once, would be compiled anew by every process to come:
 here files are whole or not there, checked when they are read, and bounded in size.
 
-Only what is compiled `keeping` is kept here. JAX's settings stay as they are, and so do programs of
-others, which JAX keeps where it was told to, if anywhere.
+Only programs of this library, which are compiled `keeping`, are kept here. JAX's settings stay as
+they are, and so do programs of others, which JAX keeps where it was told to, if anywhere.
 """
 
 from __future__ import annotations

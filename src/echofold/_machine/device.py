@@ -20,7 +20,6 @@ import numpy as np
 
 from echofold._machine.arrays import jax
 from echofold._machine.available import available
-from echofold._machine.compilations import keeping
 from echofold._machine.notices import warn_of
 
 LEAST = 2**28  # bytes free, without which the libraries of a card end the process
@@ -84,7 +83,6 @@ def engine(device: str = "cpu"):
             jax.enable_x64(True),
             jax.default_matmul_precision("highest"),
             jax.default_device(find(device)),
-            keeping(),
             one_blas_thread(),
         ):
             yield

@@ -30,6 +30,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from echofold._machine.arrays import jax, jnp, lax, of_each
+from echofold._machine.compilations import keeping
 from echofold._machine.device import accelerated, engine, here
 
 PIECE = 2**13  # words handed to Python in one array: see `outside`
@@ -83,7 +84,8 @@ class _Program:
         with self.compiling:
             if self.coming is not None and not self.compiled:
                 self.run = self.coming[0].result()
-            result = self.run(*args)
+            with keeping():
+                result = self.run(*args)
             self.compiled = True
         return result
 
@@ -103,7 +105,7 @@ class _Program:
 
 
 def _compiled(lowered, device: str) -> Callable:
-    with engine(device):
+    with engine(device), keeping():
         return lowered.compile()
 
 
@@ -123,7 +125,8 @@ def _known_options() -> dict[str, Any]:
 
     def knows(options: dict[str, Any]) -> bool:
         try:
-            jax.jit(lambda: 0, compiler_options=options).lower().compile()
+            with keeping():
+                jax.jit(lambda: 0, compiler_options=options).lower().compile()
         except jax.errors.JaxRuntimeError:
             return False
         return True
