@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -210,12 +211,17 @@ class Columns:
     rows: np.ndarray
     runs: Runs
 
+    @cached_property
+    def shape(self) -> tuple[int, int, int]:
+        """Candidates, runs and ridges."""
+        return len(self.W), len(self.runs), self.W.shape[2]
+
     def __len__(self) -> int:
-        return len(self.W) * len(self.runs) * self.W.shape[2]
+        return prod(self.shape)
 
     def part(self, index: np.ndarray) -> Part:
         """Some of the columns."""
-        runs, shape = self.runs, (len(self.W), len(self.runs), self.W.shape[2])
+        runs, shape = self.runs, self.shape
         candidate, run, ridge = np.unravel_index(index, shape)
         own = self.W.shape[1] == shape[1]  # a readout for each run
         readout = self.W[candidate, run if own else runs.split[run], ridge]
@@ -230,8 +236,7 @@ class Columns:
 
     def each(self, of_runs: np.ndarray) -> np.ndarray:
         """Values ``(runs,)`` for every column."""
-        shape = len(self.W), len(self.runs), self.W.shape[2]
-        return np.broadcast_to(of_runs[:, None], shape).ravel()
+        return np.broadcast_to(of_runs[:, None], self.shape).ravel()
 
     def longest(self, part: Part, source: States) -> int:
         """Steps to run: of several series, those of the longest run among these."""

@@ -240,10 +240,12 @@ class States(Whole):
         earlier = [saved for saved in self._saved if saved <= row]
         if earlier:
             return max(earlier), self._saved[max(earlier)]
-        x, washout = self.reservoirs.state(), self.problem.washout
+        washout = self.problem.washout
         if len(washout):
             x = np.asarray(advance(self.reservoirs, washout, rows=self.problem.rows))
-            self.steps += len(washout)
+        else:
+            x = self.reservoirs.state()
+        self.steps += len(washout)
         self._saved[0] = x
         return 0, x
 

@@ -65,10 +65,6 @@ class Algorithm(ABC):
         """The algorithm at work on these rows, or the plain one where no other is good enough."""
         return (Refitting if rows.spoiled and cls is not Naive else cls)(rows)
 
-    def solved(self, splits: RowSplits, readouts: bool, residuals: bool) -> Solved:
-        """What is wanted of every split."""
-        return self.residuals(splits, readouts) if residuals else self.readouts(splits)
-
     @abstractmethod
     def solve(self, splits: RowSplits) -> Solved:
         """Readouts of splits that all have different training sets."""
@@ -119,6 +115,13 @@ class KeptRows:
         self.ridge, self.penalised, self.pieces = ridge, penalised, pieces
         self.known: dict[Intervals, np.ndarray] | None = {} if several else None
         self.shift = Y.mean(axis=0)
+
+    def solved(
+        self, way: type[Algorithm], splits: RowSplits, readouts: bool, residuals: bool
+    ) -> Solved:
+        """What is wanted of every split, by an algorithm."""
+        by = way.on(self)
+        return by.residuals(splits, readouts) if residuals else by.readouts(splits)
 
     @cached_property
     def spoiled(self) -> bool:

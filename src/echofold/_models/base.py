@@ -288,7 +288,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         seen = problem.segments.seen
         if found.rows is None or not hasattr(self, "partial_fit") or (seen and seen.alike):
             return self
-        before = getattr(self, "learning_", Learning())
+        before = vars(self).get("learning_") or Learning()
         self.learning_ = replace(before, rows=found.rows.alone())
         if before.pending is not None and found.last is not None:
             last = found.last[len(found.last) - len(before.pending) :]
@@ -353,7 +353,7 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
     def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
         """Carry a reservoir, and the readout that was trained on its states, from now on."""
         states = source.final()
-        if hasattr(self, "reservoir_"):
+        if "reservoir_" in vars(self):
             self._forget(*self.reservoir_.stored)  # maybe of another kind
         self.reservoir_ = copy(self._kind_on(source.problem))
         for name, array in source.reservoirs.trained().items():

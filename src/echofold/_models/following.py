@@ -206,12 +206,12 @@ def past_of(model: Any, values: Values, given: Table | None, form: Form) -> np.n
     tables = [values]
     if given is not None and model.X_scaler_ is not None:
         tables.append(mapped(model.X_scaler_.scaled, given.values))
-    fill = partial(filled, every=form.season)
-    last = [np.asarray(mapped(fill, table)[-form.reach :]) for table in tables]
-    there = ~np.isnan(np.asarray(values[-form.reach :])).any(axis=1, keepdims=True)
+    reach, season = form.reach, form.season
+    last = [np.asarray(mapped(partial(filled, every=season), one)[-reach:]) for one in tables]
+    there = ~np.isnan(np.asarray(values[-reach:])).any(axis=1, keepdims=True)
     how = [
         np.full_like(rows, KNOWN) if isinstance(table, Lazy)
-        else how_filled(table, form.season)[-form.reach :]
+        else how_filled(table, season)[-reach:]
         for table, rows in zip(tables, last, strict=True)
     ]  # fmt: skip
     return np.hstack([there, *last, *how])

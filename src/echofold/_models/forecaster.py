@@ -320,7 +320,7 @@ class ESNForecaster(Forecasts, ESN):
         check_integer("horizon", horizon, 1)
         if y is not None:
             return self._forecast_others(int(horizon), y, X, level)
-        if not hasattr(self, "series_"):
+        if "series_" not in vars(self):
             return super().forecast(horizon, X, level)
         each = list(self.series_.values())
         return _forecast_each(self.panel_, each, horizon, self.panel_.of(X, "X"), level)
@@ -350,8 +350,8 @@ class ESNForecaster(Forecasts, ESN):
 
     def _other(self, y: Any, X: Any) -> tuple[ESNForecaster, tuple[str, ...]]:
         """The same network at the end of another series, and what is to be said of that."""
-        own = next(iter(self.series_.values())) if hasattr(self, "series_") else self
-        if self.pool == "none" and len(getattr(self, "series_", ())) > 1:
+        own = next(iter(self.series_.values())) if "series_" in vars(self) else self
+        if self.pool == "none" and len(vars(self).get("series_", ())) > 1:
             raise ValueError(
                 "pool='none': each series has a readout of its own, and y has none. Fit it with "
                 "the others, use pool='all' or 'shrunk', or the readout of one of them: "
@@ -372,7 +372,7 @@ class ESNForecaster(Forecasts, ESN):
 
     def _scaled_alike(self) -> Shared | None:
         """Columns of known inputs that all of several series scale alike, and how."""
-        scalers = [view.X_scaler_ for view in getattr(self, "series_", {}).values()]
+        scalers = [view.X_scaler_ for view in vars(self).get("series_", {}).values()]
         if len(scalers) < 2 or scalers[0] is None:
             return None
         each = [np.stack([scaler.center, scaler.unit]) for scaler in scalers]
@@ -424,7 +424,7 @@ class ESNForecaster(Forecasts, ESN):
         True
         """
         check_is_fitted(self, "readout_")
-        several = getattr(self, "series_", {})
+        several = vars(self).get("series_", {})
         if not is_panel(y):
             return self._states_along(y, X, first)
         if several:
@@ -543,7 +543,7 @@ class ESNForecaster(Forecasts, ESN):
                 return self.fit(y, X, sample_weight)
             return self._fit_first(y, X, sample_weight, forgetting)
         self._learned_on()
-        if not hasattr(self, "series_"):
+        if "series_" not in vars(self):
             more = read_on(self, y, X, sample_weight, forgetting)
             self._take_in(more.learned, forgetting ** len(more.y))
             stand_after(self, more)
@@ -606,7 +606,7 @@ class ESNForecaster(Forecasts, ESN):
         >>> np.allclose(model.update(y[300:350]).forecast(50), y[350:], atol=1e-2)
         True
         """
-        if not hasattr(self, "series_"):
+        if "series_" not in vars(self):
             warn_of(self._update(y, X))
             return self
         moved, words = dict(self.series_), []
@@ -675,7 +675,7 @@ class ESNForecaster(Forecasts, ESN):
             x = advance(r, inputs, self.state_[:, None])
             self.state_ = np.array(np.asarray(x)[:, 0], dtype=float)
         self.last_ = values[-1]
-        if hasattr(self, "represented_"):
+        if "represented_" in vars(self):
             self.steps_ += len(values)
         if form.lost:
             self.levels_ = levels[-form.lost :]
@@ -689,7 +689,7 @@ class ESNForecaster(Forecasts, ESN):
         return super()._install(source, readout[0], seed, condition)
 
     def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
-        if not hasattr(self, "series_"):
+        if "series_" not in vars(self):
             if problem.later is not None:
                 *later, inputs = problem.later
                 with self._engine(len(inputs)):
@@ -713,7 +713,7 @@ class ESNForecaster(Forecasts, ESN):
         return {name: getattr(self, name) for name in names}
 
     def _reservoirs(self) -> Reservoirs:
-        if hasattr(self, "series_"):
+        if "series_" in vars(self):
             raise ValueError(
                 f"the model has {len(self.series_)} series, and this is done with one. Take one: "
                 f"model.series_[{next(iter(self.series_))!r}]."
@@ -904,7 +904,7 @@ class ESNForecaster(Forecasts, ESN):
     def _read_known(self, X, rows: int, method: str, long: bool = False) -> Any:
         """Known inputs of the ``rows`` rows after the data so far."""
         table = self._table_following(X, rows, method, long)
-        return self._known(table, self._representation(), getattr(self, "steps_", 0), rows, long)
+        return self._known(table, self._representation(), vars(self).get("steps_", 0), rows, long)
 
     def _table_following(self, X, rows: int, method: str, long: bool = False) -> Table | None:
         """The table of known inputs of the ``rows`` rows after the data so far."""
@@ -930,12 +930,12 @@ class ESNForecaster(Forecasts, ESN):
     @property
     def _steps_at_once(self) -> int:
         """How many steps the readout forecasts at once."""
-        return getattr(self, "plan_", 1)
+        return vars(self).get("plan_", 1)
 
     @property
     def _limits(self) -> np.ndarray | None:
         """The output range ``(2, outputs)`` of what was fitted, if there is one."""
-        return getattr(self, "output_range_", None)
+        return vars(self).get("output_range_", None)
 
     def _check_allowed(self, values: Values, form: Form, limits) -> None:
         """Raise for values that have no level, or are outside of the ``limits (2, outputs)``."""
@@ -958,11 +958,11 @@ class ESNForecaster(Forecasts, ESN):
 
     def _representation(self) -> Form:
         """How the series that was fitted is represented."""
-        return read_representation(getattr(self, "represented_", PLAIN))
+        return read_representation(vars(self).get("represented_", PLAIN))
 
     def _levels(self) -> np.ndarray:
         """The last levels, from which differences are summed up."""
-        return getattr(self, "levels_", np.zeros((0, len(self.last_))))
+        return vars(self).get("levels_", np.zeros((0, len(self.last_))))
 
     def _steps_to_learn(self, problem: Problem, known: bool) -> int:
         """How many steps the readout is to forecast at once."""
@@ -1009,7 +1009,7 @@ class ESNForecaster(Forecasts, ESN):
         kind = super()._free_kind()
         if self.model is None:
             return kind
-        scaler = next(iter(getattr(self, "series_", {0: self}).values())).y_scaler_
+        scaler = next(iter(vars(self).get("series_", {0: self}).values())).y_scaler_
         return Hybrid.of(kind, self.model, scaler.center, scaler.unit)
 
     @classmethod

@@ -44,6 +44,7 @@ from echofold.metrics._metric import Metric, costs_of, resolve
 
 KEPT_OUTPUTS = 2**20  # numbers: validation outputs of a series longer than memory
 MOST_MEMBERS = 48
+RMSE = resolve("rmse")
 REMEMBERED = 8  # winners whose readouts are kept, so that several final models cost little
 
 
@@ -284,7 +285,7 @@ def readouts_by_ridge(
 
     Where series have readouts of their own, they are ``(1, runs, …)``.
     """
-    settings = Settings(path, metrics=[resolve("rmse")], readouts=True, **fitting)
+    settings = Settings(path, metrics=[RMSE], readouts=True, **fitting)
     return validate(source, {"one": splits}, settings, loops=False)["one"]
 
 
@@ -294,7 +295,6 @@ def validate_winner(
     """Readouts and errors of every split at its ``ridge (splits, 1 or outputs)``, from one run."""
     path, place = np.unique(ridge, return_inverse=True)
     place = place.reshape(ridge.shape)
-    rmse = resolve("rmse")
     one = readouts_by_ridge(source, splits, path, fitting)
     problem, scored = source.problem, source.problem.scored
     if one.W.shape[1] > len(place):  # of runs
@@ -305,7 +305,7 @@ def validate_winner(
     if not problem.task.fed_back:
         errors = one.scores["rmse"][0, np.arange(len(splits)), place[:, 0]]
         if ridge.shape[1] > 1:
-            errors = score_readouts(source, splits, W, [rmse])["rmse"][:, 0]
+            errors = score_readouts(source, splits, W, [RMSE])["rmse"][:, 0]
         return SplitReadouts(W, errors, ridge, train_rows)
     starts = one.starts
     if starts is None:  # intervals of one step, for which a validation needs no run
@@ -313,10 +313,10 @@ def validate_winner(
     runs, begun = _kept(problem, splits), (W[None, :, None], starts)
     (found,) = closed_loop_outputs(source, *begun, runs)
     if runs is splits.runs:
-        errors = score_outputs(scored, splits, found, [rmse])["rmse"][:, 0]
+        errors = score_outputs(scored, splits, found, [RMSE])["rmse"][:, 0]
     else:  # all steps count, but not all are kept
         sums = {"squared": closed_loop_sums(source, *begun, splits.runs)[0]}
-        errors = finish_runs(scored, splits, sums, [rmse])["rmse"][:, 0]
+        errors = finish_runs(scored, splits, sums, [RMSE])["rmse"][:, 0]
     rows = runs.rows
     targets, truth = _targets(problem, rows)
     with np.errstate(over="ignore", invalid="ignore"):  # of runs that diverge

@@ -26,7 +26,8 @@ FURTHER = 3.0  # times the largest difference seen: others may have moved furthe
 
 def describe_single(runner: Runner, winners: Winners, scheme: str, every: bool) -> list[str]:
     """Sentences about single precision, where there is any: what it loses, and who else may win."""
-    precisions = [runner.reader.params(one)["precision"] for one in winners.candidates]
+    own = runner.reader.estimator.precision
+    precisions = [one.get("precision", own) for one in winners.candidates]
     single = np.flatnonzero(np.array(precisions) == "single")
     if not len(single):
         return []

@@ -33,7 +33,6 @@ from echofold._folds.splits import Pieces, RowSplits, cut
 from echofold._machine.available import available
 from echofold._machine.device import EAGER, Work, is_accelerator, memory_of
 from echofold._validation.record import Validated
-from echofold._validation.score import runs_closed_loop
 from echofold._validation.settings import Settings, check_pool
 
 MODES = ("states", "pieces", "fold", "frugal")
@@ -109,6 +108,16 @@ def sizes_of(
         )
         for name, splits in schemes.items()
     }
+
+
+def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
+    """Whether outputs come back as inputs, or must be brought back first to be compared.
+
+    A single step ahead of a series as it is is the same with and without. Residuals of a field are
+    those of its parts, so what is compared is always run.
+    """
+    several = splits.runs.longest > 1 or problem.steps > 1 or problem.grid is not None
+    return problem.task.fed_back and (several or problem.brought_back)
 
 
 def _longest(splits: RowSplits) -> RowSplits:

@@ -185,16 +185,6 @@ def call_metric(metric: Metric, problem: Problem, rows: np.ndarray, residuals) -
     return scores
 
 
-def runs_closed_loop(problem: Problem, splits: RowSplits) -> bool:
-    """Whether outputs come back as inputs, or must be brought back first to be compared.
-
-    A single step ahead of a series as it is is the same with and without. Residuals of a field are
-    those of its parts, so what is compared is always run.
-    """
-    several = splits.runs.longest > 1 or problem.steps > 1 or problem.grid is not None
-    return problem.task.fed_back and (several or problem.brought_back)
-
-
 Score = Callable[[Problem, OfSeries], dict]  # of one series, scores (…, its splits, ridge)
 
 

@@ -146,8 +146,7 @@ def _from_kept(
 
         rows, found = _ByPart(source, rows_of), []
         for one in batch.values():
-            variant = VARIANTS[one.choice.variant]
-            by = partial(rows.solved, lambda own, way=variant: way.on(own).solved)
+            by = partial(rows.solved, VARIANTS[one.choice.variant])
             found.append(_scored(by, one, source.problem, settings))
         return found, rows.condition  # that of what was factored in the end
 
@@ -176,19 +175,15 @@ class _ByPart:
         """Condition of the rows, of those of the worst part."""
         return self._worst if self.alone is None else self.alone.condition
 
-    def solved(self, way: Callable, splits: RowSplits, *wanted: bool) -> Solved:
-        """What is wanted of every split, readouts of parts side by side.
-
-        ``way`` leads from rows to a function of splits.
-        """
+    def solved(self, way: Any, splits: RowSplits, *wanted: bool) -> Solved:
+        """What is wanted of every split by an algorithm, readouts of parts side by side."""
+        if self.alone is not None:
+            return self.alone.solved(way, splits.times(self.parts[0].count), *wanted)
         found = []
         for part in self.parts:
-            rows = self.rows_of(part) if self.alone is None else self.alone
-            found.append(way(rows)(splits.times(part.count), *wanted))
-            if self.alone is None:
-                self._worst = np.maximum(self._worst, rows.condition)
-        if len(found) == 1:
-            return found[0]
+            rows = self.rows_of(part)
+            found.append(rows.solved(way, splits.times(part.count), *wanted))
+            self._worst = np.maximum(self._worst, rows.condition)
         W = namespace(found[0].W).concatenate([one.W for one in found], axis=-1)
         return Solved(W, sum(one.refitted for one in found))
 
@@ -262,8 +257,7 @@ def _in_groups(
 
         rows, batch = _ByPart(source, many_rows), _blank(plan)
         for one in batch.values():
-            first, variant = one.splits.runs.first, one.choice.variant
-            solved = partial(rows.solved, lambda own, way=variant: partial(own.solved, way))
+            first, solved = one.splits.runs.first, partial(rows.solved, one.choice.variant)
             one.scores, one.W, one.refitted = _scored(solved, one, problem, settings)
             one.condition = rows.condition
             if one.closed:

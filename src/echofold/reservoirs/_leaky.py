@@ -485,8 +485,8 @@ def reservoir_of(params: dict[str, Any], check: bool = False) -> Reservoir:
     kind = Leaky(**{name: params[name] for name in FLAT}) if given is None else _alone(params)
     kind._view = _view_of(params["readout"])
     kind._precision = params.get("precision", "double")  # which older files lack
-    check_one_of("precision", kind._precision, tuple(PRECISIONS))
     if check:
+        check_one_of("precision", kind._precision, tuple(PRECISIONS))
         kind.check()
     return kind
 
