@@ -28,15 +28,17 @@ SIDE_BY_SIDE = 2**24  # bytes of states of segments that are driven side by side
 BLOCK_BYTES = 2**21  # states of one block of time steps: they are read again from the cache
 
 
+# Rows from ``length`` on are padding. An accelerator, which would ask the host after every step
+# whether there is another, runs them idly.
 @program
-def _drive(r: Reservoirs, inputs, x, length, *, whole: bool):
-    """What is seen of states, and the last; rows from ``length`` on are run idly if ``whole``."""
+def _drive(r: Reservoirs, inputs, x, length):
+    """What is seen of states, and the last."""
 
     def step(x, u):
         x = r.step(x, u[:, None])
         return x, r.keep(x, u[:, None])
 
-    if not whole:
+    if not accelerated():
         x, states = scan(step, x, inputs, stop=length)
         return states, x
     _, states = scan(step, x, inputs)
@@ -44,19 +46,19 @@ def _drive(r: Reservoirs, inputs, x, length, *, whole: bool):
 
 
 @program
-def _drive_silent(r: Reservoirs, inputs, x, length, *, whole: bool):
-    """Only the last state; rows from ``length`` on are padding, run idly if ``whole``."""
+def _drive_silent(r: Reservoirs, inputs, x, length):
+    """Only the last state."""
 
     def step(n, x):
         return r.step(x, inputs[n][:, None])
 
-    if not whole:
+    if not accelerated():
         return loop(0, length, step, x)
     return loop(0, inputs.shape[0], lambda n, x: jnp.where(n < length, step(n, x), x), x)
 
 
 @program
-def _adapt(r: Reservoirs, inputs, begins, x, length, *, whole: bool):
+def _adapt(r: Reservoirs, inputs, begins, x, length):
     """The last states, and columns that have adapted to the inputs of every step before ``length``.
 
     States are at rest again where one of ``begins (steps,)`` is true.
@@ -71,7 +73,7 @@ def _adapt(r: Reservoirs, inputs, begins, x, length, *, whole: bool):
     def step_if_there(n, going):
         return jax.tree.map(lambda old, new: jnp.where(n < length, new, old), going, step(n, going))
 
-    if not whole:
+    if not accelerated():
         return loop(0, length, step, (x, r.columns))
     return loop(0, inputs.shape[0], step_if_there, (x, r.columns))
 
@@ -85,7 +87,7 @@ def adapted(r: Reservoirs, segments: Segments, epochs: int) -> Reservoirs:
     for first in [*range(0, steps, size)] * epochs:
         part = np.asarray(segments.steps[first : first + size])
         there = pad_rows(part, size), pad_rows(begins[first : first + size], size)
-        x, columns = _adapt(r, *there, x, len(part), whole=accelerated())
+        x, columns = _adapt(r, *there, x, len(part))
         r = replace(r, columns=columns)
     return replace(r, columns=of_each(np.asarray, r.columns))
 
@@ -96,8 +98,7 @@ def drive(r: Reservoirs, inputs, x=None):
     Returns what is kept of each step, ``(T, kept, columns)``, of which the first values are what
     the readout sees; and the last state ``(size, columns)``.
     """
-    x = r.state(x)
-    return _drive(r, inputs, x, len(inputs), whole=accelerated())
+    return _drive(r, inputs, r.state(x), len(inputs))
 
 
 def advance(r: Reservoirs, inputs, x=None, rows: int = 0):
@@ -114,7 +115,7 @@ def advance(r: Reservoirs, inputs, x=None, rows: int = 0):
     size = max(1, min(few_lengths(len(inputs), LEAST_SILENT), SILENT_STEPS))
     for start in range(0, len(inputs), size):
         part = np.asarray(inputs[start : start + size])
-        x = _drive_silent(r, pad_rows(part, size), x, len(part), whole=accelerated())
+        x = _drive_silent(r, pad_rows(part, size), x, len(part))
     return x
 
 
@@ -127,7 +128,7 @@ def drive_blocks(r: Reservoirs, inputs, x=None, size: int | None = None) -> Iter
     size = size or block_length((r.kept, r.shape[1]), len(inputs))
     for start in range(0, len(inputs), size):
         part = np.asarray(inputs[start : start + size])
-        states, x = _drive(r, pad_rows(part, size), x, len(part), whole=accelerated())
+        states, x = _drive(r, pad_rows(part, size), x, len(part))
         yield start, np.asarray(states)[: len(part)], x
 
 

@@ -22,7 +22,7 @@ from scipy.linalg import qr
 from scipy.linalg.lapack import dgecon, dgejsv, dgeqp3, dgeqrf, dormqr
 
 from echofold._folds.tolerances import BALANCED, EPS, NEARLY_SINGULAR, negligible
-from echofold._machine.lapack import dtpmqrt, dtpqrt, dtrtrs
+from echofold._machine.lapack import dtrtrs, stacked
 
 QR_BLOCK = 32  # columns that LAPACK reflects together
 
@@ -159,10 +159,8 @@ def stack_penalty(F: np.ndarray, g: np.ndarray, beta: float, triangular: bool = 
     if not columns:  # of states that never change; LAPACK refuses them
         return F[:0], g[:0]
     penalty = np.diag(np.full(columns, beta**0.5))
-    R, V, T, _ = dtpqrt(rows, min(QR_BLOCK, columns), penalty, F, overwrite_a=True)
     h = np.zeros((columns, g.shape[1]))
-    h, _, _ = dtpmqrt(rows, V, T, h, g, side="L", trans="T", overwrite_a=True)
-    return R, h
+    return stacked(rows, min(QR_BLOCK, columns), penalty, F, h, g)
 
 
 def _least_norm(F: np.ndarray, g: np.ndarray, columns: int) -> np.ndarray:

@@ -43,6 +43,17 @@ def dtpmqrt(
     return a, b, info
 
 
+def stacked(
+    rows: int, nb: int, a: Array, b: Array, top: Array, below: Array
+) -> tuple[Array, Array]:
+    """R of the triangle ``a`` above ``b``, and what its reflections leave of ``top``.
+
+    That stands above ``below``; ``a`` and ``top`` may be overwritten.
+    """
+    R, v, t, _ = dtpqrt(rows, nb, a, b, overwrite_a=True)
+    return R, dtpmqrt(rows, v, t, top, below, trans="T", overwrite_a=True)[0]
+
+
 def dtrtrs(
     a: Array, b: Array, lower: int = 0, trans: int = 0, overwrite_b: bool = False
 ) -> tuple[Array, int]:
