@@ -13,15 +13,18 @@ from echofold._models.smoothing import (
     adjusted,
     croston,
     levels_read,
-    levels_read_together,
     seasonal_indices,
     smoothed,
     theta,
-    theta_together,
 )
 
 RNG = np.random.RandomState(0)
 MONTHS = 50 + 0.4 * np.arange(40) + 8 * np.sin(np.arange(40) * np.pi / 2) + RNG.normal(size=40)
+
+
+def of_one(y, starts, *given):
+    """What smoothing says of a single series."""
+    return smoothed([(y, starts)], *given)[0]
 
 
 def errors_from(z, start, shares, season):
@@ -74,32 +77,34 @@ def test_columns_are_those_of_the_definition(season):
 @pytest.mark.parametrize("season", [1, 4])
 def test_one_pass_is_a_pass_for_each_start(kind, season):
     starts = np.array([1, 2, 3, 5, 6, 9, 30, 40])
-    together = smoothed(MONTHS, starts, season, 5, kind)
-    apart = [smoothed(MONTHS[:row], np.array([row]), season, 5, kind)[0] for row in starts]
+    together = of_one(MONTHS, starts, season, 5, kind)
+    apart = [of_one(MONTHS[:row], np.array([row]), season, 5, kind)[0] for row in starts]
     np.testing.assert_allclose(together, apart, rtol=1e-9)
 
 
 def test_logarithms_are_taken_up_to_the_first_value_that_has_none():
     y = np.append(np.exp(MONTHS[:30] / 20), [0.0, 1.0, 2.0])
     starts = np.array([20, 30, 33])
-    together = smoothed(y, starts, 1, 3)
-    np.testing.assert_allclose(together[1], smoothed(y[:30], np.array([30]), 1, 3)[0], rtol=1e-9)
+    together = of_one(y, starts, 1, 3)
+    np.testing.assert_allclose(together[1], of_one(y[:30], np.array([30]), 1, 3)[0], rtol=1e-9)
     np.testing.assert_allclose(
-        together[2], smoothed(y, np.array([33]), 1, 3, CALM._replace(logs=False))[0], rtol=1e-9
+        together[2],
+        of_one(y, np.array([33]), 1, 3, CALM._replace(logs=False))[0],
+        rtol=1e-9,
     )
 
 
 def test_a_strong_season_is_followed_from_two_of_them_on():
     season = np.tile([10.0, 40.0, 5.0, 20.0], 6)
     for rows in (8, 12, 20):
-        ahead = smoothed(season[:rows], np.array([rows]), 4, 4)[0]
+        ahead = of_one(season[:rows], np.array([rows]), 4, 4)[0]
         assert np.abs(ahead - season[:4]).max() < 2, rows
 
 
 def test_a_line_goes_on_and_a_constant_stays():
-    line = smoothed(np.arange(30.0), np.array([30]), 1, 3)[0]
+    line = of_one(np.arange(30.0), np.array([30]), 1, 3)[0]
     np.testing.assert_allclose(line, [30, 31, 32], rtol=0.02)
-    np.testing.assert_allclose(smoothed(np.full(20, 7.0), np.array([20]), 1, 3)[0], 7)
+    np.testing.assert_allclose(of_one(np.full(20, 7.0), np.array([20]), 1, 3)[0], 7)
 
 
 def test_seasons_are_taken_off_and_put_back():
@@ -116,7 +121,7 @@ def test_series_side_by_side_are_each_as_alone():
     lengths = [3, 100, 1, 9, 40, 700, 2, 10, 100, 64]
     each = [RNG.normal(size=rows).cumsum() for rows in lengths]
     each = [np.exp(y / 10) if place % 2 else y for place, y in enumerate(each)]
-    for y, found in zip(each, theta_together(each, 5), strict=True):
+    for y, found in zip(each, theta(each, 5), strict=True):
         y, best = y[-480:], (np.inf, y[-1], 0.0)
         slope = np.polyfit(np.arange(len(y)), y, 1)[0] / 2 if len(y) > 2 else 0.0
         for share in np.linspace(0.05, 1, 20) if len(y) > 2 else ():
@@ -126,20 +131,20 @@ def test_series_side_by_side_are_each_as_alone():
                 level, cost = level + slope + share * error, cost + error**2
             best = min(best, (cost, level, slope))
         np.testing.assert_allclose(found, best[1] + best[2] * np.arange(1, 6), rtol=1e-12)
-    for y, found in zip(each, levels_read_together(each, 5), strict=True):
-        np.testing.assert_array_equal(found, levels_read(y, 5))
-    assert theta_together([], 5) == levels_read_together([], 5) == []
+    for y, found in zip(each, levels_read(each, 5), strict=True):
+        np.testing.assert_array_equal(found, levels_read([y], 5)[0])
+    assert theta([], 5) == levels_read([], 5) == []
 
 
 def test_theta_levels_and_demand_by_hand():
-    line = theta(np.arange(20.0), 4)
+    line = theta([np.arange(20.0)], 4)[0]
     np.testing.assert_allclose(np.diff(line), 0.5)  # half the slope of the line
-    assert theta(np.array([3.0, 4.0]), 2).tolist() == [4.0, 4.0]
+    assert theta([np.array([3.0, 4.0])], 2)[0].tolist() == [4.0, 4.0]
     walk = RNG.normal(size=200).cumsum()
-    assert np.abs(levels_read(walk, 3) - walk[-1]).max() < 1.0
-    assert (levels_read(np.exp(walk / 10), 3) > 0).all()
+    assert np.abs(levels_read([walk], 3)[0] - walk[-1]).max() < 1.0
+    assert (levels_read([np.exp(walk / 10)], 3)[0] > 0).all()
     for rows in range(1, 20):  # before which there is little to learn
-        assert np.isfinite(levels_read(walk[:rows], 30)).all()
+        assert np.isfinite(levels_read([walk[:rows]], 30)[0]).all()
     # sizes 4 and 2 after 2 and 3 steps: size 4 - 0.2, distance 2.5 - 0.05 + 0.1 * 0.55
     expected = 0.95 * 3.8 / (0.9 * (0.9 * 2.5 + 0.1 * 2) + 0.1 * 3)
     np.testing.assert_allclose(croston(np.array([0, 4.0, 0, 0, 2.0]), 2), expected)

@@ -26,9 +26,9 @@ from echofold._models.smoothing import (
     Smoothing,
     adjusted,
     croston,
-    levels_read_together,
-    smoothed_together,
-    theta_together,
+    levels_read,
+    smoothed,
+    theta,
 )
 
 NETWORKS, POOLED, ONCE = "networks", "pooled networks", "last season"
@@ -269,7 +269,7 @@ def _smoothed(kind: Smoothing) -> Rule:
             else:
                 work[own].append((into, None, y, starts))
         for own, entries in work.items():
-            each = smoothed_together([(y, at) for _, _, y, at in entries], own, horizon, kind)
+            each = smoothed([(y, at) for _, _, y, at in entries], own, horizon, kind)
             for (into, rest, _, _), ahead in zip(entries, each, strict=True):
                 into[:] = ahead if rest is None else rest.restored(ahead[0])
         return found
@@ -293,8 +293,8 @@ RULES: dict[str, Rule] = {
     "exponential smoothing": _smoothed(CALM),
     "additive smoothing": _smoothed(Smoothing(CALM.trends, 1.0, False)),
     "smoothing": _smoothed(LIVELY),
-    "theta": _without_seasons(theta_together),
-    "smoothed levels": _without_seasons(levels_read_together),
+    "theta": _without_seasons(theta),
+    "smoothed levels": _without_seasons(levels_read),
     "intermittent demand": _each(lambda y, _, horizon: croston(y, horizon)),
     "mean": _plain(baselines.mean),
     "drift": _plain(baselines.drift),

@@ -52,24 +52,20 @@ LIVELY = Smoothing(
 
 
 def smoothed(
-    y: np.ndarray, starts: np.ndarray, season: int, horizon: int, kind: Smoothing = CALM
-) -> np.ndarray:
-    """Forecasts ``(starts, horizon)`` of ``y (T,)`` from the values before each start, in one pass.
+    series: Sequence[tuple[np.ndarray, np.ndarray]], season: int, horizon: int,
+    kind: Smoothing = CALM,
+) -> list[np.ndarray]:  # fmt: skip
+    """Forecasts ``(starts, horizon)`` of each ``y (T,)`` from the values before its starts.
+
+    In one pass, of which several series ``(y, starts)`` share most of the work.
 
     Examples
     --------
     >>> import numpy as np
     >>> y = np.array([1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0])
-    >>> smoothed(y, np.array([8]), 2, 2).round(2)
+    >>> smoothed([(y, np.array([8]))], 2, 2)[0].round(2)
     array([[1., 3.]])
     """
-    return smoothed_together([(y, starts)], season, horizon, kind)[0]
-
-
-def smoothed_together(
-    series: Sequence[tuple[np.ndarray, np.ndarray]], season: int, horizon: int, kind: Smoothing
-) -> list[np.ndarray]:
-    """The same for several series ``(y, starts)``, which share most of the work."""
     found = [np.empty((len(starts), horizon)) for _, starts in series]
     least = max(3, 2 * season - 2, season + 2) if season > 1 else 3
     enough = []
@@ -78,7 +74,7 @@ def smoothed_together(
         if short.any():
             few = starts[short]
             last = y[few - 1][:, None]
-            into[short] = smoothed(y, few, 1, horizon, kind) if season > 1 else last
+            into[short] = smoothed([(y, few)], 1, horizon, kind)[0] if season > 1 else last
         if not short.all():
             enough.append((y, starts[~short], into, np.flatnonzero(~short)))
     enough.sort(key=lambda one: one[1].max())  # those of similar length side by side
@@ -301,20 +297,17 @@ def adjusted(y: np.ndarray, seasons: tuple[int, ...]) -> Adjusted:
     return Adjusted(np.exp(z) if log else z, tuple(indices), len(y), log)
 
 
-def theta(y: np.ndarray, horizon: int) -> np.ndarray:
+def theta(each: Sequence[np.ndarray], horizon: int) -> list[np.ndarray]:
     """Simple exponential smoothing with half the slope of a straight line (Assimakopoulos 2000).
+
+    Of several series, which run side by side.
 
     Examples
     --------
     >>> import numpy as np
-    >>> theta(np.arange(20.0), 2).round(2)
+    >>> theta([np.arange(20.0)], 2)[0].round(2)
     array([19.5, 20. ])
     """
-    return theta_together([y], horizon)[0]
-
-
-def theta_together(each: Sequence[np.ndarray], horizon: int) -> list[np.ndarray]:
-    """The same for several series, side by side."""
     shares = np.linspace(0.05, 1, 20)
     found = [np.repeat(y[-1], horizon) for y in each]
     z, places = _side_by_side([y[-LATEST:] for y in each], 3)
@@ -355,13 +348,8 @@ def _steps(z: Sequence[np.ndarray], first: int) -> Iterator[tuple[int, slice, np
         yield t, here, padded[here, t, None]
 
 
-def levels_read(y: np.ndarray, horizon: int) -> np.ndarray:
+def levels_read(each: Sequence[np.ndarray], horizon: int) -> list[np.ndarray]:
     """Direct forecasts: the change over each number of steps, read from gaps to smoothed levels."""
-    return levels_read_together([y], horizon)[0]
-
-
-def levels_read_together(each: Sequence[np.ndarray], horizon: int) -> list[np.ndarray]:
-    """The same for several series, side by side."""
     shares = np.array([0.1, 0.2, 0.35, 0.5, 0.7])
     found = [np.repeat(y[-1], horizon) for y in each]
     logs = [len(y) >= LEARNED and bool(y.min() > 0) for y in each]
@@ -389,10 +377,8 @@ def _changes(z: np.ndarray, gaps: np.ndarray, unit: float, horizon: int) -> np.n
     gaps = (gaps - gaps[first:].mean(axis=0)) / (gaps[first:].std(axis=0) + 1e-9)
     rows = np.column_stack([np.ones(count), gaps])
     steps = min(horizon, count - first - 3)
-    grams, products = (
-        np.empty((steps, rows.shape[1], rows.shape[1])),
-        np.empty((steps, rows.shape[1])),
-    )
+    grams = np.empty((steps, rows.shape[1], rows.shape[1]))
+    products = np.empty((steps, rows.shape[1]))
     for step in range(1, steps + 1):
         A, most = rows[first : count - step], CLIPPED * step**0.7
         target = np.clip((z[first + step :] - z[first : count - step]) / unit, -most, most)
