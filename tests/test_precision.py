@@ -36,7 +36,7 @@ from echofold._folds.choose import VARIANTS
 from echofold._machine import device, programs
 from echofold._machine.arrays import namespace
 from echofold._machine.notices import EchofoldWarning
-from echofold._search import precision as compared
+from echofold._search import final_models as compared
 from echofold._search import search as search_module
 from echofold.reservoirs import Leaky
 

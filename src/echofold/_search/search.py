@@ -36,9 +36,8 @@ from echofold._models.forecast import Forecast, Level
 from echofold._search import tables
 from echofold._search.candidates import STRATEGIES, check_space, split_ridge, strategy_of
 from echofold._search.checkpoint import Checkpoint
-from echofold._search.final_models import Winners, foresee_winner
+from echofold._search.final_models import Winners, describe_single, foresee_winner
 from echofold._search.identity import identity_of
-from echofold._search.precision import describe_single
 from echofold._search.runner import Reader, Runner, values_of
 from echofold._search.selection import FINALS, Winner, check_final, describe_winner, scheme_in
 from echofold._search.spaces import automatic_space, with_pools
