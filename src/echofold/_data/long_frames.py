@@ -91,16 +91,11 @@ def in_long_frames(
         named = [X] if isinstance(X, str) else list(X)
         X = LongFrame(frame, id, time, named)
     others = [str(name) for name in columns if name not in (id, time, target, *named)]
-    return (
-        y,
-        X,
-        [
-            f"columns {', '.join(others)} of the frame are not used: name those that are known in "
-            "advance by X=."
-        ]
-        if others and X is None
-        else [],
+    words = (
+        f"columns {', '.join(others)} of the frame are not used: name those that are known in "
+        "advance by X=."
     )
+    return y, X, [words] if others and X is None else []
 
 
 def written_long(each: Mapping[Any, pd.DataFrame], id: str, time: str, kind: str) -> Any:

@@ -45,11 +45,7 @@ def filled(values: np.ndarray, every: int | None = None) -> np.ndarray:
     return np.take_along_axis(values, source, axis=0)
 
 
-KNOWN, ALIKE, OTHER = (
-    2.0,
-    1.0,
-    0.0,
-)  # a value itself, one of the same time of the season, or another
+KNOWN, ALIKE, OTHER = 2.0, 1.0, 0.0  # itself, one of the same time of the season, or another
 
 
 def how_filled(values: np.ndarray, every: int | None = None) -> np.ndarray:

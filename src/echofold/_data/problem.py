@@ -442,9 +442,8 @@ def with_feedback(
     """
 
     def after(first, rest):
-        return (
-            None if rest is None else np.concatenate([np.broadcast_to(first, rest[:1].shape), rest])
-        )
+        row = None if rest is None else np.broadcast_to(first, rest[:1].shape)
+        return None if rest is None else np.concatenate([row, rest])
 
     problem = forecasting(
         after(scaler.center, values), after(0.0, X), washout, scaler, Form(), limits,

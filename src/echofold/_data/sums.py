@@ -193,13 +193,10 @@ def _notes(grid: _Grid, over: _Grid, late: np.ndarray, missing: int, gaps: int) 
     if missing:
         values = inflected(missing, "1 missing value", "{:,} missing values")
         words = inflected(gaps, "1 value", "{:,} values")
+        more = f"; where that is more than a tenth of a sum, it is missing ({words})"
         said.append(
-            f"in sums the last known value, of the same time of the season, stands in for {values}"
-            + (
-                f"; where that is more than a tenth of a sum, it is missing ({words})."
-                if gaps
-                else "."
-            )
+            "in sums the last known value, of the same time of the season, stands in for "
+            f"{values}{more if gaps else ''}."
         )
     return said
 

@@ -132,12 +132,9 @@ class States(Whole):
         return rows
 
     def blocks(
-        self,
-        start: int = 0,
-        stop: int | None = None,
-        save: Sequence[int] = (),
+        self, start: int = 0, stop: int | None = None, save: Sequence[int] = (),
         into: list[np.ndarray] | None = None,
-    ) -> Iterator[tuple[int, list]]:
+    ) -> Iterator[tuple[int, list]]:  # fmt: skip
         """Drive over the rows ``start … stop``, yielding ``(first row, rows of every candidate)``.
 
         Starts from the nearest state saved by an earlier pass: every pass saves its last, and the
@@ -335,12 +332,9 @@ class StatesOfSeries(States):
         self._ends: dict[int, np.ndarray] = {}  # series -> state (size, candidates) at its end
 
     def blocks(
-        self,
-        start: int = 0,
-        stop: int | None = None,
-        save: Sequence[int] = (),
+        self, start: int = 0, stop: int | None = None, save: Sequence[int] = (),
         into: list[np.ndarray] | None = None,
-    ) -> Iterator[tuple[int, list]]:
+    ) -> Iterator[tuple[int, list]]:  # fmt: skip
         """Drive along the series that have rows in ``start … stop``, yielding blocks of them."""
         bounds = self.problem.bounds
         stop = self.problem.rows if stop is None else stop

@@ -62,13 +62,9 @@ class Draw(NamedTuple):
 
 
 def draw(
-    units: int,
-    inputs: int,
-    connectivity: float,
-    seed: int,
-    topology: str = "uniform",
+    units: int, inputs: int, connectivity: float, seed: int, topology: str = "uniform",
     jump: int = 0,
-) -> tuple[np.ndarray, Any]:
+) -> tuple[np.ndarray, Any]:  # fmt: skip
     """Draw ``W_in``, uniform on (-0.5, 0.5), then ``W`` of a topology.
 
     With ``connectivity`` below 1 every unit receives the same number of connections,
@@ -135,17 +131,9 @@ def _leading(W) -> float:
     """The spectral radius by ARPACK; by the dense solver where the spectrum is crowded."""
     start = np.random.RandomState(0).rand(W.shape[0])  # ARPACK's own start is not repeatable
     try:
-        leading = eigs(
-            W,
-            k=4,
-            which="LM",
-            v0=start,
-            ncv=80,
-            tol=1e-13,
-            # Drawn weights need 6 to 70; ARPACK's own 10 a unit can take minutes to give up.
-            maxiter=300 + W.shape[0] // 20,
-            return_eigenvectors=False,
-        )
+        # Drawn weights need 6 to 70 turns; ARPACK's own 10 a unit can take minutes to give up.
+        most = {"ncv": 80, "tol": 1e-13, "maxiter": 300 + W.shape[0] // 20}
+        leading = eigs(W, k=4, which="LM", v0=start, return_eigenvectors=False, **most)
         return float(np.abs(leading).max())
     except ArpackNoConvergence:  # the dense solver always ends
         return _dense_radius(W)
@@ -209,14 +197,9 @@ def bytes_of(draw: Draw) -> int:
 
 @remembered(size=bytes_of)
 def drawn(
-    units: int,
-    inputs: int,
-    connectivity: float,
-    seed: int,
-    rescale: bool,
-    topology: str = "uniform",
-    jump: int = 0,
-) -> Draw:
+    units: int, inputs: int, connectivity: float, seed: int, rescale: bool,
+    topology: str = "uniform", jump: int = 0,
+) -> Draw:  # fmt: skip
     """A draw, kept because blocks of candidates that share it come one after the other."""
     W_in, W = draw(units, inputs, connectivity, seed, topology, jump)
     return prepare(W_in, W, rescale=rescale, scale=SCALES.get(topology))

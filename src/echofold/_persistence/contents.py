@@ -26,7 +26,7 @@ from echofold._engine.kind import KINDS, Reservoir
 from echofold._machine.archives import array_in
 from echofold._models.base import Stored
 from echofold._models.learning import Learning
-from echofold._persistence.expected import check, require
+from echofold._persistence.expected import LEARNING, check, require
 
 LONGEST = 4_000_000  # bytes of JSON; with the next, a text parses in less than 40 MB
 MOST_VALUES = 150_000
@@ -41,15 +41,6 @@ CSR = {
     "shape": Stored("sizes"),
 }
 SCALER = {"center": Stored("floats", ("columns",)), "unit": Stored("positive", ("columns",))}
-LEARNING = {
-    "columns": Stored("count"),
-    "penalised": Stored("truth"),
-    "R": Stored("floats", ("size", "size")),
-    "first": Stored("floats", ("all but one",)),
-    "past": Stored("floats", ("rows", "values"), optional=True),
-    "behind": Stored("floats", ("units",), optional=True),
-    "pending": Stored("floats", ("rows", "values"), optional=True),
-}
 SCHEMA = {
     "kind": Stored("table"),
     "names": Stored("label"),
@@ -361,7 +352,7 @@ def _scaler(name: str, parts: dict[str, Any]) -> Scaler:
 def _learning(name: str, parts: dict[str, Any]) -> Learning:
     """What `partial_fit` goes on from."""
     _checked(name, "Learning", parts, LEARNING)
-    size = {"size": len(parts["R"]), "all but one": len(parts["R"]) - 1}
+    size = {"all": len(parts["R"]), "all but one": len(parts["R"]) - 1}
     _checked(name, "Learning", parts, LEARNING, **size)
     return Learning.of_parts(**parts)
 

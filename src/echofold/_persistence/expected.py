@@ -62,6 +62,15 @@ AUTOMATIC = {"horizon": Stored("count"), "level": Stored("plain")}
 PANEL = {
     "kind": Stored("word"), "names": Stored("titles"), "level": Stored("label", optional=True),
 }  # fmt: skip
+LEARNING = {
+    "columns": Stored("count"),
+    "penalised": Stored("truth"),
+    "R": Stored("floats", ("all", "all")),
+    "first": Stored("floats", ("all but one",)),
+    "past": Stored("floats", ("rows", "past"), optional=True),
+    "behind": Stored("floats", ("size",), optional=True),
+    "pending": Stored("floats", ("rows", "pending"), optional=True),
+}
 ENSEMBLE = {"residuals": RESIDUALS, "log_residuals": RESIDUALS, "runs": Stored("count")}
 
 
@@ -127,20 +136,11 @@ def _check_learning(learning: Learning, sizes: Mapping[str, int]) -> None:
     past = sizes.get("given", 0)
     if "known" in sizes:  # of a forecaster
         past = 1 + 2 * (sizes["outputs"] + sizes["known"])
-    table = {
-        "columns": Stored("count"),
-        "penalised": Stored("truth"),
-        "R": Stored("floats", (2 * ("features and outputs",))),
-        "first": Stored("floats", ("of these",)),
-        "past": Stored("floats", ("rows", "past"), optional=True),
-        "behind": Stored("floats", ("size",), optional=True),
-        "pending": Stored("floats", ("rows", "pending"), optional=True),
-    }
     known = {
-        "features and outputs": 1 + features + outputs, "of these": features + outputs,
-        "past": past, "size": sizes["size"], "pending": features + sizes["outputs"] + 1,
+        "all": 1 + features + outputs, "all but one": features + outputs, "past": past,
+        "size": sizes["size"], "pending": features + sizes["outputs"] + 1,
     }  # fmt: skip
-    check("learning_", parts, table, known, "learning_.")
+    check("learning_", parts, LEARNING, known, "learning_.")
     require(parts["columns"] == features, "learning_.columns", parts["columns"], str(features))
 
 

@@ -340,13 +340,9 @@ class Part(NamedTuple):
 
 
 def beginnings(
-    fresh: Callable[[np.ndarray], Any],
-    given: dict[Any, Part],
-    starts: np.ndarray,
-    horizon: int,
-    several: bool = False,
-    groups: Any = None,
-) -> Iterator[tuple[Any, dict[Any, Part]]]:
+    fresh: Callable[[np.ndarray], Any], given: dict[Any, Part], starts: np.ndarray, horizon: int,
+    several: bool = False, groups: Any = None,
+) -> Iterator[tuple[Any, dict[Any, Part]]]:  # fmt: skip
     """Fit what ``fresh(start)`` makes on the rows before each start; it, and the rows that follow.
 
     ``given`` is by name if there are ``several`` series, whose ``starts (origins, series)`` may lie
@@ -427,10 +423,8 @@ def errors_on(
             outputs, judged = forecast.mean, _judged(truth, forecast, level)
     else:
         truth = targets_of(task, rest.data)
-        start = (
-            "zero" if hasattr(model, "summaries_") else "last"
-        )  # after sequences nothing goes on
-        outputs = np.asarray(model.predict(first, start=start))
+        goes_on = not hasattr(model, "summaries_")  # which nothing does after sequences
+        outputs = np.asarray(model.predict(first, start="last" if goes_on else "zero"))
     errors = {
         metric.name: metric.measure(np.asarray(others[0]), model.predict(first), spread)
         if metric.needs == "labels"

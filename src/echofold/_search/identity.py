@@ -39,13 +39,9 @@ LEFT_OUT = {
 
 
 def identity_of(
-    search: Any,
-    spaces: list[dict[str, Any]],
-    settings: Settings,
-    problem: Problem,
-    schemes: dict[str, RowSplits],
-    seed: int | None,
-) -> dict[str, Any]:
+    search: Any, spaces: list[dict[str, Any]], settings: Settings, problem: Problem,
+    schemes: dict[str, RowSplits], seed: int | None,
+) -> dict[str, Any]:  # fmt: skip
     """The identity of a search on these data; a seed of None stands for any."""
     from echofold import __version__
 

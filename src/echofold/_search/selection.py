@@ -164,12 +164,9 @@ def _weighted(W: np.ndarray, error: np.ndarray, ridge: np.ndarray) -> Combined:
 
 
 def _best_of_representations(
-    costs: np.ndarray,
-    ridge_per_split: bool,
-    metric: Metric,
-    params: list[dict[str, Any]],
+    costs: np.ndarray, ridge_per_split: bool, metric: Metric, params: list[dict[str, Any]],
     shaping: Sequence[str],
-) -> list[Winner]:
+) -> list[Winner]:  # fmt: skip
     """The best candidates of representations, the best of them first.
 
     ``params`` are all parameters of each candidate, of which those named ``shaping`` say how the

@@ -91,9 +91,7 @@ def phrase(name: str, index: Any) -> str:
     short = short_name(name, index)
     if name.startswith("mean"):
         return f"taking the {short}"
-    return (
-        f"repeating {short}" if short != name and "day" not in short else f"repeating the {short}"
-    )
+    return f"repeating {'' if short != name and 'day' not in short else 'the '}{short}"
 
 
 def short_name(name: str, index: Any) -> str:
@@ -145,13 +143,9 @@ def plain_forecasts(
 
 
 def plain_errors(
-    values: np.ndarray,
-    seasons: Sequence[int],
-    starts: np.ndarray,
-    horizon: int,
-    metric: Metric,
+    values: np.ndarray, seasons: Sequence[int], starts: np.ndarray, horizon: int, metric: Metric,
     spread: Spread,
-) -> dict[str, np.ndarray]:
+) -> dict[str, np.ndarray]:  # fmt: skip
     """Errors ``(starts,)`` of plain forecasts, where ``values (T, outputs)`` are not missing."""
     columns = [plain_forecasts(column, seasons, starts, horizon) for column in values.T]
     output: Any = 0 if values.shape[1] == 1 else slice(None)
