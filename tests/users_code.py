@@ -94,6 +94,12 @@ assert_type(search.fit(np.zeros(50)).forecast(3), Array)
 again = ESNForecaster(**found.best_params_).fit(y)
 assert_type(again.forecast(3), Series)
 
+
+def by_name(name: str, model: ESNForecaster, search: ESNSearchCV, auto: AutoForecaster) -> float:
+    ahead = auto.forecast(3)  # of a kind that is not said
+    return float(model.forecast(3)[0] + search.fit(y).forecast(3)[0] + ahead.mean[0])
+
+
 u, target = systems.narma10(500)
 regression = ESNSearchCV(ESNRegressor(50, ridge=1e-6), {"leak_rate": [0.3, 1.0]}).fit(u, target)
 assert_type(regression, ESNSearchCV[ESNRegressor])

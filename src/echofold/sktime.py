@@ -81,7 +81,9 @@ class EchoStateForecaster(BaseForecaster):
         "requires-fh-in-fit": False,
     }
 
-    def __init__(self, estimator=None, sp=None, random_state=None):
+    def __init__(
+        self, estimator: Any = None, sp: int | None = None, random_state: Any = None
+    ) -> None:
         self.estimator = estimator
         self.sp = sp
         self.random_state = random_state

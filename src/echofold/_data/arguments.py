@@ -161,11 +161,13 @@ def _keywords(function: Callable) -> tuple[tuple[str, ...], bool]:
 class NamedArguments:
     """Classes whose constructor tells which argument a wrong name was meant for."""
 
-    def __new__(cls, *args: Any, **options: Any):
-        """Compare names, and leave all else to ``__init__``."""
-        known, any_other = _keywords(cls.__init__)
-        check_names(() if any_other else options, known, cls.__name__)
-        return super().__new__(cls)
+    if not TYPE_CHECKING:  # to checkers the signature is that of ``__init__``
+
+        def __new__(cls, *args: Any, **options: Any):
+            """Compare names, and leave all else to ``__init__``."""
+            known, any_other = _keywords(cls.__init__)
+            check_names(() if any_other else options, known, cls.__name__)
+            return super().__new__(cls)
 
 
 class NamedParameters(NamedArguments):

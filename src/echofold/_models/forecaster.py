@@ -235,7 +235,7 @@ class ESNForecaster(Forecasts[KindOfY], ESN):
         scale: str | None = "standard", W: Any = None, W_in: Any = None, random_state: Any = None,
         device: str = "auto", precision: str = "double", reservoir: Any = None,
         readout: str | Callable[..., Any] = "inputs+states", output_range: Any = None,
-        log: bool = False, difference: Sequence[int] = (),
+        log: bool = False, difference: int | Sequence[int] = (),
         season: float | Sequence[float] | None = None, harmonics: int = 3,
         steps: int | str = "closed", pool: str = "all", shrink: float = 10.0,
         model: Callable[..., Any] | None = None,

@@ -56,9 +56,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from echofold._data.long_frames import LongFrame
+    from echofold._models.forecast import WithDefault
     from echofold._models.forecaster import ESNForecaster
 
-Estimator = TypeVar("Estimator", bound=ESN)
+    Estimator = WithDefault("Estimator", bound=ESN, default=Any)
+else:
+    Estimator = TypeVar("Estimator")
 RIDGE_PER = ("all", "split", "output")
 
 
@@ -180,7 +183,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator, Generic[Estim
         self, estimator: Estimator, space: Any = "auto", *, cv: Any = None, metric: Any = "nrmse",
         final: str = "retrain", ridge_per: str = "all", n_draws: int = 1, select: str = "mean",
         algorithm: str = "auto", strategy: str = "grid", n_iter: int | None = None,
-        prune: bool = False, memory: int | str | None = None, random_state: Any = None,
+        prune: bool = False, memory: float | str | None = None, random_state: Any = None,
         n_jobs: int | None = None, executor: Any = None,
         checkpoint: str | os.PathLike[str] | None = None, progress: bool | str = "auto",
         verify: bool = False, sampler: Any = None,

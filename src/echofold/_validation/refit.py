@@ -144,7 +144,9 @@ class Triangle:
     def freedom(self, ridge: float) -> float:
         """Effective degrees of freedom, ``1 + Σ s² / (s² + β)`` of the centred states."""
         R = self.centred()[0]
-        s = np.linalg.svd(R[R.any(axis=1)], compute_uv=False)  # of few rows, few are not zero
+        sizes = np.abs(R).max(axis=1, initial=0.0)
+        some = R[sizes > EPS * sizes.max(initial=0.0)]  # as many as rows of data; others rounding
+        s = np.linalg.svd(some, compute_uv=False)
         return 1.0 + float((s[s > 0] ** 2 / (s[s > 0] ** 2 + ridge)).sum())
 
     def readouts(self, ridge: np.ndarray) -> np.ndarray:

@@ -131,7 +131,7 @@ def made(year: np.ndarray, month: Whole = 1, day: Whole = 1, time: Whole = 0) ->
     days = firsts.astype("datetime64[D]") + (np.where(fine, day, 1) - 1).astype("timedelta64[D]")
     fine &= days.astype("datetime64[M]") == firsts  # else there is no such day
     stamps = days.astype("datetime64[us]") + np.asarray(time).astype("timedelta64[us]")
-    stamps[~fine] = np.datetime64("NaT")
+    stamps[~fine] = np.datetime64("NaT", "us")
     return usual(pd.DatetimeIndex(stamps))
 
 
