@@ -7,6 +7,7 @@ from echofold._models import ESTIMATORS
 
 if TYPE_CHECKING:
     from echofold import baselines, datasets, dynamics, metrics, plots, reservoirs, schemes, systems
+    from echofold._data.calendar import calendar
     from echofold._data.lazy import ParquetColumns
     from echofold._machine.compilations import keep_compilations
     from echofold._machine.notices import EchofoldWarning
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _NAMES = {  # loaded on first use, so that importing the package costs little
+    "_data.calendar": ("calendar",),
     "_data.lazy": ("ParquetColumns",),
     "_machine.compilations": ("keep_compilations",),
     "_validation.cross_validate": ("cross_validate", "cross_validate_readout"),

@@ -38,6 +38,7 @@ from echofold import (
     load,
     save,
 )
+from echofold._data.scaling import UNHEARD
 from echofold._engine import drive, states
 from echofold._folds.splits import split_series
 from echofold._models.forecast import interval
@@ -255,7 +256,7 @@ def test_attributes_of_series_are_scaled_over_all_of_them():
     # Without the attribute of others, it would be nothing but a constant.
     alone = ESNForecaster(**SETTINGS).fit(PANEL[:1], X[:1])
     assert alone.series_[0].X_scaler_.center[0] == 1.0
-    assert alone.series_[0].X_scaler_.unit[0] == 1.0
+    assert alone.series_[0].X_scaler_.unit[0] == UNHEARD
 
 
 # --- searches -------------------------------------------------------------------------------------

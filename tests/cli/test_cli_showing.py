@@ -54,6 +54,7 @@ def content_of(given, steps=1):
     """What a forecast of some steps is told of."""
     return {
         "metric": "rmse", "given": given, "column": "y", "expected": None, "origins": 0,
+        "contributions": [],
         "verdict": {"words": "Good.", "together": 1.5, "stretches": 4, "steps": steps},
         "members": [{"member": "theta", "weight": 1.0, "error": 1.5}],
         "simple": {"last value": 3.0, "value 7 steps ago": 1.0},

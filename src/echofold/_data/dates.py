@@ -212,11 +212,16 @@ def _without_holes(index: Any) -> tuple[Any, str]:
         return (every if index.isin(every).all() else None), even
     if index.freq is not None:
         return index, ""
-    plain = index.tz_localize(None)  # a day is a day, though clocks change
-    if (plain - plain.normalize()).nunique() > 1 and index.tz is not None:
-        plain = index.tz_convert("UTC").tz_localize(None)  # an hour is an hour
-    freq = spacing(plain)
+    freq = spacing(clock_times(index))
     return (date_grid(index, freq), f"y.asfreq({freq!r})") if freq else (None, "")
+
+
+def clock_times(index: pd.DatetimeIndex) -> pd.DatetimeIndex:
+    """Dates without a zone, as far apart as they are meant."""
+    plain = index.tz_localize(None)  # a day is a day, though clocks change
+    if index.tz is not None and (plain - plain.normalize()).nunique() > 1:
+        plain = index.tz_convert("UTC").tz_localize(None)  # an hour is an hour
+    return plain
 
 
 # --- even spacing ---------------------------------------------------------------------------------

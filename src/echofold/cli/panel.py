@@ -32,7 +32,7 @@ RESERVED = {  # names that Windows keeps for devices
 COLUMN = "column"  # what tells series apart that are columns of a file
 LONGEST = 60  # characters of a folder's name
 OF_INPUTS = ("date_format", "decimal", "fill", "id", "only")  # how a file of inputs is read too
-OF_SERIES = ("column", "date", "duplicates", "sheet", *OF_INPUTS)
+OF_SERIES = ("column", "date", "duplicates", "sheet", "holidays", "paydays", *OF_INPUTS)
 OF_FILES = ("file", "season", "inputs", "columns", *OF_SERIES)  # how what is given is read
 FAILURES = (ValueError, TypeError, ImportError, OSError, MemoryError)
 
@@ -70,6 +70,12 @@ def one_or_all(
     output = Output(given.pop("quiet"), given.pop("as_json"))
     columns = tuple(dict.fromkeys(given["column"]))
     given["column"] = columns[0] if len(columns) == 1 else None
+    if given["paydays"] and given["holidays"] is None:
+        raise click.UsageError("--paydays need a country: name it with --holidays, as DE.")
+    if given.pop("fast"):
+        if given["effort"] not in (None, "fast"):
+            raise click.UsageError(f"--fast and --effort {given['effort']} contradict each other.")
+        given["effort"] = "fast"
     if given["only"] is not None and not given["id"]:
         raise click.UsageError("--only names one of several series: name their column with --id.")
     if len(columns) > 1:

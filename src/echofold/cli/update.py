@@ -64,7 +64,7 @@ def update_model(
     began, place = time.perf_counter(), Path(path)
     model = _loaded(place, learn)
     horizon = _horizon(model, horizon)
-    how = {name: options.pop(name) for name in OF_SERIES}
+    how = {name: options.pop(name, None) for name in OF_SERIES}
     with output.warnings_as_notes():
         known = read_history(history_of(place))
         series = _series(model, file, how, columns, output)

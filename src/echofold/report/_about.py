@@ -127,6 +127,13 @@ def forecast_table(forecast: Forecast, rows: int = 0, names: Sequence[str] = (""
     return frame.reset_index(drop=True)
 
 
+def contributed(model: Any) -> list[dict[str, Any]]:
+    """What each input is worth, by rows; none without inputs, or networks that learn from them."""
+    if getattr(model, "search_", None) is None or model.X_schema_ is None:
+        return []
+    return model.contributions().rename_axis("left_out").reset_index().to_dict("records")
+
+
 def look_ahead(model: Any, about: About) -> Ahead:
     """The forecast of a search or of an `AutoForecaster`, and the plain ones beside it."""
     return _of_search(model, about) if hasattr(model, "finalize") else _of_recipe(model, about)

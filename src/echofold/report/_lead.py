@@ -18,15 +18,16 @@ from sklearn.metrics import confusion_matrix
 
 from echofold._data.text import count, figure, guarded, inflected
 from echofold._search.auto import TOGETHER
+from echofold._search.contributions import words_of
 from echofold._search.verdict import short_name
 from echofold.plots._series import ValidationOutputs, column_name, given_series
-from echofold.report._about import About, Ahead, forecast_table
+from echofold.report._about import About, Ahead, contributed, forecast_table
 
 OUTPUTS = 3  # outputs drawn and tabulated at most
 INSIDE = "Values inside {:g} % intervals"
 NOTHING: dict[str, Any] = {  # what a page says only of some searches
     "measured": None, "no_forecast": None, "figures": [], "link": None, "more_outputs": 0,
-    "compared": [], "recalls": [],
+    "compared": [], "recalls": [], "contributions": [], "contributed": [],
 }  # fmt: skip
 
 
@@ -57,6 +58,8 @@ def lead(
     cards = [*told.pop("cards", []), *own(model, ahead)]
     if about.title is not None:
         told["heading"] = about.title
+    if each := contributed(model):
+        told |= {"contributions": each, "contributed": words_of(each, model.verdict_.metric)}
     told |= {"date": date.today().isoformat(), "notes": list(about.notes), "cards": cards}
     return NOTHING | told
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from echofold._data.calendar import calendar, group_of, told_by
 from echofold._data.dates import timeline, written
 from echofold._data.season import calendar_seasons, detected_season, seen_seasons
 from echofold._data.text import Note, count, inflected, listed, shown
@@ -31,7 +32,7 @@ class FileSeries:
 
     ``every`` is the frequency of its dates, ``given`` are the seasons that were asked for,
     ``beside`` are columns of its file that are inputs, and after these the numbers of its rows,
-    NaN where it has none.
+    NaN where it has none; ``calendar`` are arguments of `echofold.calendar`, if that is one too.
     """
 
     source: str
@@ -41,6 +42,7 @@ class FileSeries:
     beside: pd.DataFrame | None = None
     dialect: Dialect = Dialect()  # of its file
     most: float | None = None  # that a value can be: 100 of per cent
+    calendar: dict[str, Any] | None = None
 
     @property
     def seasons(self) -> tuple[int, ...]:
@@ -83,6 +85,8 @@ def read_series(
     id: tuple[str, ...] = (),
     only: str | None = None,
     sheet: str | None = None,
+    holidays: str | None = None,
+    paydays: tuple[int, ...] | None = None,
     every: str | None = None,
     table: FileTable | None = None,
 ) -> FileSeries:
@@ -142,7 +146,10 @@ def read_series(
     beside = frame[[*range(2, frame.shape[1]), 1]].set_axis([*names, "row"], axis=1)
     percent = any("in per cent" in words for words in table.numbers(column).notes)
     most = 100.0 if percent and kept.min() >= 0 and kept.max() <= 100 else None
-    return FileSeries(table.name, kept, every, season, beside if made else None, dialect, most)
+    found = FileSeries(table.name, kept, every, season, beside if made else None, dialect, most)
+    if holidays is None:
+        return found
+    return replace(found, calendar={"country": holidays, "paydays": paydays or ()})
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,8 @@ class Inputs:
     @property
     def words(self) -> str:
         """One line about them; empty without any."""
-        return f"inputs known in advance: {listed(self.names)}" if self.names else ""
+        names = dict.fromkeys(map(group_of, self.names))
+        return f"inputs known in advance: {listed(names)}" if names else ""
 
 
 def read_inputs(
@@ -175,13 +183,13 @@ def read_inputs(
     id: tuple[str, ...] = (),
     only: str | None = None,
 ) -> Inputs | None:
-    """Inputs from columns of the series' own file and from another; None if there are neither.
+    """Inputs of the series' own file, of another, and of its calendar; None if there are none.
 
     ``horizon`` rows must follow the values of the series, which may be none. Of another file with
     columns ``id`` the rows of ``only`` are taken, and all of one without it. Inputs of which
     nothing can be learned are left out.
     """
-    if series.beside is None and file is None:
+    if series.beside is None and file is None and series.calendar is None:
         return None
     index, known = series.values.index, len(series.values)
     ahead = timeline(index).following(horizon) if horizon else index[:0]
@@ -207,15 +215,20 @@ def known_inputs(
 ) -> pd.DataFrame:  # fmt: skip
     """Inputs of these names at these dates, for a model that was fitted to them.
 
-    A name such as ``holiday=Christmas`` that no cell holds is 0.
+    A name such as ``holiday=Christmas`` that no cell holds is 0; columns of a calendar that are not
+    given are made again, as their names tell.
     """
-    if series.beside is None and file is None:
+    if series.beside is None and file is None and told_by(names) is None:
         raise ValueError(
             f"the model was fitted with inputs known in advance, {listed(names)}: give them with "
             "--inputs, or --input for columns of the same file."
         )
     both = _all_inputs(series, dates, note, file=file, **how)
     lacks = [name for name in names if name not in both and "=" not in name]
+    if (told := told_by(lacks)) is not None:
+        made = _of_calendar(told, series, dates)
+        both = pd.concat([both, made.filter(lacks)], axis=1)
+        lacks = [name for name in lacks if name not in made]
     if lacks:
         raise ValueError(
             f"inputs {listed(lacks)} of the model are not given; there are {listed(both)}. Give "
@@ -228,21 +241,37 @@ def _all_inputs(
     series: FileSeries, dates: pd.Index, note: Note, *, file: str | None, date_format: str | None,
     decimal: str | None, fill: str, id: tuple[str, ...] = (), only: str | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Inputs of the series' own file and of another at these dates."""
+    """Inputs of the series' own file, of another and of its calendar at these dates."""
     parts = [_own_inputs(series, dates, fill, note)]
     if file is not None:
         table = read_table(file, decimal, note)
         if id and only is not None and set(id) <= set(table.frame.columns):
             table = one_of(table, id, only, date_format, note)
         parts.append(_other_inputs(table, series, dates, date_format, note))
-    both = pd.concat(parts, axis=1)
+    if series.calendar is not None:
+        parts.append(_of_calendar(series.calendar, series, dates))
+    both = pd.concat([pd.DataFrame(index=range(len(dates))), *parts], axis=1)
     doubled = both.columns[both.columns.duplicated()]
     if len(doubled):
+        if series.calendar is not None and told_by(doubled) is not None:
+            raise ValueError(
+                f"input {shown(doubled[0])} is one of --holidays too: leave these out, or that one."
+            )
         raise ValueError(
             f"input {shown(doubled[0])} is in {series.source} and in {file}; name it with --input "
             "or leave it in the file of --inputs, not both."
         )
     return both
+
+
+def _of_calendar(told: dict[str, Any], series: FileSeries, dates: pd.Index) -> pd.DataFrame:
+    """Holidays and the like at these dates, by the arguments of `echofold.calendar`."""
+    if not isinstance(dates, pd.DatetimeIndex):
+        raise ValueError(
+            f"--holidays needs dates, and {series.source} has none that could be read: add them, "
+            "or name their column with --date."
+        )
+    return calendar(dates, **told, freq=series.every).reset_index(drop=True)
 
 
 def _chosen(table: FileTable, column: str | None, others: list[str]) -> str:
