@@ -672,15 +672,25 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
 
         What was said stays, to the bit, if more is asked for.
         """
-        if self.next_ is None or self.next_.shape[1] < horizon:
-            asked = self._asked(
-                self.values_, np.array([len(self.values_)]), lambda _: self.seasons_
-            )
-            found = forecasts_of([asked], horizon)[0][:, 0]
-            if self.next_ is not None:
-                found[:, : self.next_.shape[1]] = self.next_
-            self.next_ = found
+        if self._lacks(horizon):
+            self._say(forecasts_of([self._asked_ahead()], horizon)[0])
+        assert self.next_ is not None
         return self.next_[:, :horizon]
+
+    def _lacks(self, horizon: int) -> bool:
+        """Whether members that are no networks have still to be asked for the next values."""
+        return self.next_ is None or self.next_.shape[1] < horizon
+
+    def _asked_ahead(self) -> Asked:
+        """What is asked of them then."""
+        return self._asked(self.values_, np.array([len(self.values_)]), lambda _: self.seasons_)
+
+    def _say(self, found: np.ndarray) -> None:
+        """Know what they say ``(members, 1, horizon)``; what was known stays."""
+        before = self.next_
+        self.next_ = found[:, 0]
+        if before is not None:
+            self.next_[:, : before.shape[1]] = before
 
     def _pooled(self, horizon: int) -> np.ndarray:
         """What networks that were trained on other series too say of the next values."""

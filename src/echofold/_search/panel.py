@@ -657,7 +657,14 @@ def inputs_of(model: Any, name: Any, known: Any) -> Any:
 
 
 def look_ahead(model: Any, horizon: int) -> None:
-    """Let pooled networks forecast all series that need it side by side."""
+    """Let members forecast all series that need it side by side."""
+    asked = [one for one in model.series_.values() if one.given_ is None and one._lacks(horizon)]
+    for at in range(0, len(asked), BLOCK):
+        block = asked[at : at + BLOCK]
+        for one, said in zip(
+            block, _past_of(horizon, [one._asked_ahead() for one in block]), strict=True
+        ):
+            one._say(said)
     short = [one for one in model.series_.values() if getattr(one, "pool_", None) is not None]
     short = [one for one in short if one.ahead_ is None or len(one.ahead_) < horizon]
     if short:
