@@ -17,6 +17,7 @@ from echofold._search.auto import TOGETHER, AutoForecaster
 from echofold._search.evaluate import evaluate
 from echofold._search.recipe import SETTINGS
 from echofold._search.verdict import short_name
+from echofold.cli.history import tell_history
 from echofold.cli.output import Output, prepare_folder, shortened, sparkline, table
 from echofold.cli.reading.excel import workbook_of
 from echofold.metrics._metric import WITHOUT_UNIT
@@ -153,6 +154,7 @@ def _write(
         forecast=ahead,
     )
     model.report(paths["report"], about)
+    tell_history(paths["report"], paths["model"], model)
     return {name: str(path) for name, path in paths.items()}
 
 
