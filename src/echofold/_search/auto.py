@@ -33,6 +33,7 @@ from echofold._data.tables import Table, read, read_rows, write
 from echofold._data.text import count, in_words, inflected, short
 from echofold._engine.kind import PRECISIONS
 from echofold._machine.notices import warn_of
+from echofold._machine.progress import before
 from echofold._models.base import Stored, whole_or_not_at_all
 from echofold._models.combination import (
     NETWORKS,
@@ -83,6 +84,7 @@ FEW = 3  # stretches that do not overlap, which are enough to leave out others
 SURE = 2  # stretches that the agreement of several members counts as, for intervals
 FAR = 6.0  # times the typical error of one step, beyond which values at the end are named
 LATEST, BEFORE, LEAST = 6, 30, 8  # values at the end, errors before them, and errors at least
+OTHERS = 1.0  # seconds that other members take, about, after the search for networks
 HISTORY = 20_000  # latest values that members without networks look at
 PERCENT = ("%", "percent", "per cent", "pct")
 RESIDUALS = ("count", "steps", "outputs")
@@ -511,7 +513,8 @@ class AutoForecaster(Forecasts, NamedParameters, BaseEstimator):
                 checkpoint=self.checkpoint, progress=self.progress,
             )  # fmt: skip
             y = write(table.values, table.schema, table.index)
-            search.fit(y, *([] if X is None else [X]))
+            with before(OTHERS):
+                search.fit(y, *([] if X is None else [X]))
             self.search_, self.recipe_ = search, recipe
             self.networks_, self.results_ = search.best_estimator_, search.results_
 

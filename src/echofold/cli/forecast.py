@@ -11,6 +11,7 @@ import pandas as pd
 
 from echofold._data.text import count, figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically
+from echofold._machine.progress import before
 from echofold._models.forecast import Forecast
 from echofold._persistence.save_and_load import save
 from echofold._search.auto import TOGETHER, AutoForecaster
@@ -24,6 +25,7 @@ from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
 from echofold.report._about import forecast_table
 
+REPORT = 1.0  # seconds that drawing it takes, about
 MOST = 30  # steps that are printed; of more, the first and last of them
 
 
@@ -71,7 +73,8 @@ def forecast_series(
         prepare_folder(out)
         output.stage("\n".join(filter(None, (series.headline, known.words))))
         with output.resumable(model.checkpoint):
-            model.fit(series.values, known.past)
+            with before(REPORT):
+                model.fit(series.values, known.past)
             for note in model.notes_:
                 output.note(note)
             if origins:

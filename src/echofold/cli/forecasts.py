@@ -18,11 +18,12 @@ from echofold._data.dates import Indexes
 from echofold._data.sums import check_ids
 from echofold._data.text import figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically, written_aside
+from echofold._machine.progress import before
 from echofold._models.forecast import Forecast
 from echofold._persistence.save_and_load import save
 from echofold._search.panel import errors_of, forecasts_by_name
 from echofold._search.totals import fit_totals
-from echofold.cli.forecast import forecaster_for, records
+from echofold.cli.forecast import REPORT, forecaster_for, records
 from echofold.cli.history import tell_history
 from echofold.cli.output import Output, as_json, prepare_folder, shortened, table
 from echofold.cli.panel import FAILURES, MOST, OF_INPUTS, OF_SERIES, Told
@@ -70,7 +71,7 @@ def forecast_all(
         ahead = {name: one.ahead for name, one in known.items()} if known else None
         y, totals = {name: one.values for name, one in series.items()}, None
         del series
-        with output.resumable(model.checkpoint):
+        with output.resumable(model.checkpoint), before(REPORT):
             if total:
                 each = {name: _ids_of(name, ids) for name in y}
                 totals = fit_totals(model, y, each, ids, named, past, ahead, total)
