@@ -150,6 +150,7 @@ def test_what_is_printed_of_many(run, model, tmp_path):
         code, out, _ = run("update", model, file, "--id", "shop", "--json")
     found = json.loads(out)
     assert (code, found["new"], found["updates"]) == (0, 3 * SHOPS, 3)
+    assert out.count('"losing": true') == found["judgement"]["losing"]  # the nightly job looks
     known = read_history(model.parent / "model.history.jsonl")
     error, expected = (
         pd.DataFrame([{name: of[key] for name, of in one["series"].items()} for one in known])

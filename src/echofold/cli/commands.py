@@ -212,7 +212,7 @@ of_series = decorator_of(
 @option(
     "--out FOLDER",
     "Folder for forecast.csv, model.echofold and report.html; of all series with --id for "
-    "forecasts.csv and index.html.",
+    "forecasts.csv, model.echofold and index.html.",
     FOLDER,
     default="echofold-results",
 )
@@ -252,7 +252,7 @@ def forecast(**given: Any) -> int:
     and their frequency are found; what was assumed is said. Writes forecast.csv (with
     intervals, in the dialect of FILE; beside an Excel file forecast.xlsx too), model.echofold and
     report.html. With --id all series of a file are forecast in one
-    model, into forecasts.csv and index.html.
+    model, into forecasts.csv, model.echofold and index.html.
     """
     from echofold.cli.forecast import forecast_series
     from echofold.cli.forecasts import forecast_all

@@ -108,7 +108,7 @@ def update_all(
                 "id": name,
                 "new": len(came.new.get(name, ())),
                 **({"error": came.failed[name]} if name in came.failed else {}),
-                "judgement": one.as_json(),
+                "judgement": {k: v for k, v in one.as_json().items() if k != "losing"},
                 "forecast": records(tables[name]) if name in tables else [],
             }
             for name, one in ranked.items()
