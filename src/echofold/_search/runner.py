@@ -159,6 +159,7 @@ class Runner:
     checkpoint: Checkpoint | None
     progress: Progress
     foreseen: Callable[[dict[str, Any], int], None]  # told of a candidate that a device is to run
+    total: int  # evaluations
     finals: Callable[[int], int]  # networks of the final model, if there are so many problems
     done: int = 0
     best: float = np.inf
@@ -279,10 +280,9 @@ class Runner:
         self._cut += sum(len(block.candidates) * len(block.draws) for block in blocks)
         self._cost += sum(block.cost for block in blocks)
         self._ahead += sum(block.cost for _, block in waiting)
-        total = self.progress.total or self._cut
         networks = self.finals(len(self.reader._found)) * (1 + finals_ahead())
         each = self._cost / self._cut
-        self._whole = self._ahead + each * (max(0, total - self._cut) + ALONE * networks)
+        self._whole = self._ahead + each * (max(0, self.total - self._cut) + ALONE * networks)
 
     def _count(self, block: Block, record: Record, cost: float) -> None:
         """Show how many evaluations are done, and the best score so far."""

@@ -255,7 +255,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator):
                 together=bool(self.prune) and self.select == "mean", prune=bool(self.prune),
                 n_jobs=self.n_jobs, executor=self.executor, checkpoint=checkpoint, progress=bar,
                 foreseen=partial(foresee_winner, reader, next(iter(schemes))),
-                finals=partial(networks_of, self.final, self.n_draws, total),
+                total=total, finals=partial(networks_of, self.final, self.n_draws, total),
             )  # fmt: skip
             try:
                 self.candidates_, record = carry_out(runner)

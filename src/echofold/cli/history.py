@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -154,11 +155,13 @@ def record_of_all(
     told = {name: one for name, one in scored.items() if one["expected"] is not None} or scored
     scale = [units[name] for name in told]
     both = {
-        key: pd.DataFrame([one[key][: len(one["truth"])] for one in told.values()], dtype=float)
+        key: pd.DataFrame(
+            zip_longest(*(one[key][: len(one["truth"])] for one in told.values())), dtype=float
+        )
         for key in ("mean", "truth")
     }
     steps = {
-        key: _plain(one.where(both["truth"].notna()).div(scale, axis=0).mean().to_numpy())
+        key: _plain(one.where(both["truth"].notna()).div(scale).mean(axis=1).to_numpy())
         for key, one in both.items()
     }
 
