@@ -604,6 +604,17 @@ def states(found: dict[str, Any]) -> Iterator[str]:
     )
 
 
+def progress(found: dict[str, Any]) -> Iterator[str]:
+    """The time left that was told beside what it was in fact."""
+    rows = [
+        [name, *("–" if one[at] is None else f"{one[at]:.2f}" for at in ("10%", "25%", "50%")),
+         f"{one['first said']:.0%}", f"{one['worst']:.2f}"]
+        for name, one in found["cases"].items()
+    ]  # fmt: skip
+    yield "Time left as it was told, divided by what was left in fact:\n\n"
+    yield table(["work", "after 10 %", "25 %", "50 %", "first told after", "worst"], rows)
+
+
 def anything(found: dict[str, Any]) -> Iterator[str]:
     """Numbers of a file that has no table of its own."""
     rows = [[" ".join(path), told] for path, told in leaves(found) if path[0] != "machine"]
@@ -746,6 +757,13 @@ WORDS = {
         "Learning on",
         "Rows that are learned one by one, see [Learn on](howto/learning.md).",
     ),
+    "progress": (
+        "The time left",
+        "What long work says while it is done, beside what happened. Nothing is said in the first "
+        "second, and before a twentieth of the work; what is compiled once counts apart. The worst "
+        "ratio is that of all that was told between a tenth and nine tenths of the time; towards "
+        "the end it is one of few seconds.",
+    ),
     "hybrid": (
         "A network beside an imperfect model",
         "Lyapunov times that forecasts of Lorenz 63 hold, median and quartiles; the model has a "
@@ -788,6 +806,7 @@ TABLES = {
     "classify": classify,
     "classify_sizes": classify_sizes,
     "states": states,
+    "progress": progress,
 }
 
 

@@ -59,7 +59,7 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [  # as a text, which type checkers read
     "Accumulative", "AutoForecaster", "ESNClassifier", "ESNForecaster", "ESNRegressor",
     "ESNSearchCV", "EchofoldWarning", "KFold", "LeaveOneOut", "LeaveSeriesOut", "ParquetColumns",
-    "Recycle", "SingleSplit", "WalkForward", "backtest", "baselines", "cross_validate",
+    "Recycle", "SingleSplit", "WalkForward", "backtest", "baselines", "calendar", "cross_validate",
     "cross_validate_readout", "datasets", "dynamics", "evaluate", "forecast_totals",
     "keep_compilations", "load", "metrics", "plots", "reservoirs", "save", "schemes", "systems",
 ]  # fmt: skip

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from searches import RIDGE, searched
 
+from echofold import ESNForecaster, ESNSearchCV, KFold
 from echofold._machine import progress as _pace
 from echofold._machine import progress as _progress
+from echofold._search.runner import ALONE
 
-LINE = r"searching: (\d+) of (\d+), best (\S+), (-?\d+) s left"
+LINE = r"searching: (\d+) of (\d+), best ([^,]+)(?:, (-?\d+) s left)?"
 
 
 class Terminal(io.StringIO):
@@ -42,7 +44,7 @@ def test_lines_when_asked_to(capsys):
     assert found.groups()[:2] == ("4", "4")  # two candidates, two draws
     best = search.results_.nrmse.mean("split").min()
     assert found[3] == f"{float(best):.4g}"
-    assert found[4] == "0"
+    assert found[4] is None  # no pace of less than a second
 
 
 def test_about_one_line_in_two_seconds(capsys, monkeypatch):
@@ -68,28 +70,85 @@ def clocked(monkeypatch):
 
 def test_the_time_left_follows_the_pace_without_the_first_piece(monkeypatch):
     clock = clocked(monkeypatch)
-    pace = _pace.Pace(10)
+    pace = _pace.Pace()
     clock[0] = 60.0  # a minute, most of it to compile
-    assert pace.left(1) == 60.0 * 9
+    assert pace.left(1, 10) == 60.0 * 9
     for done in range(2, 11):
         clock[0] += 2.0
-        assert pace.left(done) == pytest.approx(2.0 * (10 - done))
-    assert pace.left(11) == 0.0  # more than was thought
+        assert pace.left(done, 10) == pytest.approx(2.0 * (10 - done))
+    assert pace.left(11, 10) == 0.0  # more than was thought
+
+
+def test_pieces_count_by_what_they_cost_and_those_of_a_new_kind_less(monkeypatch):
+    clock = clocked(monkeypatch)
+    pace = _pace.Pace()
+    pieces = [(1, 5, 0), (1, 1, 0), (1, 2, 0), (20, 60, 1), (10, 12, 0)]  # costs, seconds, new
+    spent, said = 0, []
+    for cost, seconds, new in pieces:
+        clock[0] += seconds
+        spent += cost
+        said.append(pace.left(spent, 100, bool(new)))
+    assert said[:3] == [None, None, None]  # a twentieth is too little
+    assert said[3] == pytest.approx((5 + 1 + 2 + 60) / 23 * (100 - 23))  # too few are like others
+    assert said[4] == pytest.approx((1 + 2 + 12) / 12 * (100 - 33))
+
+
+def test_workers_that_finish_together_are_no_faster(monkeypatch):
+    clock = clocked(monkeypatch)
+    pace = _pace.Pace()
+    for done in range(1, 41):  # two at a time
+        clock[0] += 4.0 if done % 2 else 0.0
+        left = pace.left(done, 100)
+    assert left == pytest.approx(2.0 * 60, rel=0.05)
+
+
+def test_what_follows_is_part_of_the_time_left(capsys, monkeypatch):
+    clock = clocked(monkeypatch)
+    with _progress.before(7.0), _progress.progress(True, 4, "searching") as shown:
+        for done in range(1, 5):
+            clock[0] += 3.0
+            shown.update(done, 1.0, 10.0 * done, 60.0)  # final models are the rest
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == "searching: 4 of 4, best 1, 13 s left"
+    with _progress.before(finals=3):
+        assert _progress.finals_ahead() == 3
+    assert _progress.finals_ahead() == 0
+
+
+@pytest.mark.parametrize(("strategy", "final"), [("grid", "retrain"), ("halving", "ensemble")])
+def test_a_search_tells_what_it_costs(monkeypatch, strategy, final):
+    """Costs add up to what is planned, but for final models; of large networks they are larger."""
+    said = []
+    monkeypatch.setattr(
+        _progress.Progress, "update", lambda self, *told: said.append(told), raising=True
+    )
+    y = np.sin(np.arange(300) / 5)
+    space = {"units": [5, 40], "leak_rate": [0.3, 0.6], "ridge": RIDGE}
+    search = ESNSearchCV(
+        ESNForecaster(random_state=0), space, cv=KFold(4), strategy=strategy, final=final
+    )
+    search.fit(y)
+    done, _, cost, of, new = zip(*said, strict=True)
+    assert list(cost) == sorted(cost) and 0.3 < cost[-1] / of[-1] < 1
+    if strategy == "grid":
+        small, large = cost[0], cost[1] - cost[0]
+        assert done == (2, 4) and large > small and new == (True, True)
+        assert of[-1] == pytest.approx(cost[-1] * (4 + ALONE) / 4)  # one network more
 
 
 def test_nothing_is_said_before_enough_was_done_and_never_less_than_nothing(monkeypatch):
     clock = clocked(monkeypatch)
-    pace = _pace.Pace(1000)
-    assert pace.left(0) is None
+    pace = _pace.Pace()
+    assert pace.left(0, 1000) is None
     clock[0] = 0.5
-    assert pace.left(400) is None  # half a second is no pace
+    assert pace.left(400, 1000) is None  # half a second is no pace
     clock[0] = 30.0
-    assert pace.left(0) is None
-    assert pace.left(10) is None  # one in a hundred
+    assert pace.left(0, 1000) is None
+    assert pace.left(10, 1000) is None  # one in a hundred
     clock[0] = 20.0  # a clock that was set back
-    assert pace.left(100) >= 0
+    assert pace.left(100, 1000) >= 0
     clock[0] = 90.0
-    assert pace.left(100) > 0 and pace.left(1000) == 0
+    assert pace.left(100, 1000) > 0 and pace.left(1000, 1000) == 0
 
 
 def test_lines_leave_the_time_out_until_it_can_be_told(capsys, monkeypatch):
@@ -144,7 +203,7 @@ def test_scores_that_are_not_finite_are_not_the_best(capsys):
         return np.nan if len(calls) <= 2 else 5.0
 
     quick(metric=fails_at_first, progress=True)
-    assert "best 5," in capsys.readouterr().err
+    assert "best 5\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("setting", ["auto", True])

@@ -1,13 +1,14 @@
 """AutoForecaster: any series has a sound forecast, and what is said of it is true."""
 
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from echofold import AutoForecaster, EchofoldWarning, baselines, evaluate, load, save
-from echofold._models.combination import NETWORKS, priors_for
+from echofold._models.combination import NETWORKS, Asked, forecasts_of, priors_for
 from echofold._search.auto import unusual
 from echofold._search.recipe import recipe_for, stretches
 
@@ -427,3 +428,16 @@ def test_intervals_of_several_series_beyond_what_was_validated_name_them():
     with pytest.warns(EchofoldWarning, match="^series 'short': intervals beyond step") as said:
         model.forecast()
     assert "'long'" not in str(said[0].message)
+
+
+def test_what_it_says_after_it_moved_on_is_that_of_its_members():
+    """Networks moved on by themselves, other members on all values, mixed by the old weights."""
+    model = AutoForecaster(4, search=FEW, progress=False).fit(MONTHS[:50])
+    assert model.given_ is None and model.names_[0] == NETWORKS
+    moved = deepcopy(model).update(MONTHS[50:53])
+    values = MONTHS.to_numpy()[:53]
+    asked = Asked(model.names_[1:], values, np.array([53]), lambda _: model.seasons_)
+    networks = deepcopy(model.networks_).update(MONTHS[50:53]).forecast(4)
+    each = np.vstack([np.ravel(networks), forecasts_of([asked], 4)[0][:, 0]])
+    np.testing.assert_allclose(moved.forecast().mean, model.weights_ @ each, rtol=1e-12)
+    assert not np.allclose(model.forecast().mean, moved.forecast().mean)

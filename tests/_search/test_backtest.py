@@ -10,7 +10,16 @@ import pytest
 import reference
 from sklearn.base import clone
 
-from echofold import ESNForecaster, ESNRegressor, ESNSearchCV, KFold, backtest, load, save
+from echofold import (
+    AutoForecaster,
+    ESNForecaster,
+    ESNRegressor,
+    ESNSearchCV,
+    KFold,
+    backtest,
+    load,
+    save,
+)
 from echofold._machine.notices import EchofoldWarning
 from echofold.long_format import LongFrame
 from echofold.metrics import horizon, nrmse
@@ -437,3 +446,50 @@ def test_rows_that_are_alike_do_not_pass_for_others():
     flat = np.append(np.zeros(40), SERIES)
     model = ESNForecaster(5, random_state=0).fit(flat[:120])
     assert "0 to 119 of y" in told(model, flat, [60])
+
+
+RECIPE = {"search": {"units": 9, "grid": "small", "draws": 1, "k": 4}, "progress": False}
+
+
+@pytest.mark.parametrize("form", ["array", "dates", "what came alone"])
+def test_an_automatic_forecast_is_moved_on_from_start_to_start(form):
+    y = SERIES if form == "array" else pd.Series(SERIES, pd.date_range("2020", periods=260))
+    model = AutoForecaster(HORIZON, **RECIPE).fit(y[:FITTED])
+    before = np.asarray(model.forecast().mean)
+    given, first = (y[FITTED:], FITTED) if form == "what came alone" else (y, 0)
+    starts = [start - first for start in STARTS]
+    found = backtest(model, given, starts, HORIZON, metric="mae")
+    for place, start in enumerate(STARTS):
+        expected = plain(model, y, start).mean
+        assert np.array_equal(found.forecast[place, :, 0], expected)
+        truth = SERIES[start : start + HORIZON]
+        assert np.array_equal(found.truth[place, :, 0], truth)
+        assert found.mae[place] == pytest.approx(np.abs(truth - expected).mean(), rel=1e-12)
+    assert np.array_equal(model.forecast().mean, before)  # which stays where it is
+    assert backtest(model, given, 3, HORIZON).start[0] == FITTED - first
+
+
+def test_automatic_forecasts_with_inputs_and_of_several_series(tmp_path):
+    model = AutoForecaster(HORIZON, **RECIPE).fit(SERIES[:FITTED], KNOWN[:FITTED])
+    save(model, tmp_path / "model")
+    found = backtest(load(tmp_path / "model"), SERIES, STARTS, HORIZON, X=KNOWN)
+    for place, start in enumerate(STARTS):
+        expected = plain(model, SERIES, start, KNOWN).mean
+        assert np.array_equal(found.forecast[place, :, 0], expected)
+    both = {"a": SERIES, "b": SERIES[20:] * 2}
+    several = AutoForecaster(HORIZON, **RECIPE).fit({"a": SERIES[:FITTED], "b": both["b"][:99]})
+    found = backtest(several, both, 2, HORIZON)
+    assert list(found["b"].start) == [99, 228]
+    alone = backtest(several.series_["b"], both["b"], 2, HORIZON)
+    assert found["b"].equals(alone)
+
+
+def test_what_an_automatic_forecast_is_not_asked_for():
+    model = AutoForecaster(HORIZON, progress=False).fit(SERIES[:30])
+    for options in ({"refit": True}, {"washout": 9}, {"first": 0}):
+        with pytest.raises(ValueError, match="are for networks.*evaluate"):
+            backtest(model, SERIES, 3, HORIZON, **options)
+    with pytest.raises(ValueError, match="rows 30 to 248"):
+        backtest(model, SERIES, [29], HORIZON)
+    with pytest.raises(Exception, match="not fitted"):
+        backtest(AutoForecaster(2), SERIES, 3, 5)

@@ -159,7 +159,7 @@ class Interrupts(Progress):
     def __init__(self, after):
         self.after = after
 
-    def update(self, done, best):
+    def update(self, done, *_):
         if done >= self.after:
             raise KeyboardInterrupt
 

@@ -12,7 +12,7 @@ from echofold import AutoForecaster, baselines, evaluate, load, save
 from echofold._models.combination import POOLED
 from echofold._persistence import save_and_load
 from echofold._search import panel
-from echofold._search.panel import _Block, _pooled_of, _pools, _seen, past_stretches
+from echofold._search.panel import _Block, _learned, _pooled_of, _seen, _trains, past_stretches
 from echofold.metrics import crps, interval_score
 
 H = 4
@@ -123,7 +123,8 @@ def test_what_follows_is_not_known():
         one._begin(y, None)
     rows = [past_stretches(len(y), H) for y in values]
     changed = [np.append(y[:-H], 1000 * y[-H:]) for y in values]
-    pools = [list(_pools(map, each, own, rows, H, 0, "cpu")) for own in (values, changed)]
+    trains = [_trains(each, own, rows, H, 0) for own in (values, changed)]
+    pools = [[_learned(H, 0, "cpu", one) for one in own] for own in trains]
     assert not np.allclose(pools[0][0].readouts, pools[1][0].readouts)
     found, other = (
         [past for past, _ in _pooled_of(own, H, _seen(_Block(each, past, rows)))]

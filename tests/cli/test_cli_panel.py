@@ -24,7 +24,7 @@ from echofold.cli.reading.table import _Text
 from echofold.report import _panel
 
 FORECAST = ("--horizon", "3")  # of series that are too short for networks
-FILES = ["forecasts.csv", "index.html"]
+FILES = ["forecasts.csv", "index.html", "model.echofold"]
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_many_series_are_written_some_at_a_time(run, shops, tmp_path, monkeypatc
 
 
 def test_many_failures_are_not_all_told_of(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(forecasts, "MOST", 3)
+    monkeypatch.setattr(panels, "MOST", 3)
     monkeypatch.setattr(_panel, "MOST", 2)
     lines = panel(*(f"s{i}" for i in range(6)), header="shop,day,x").decode().splitlines()
     lines[-5 * ROWS :] = [f"{line.rpartition(',')[0]}," for line in lines[-5 * ROWS :]]

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from lives import KILLED, content_of, refused, rows
 
 from echofold import AutoForecaster, ESNClassifier, ESNForecaster, ESNSearchCV, KFold, load, save
+from echofold._machine.files import alone_with
 from echofold._models.forecast import Forecast
 from echofold.cli.history import ENOUGH, FIELDS, judged, read_history, record_of
 from echofold.cli.update import _after
@@ -26,21 +28,6 @@ SALES = pd.Series(
 ).round(2)  # fmt: skip
 BEGIN, HORIZON = 72, 6
 FEW = {"units": 5, "grid": "small", "draws": 1, "k": 4}
-KILLED = """
-import os, signal, sys
-name, left = sys.argv[1], int(sys.argv[2])
-real = getattr(os, name)
-def last(*args):
-    global left
-    left -= 1
-    if not left:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(*args)
-setattr(os, name, last)
-sys.argv = ["echofold", *sys.argv[3:]]
-from echofold.cli import main
-main()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -58,22 +45,6 @@ def model(fitted, tmp_path):
     path = tmp_path / "life/model.echofold"
     path.write_bytes(fitted.read_bytes())
     return path
-
-
-def rows(tmp_path, values, name="new.csv", **how):
-    values.to_csv(tmp_path / name, **how)
-    return tmp_path / name
-
-
-def content_of(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".part"}
-
-
-def refused(result, *words):
-    assert result[0] in (1, 2) and result[1] == ""
-    last = result[2].splitlines()[-1]
-    assert last.startswith("Error: ")
-    assert all(word in last for word in words), last
 
 
 def by_hand(path, months):
@@ -148,6 +119,42 @@ def test_nothing_of_a_history_is_run_by_a_page(run, model, tmp_path):
     assert run("update", model, rows(tmp_path, SALES[: BEGIN + 2]))[0] == 0
     page = (model.parent / "updates.html").read_text(encoding="utf-8")
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+
+
+def test_a_second_job_says_so_and_changes_nothing(run, model, tmp_path):
+    there, file = content_of(model.parent), rows(tmp_path, SALES)
+    with alone_with(model):
+        refused(run("update", model, file), "model.echofold: another process is at work on it")
+        with pytest.raises(BlockingIOError), alone_with(model):
+            pass
+        assert content_of(model.parent) == there | {".model.echofold.lock": b""}
+    assert content_of(model.parent) == there
+    assert run("update", model, file)[0] == 0
+    refused(run("update", tmp_path / "none/model", file), "none/model: there is no such file")
+
+
+def test_the_report_shows_the_history(run, tmp_path):
+    file, folder = rows(tmp_path, SALES[:BEGIN], "s.csv"), tmp_path / "out"
+    args = ("forecast", file, "--horizon", "6", "--effort", "fast", *FAST, "--out", folder)
+    assert run(*args)[0] == 0
+    plain = (folder / "report.html").read_text(encoding="utf-8")
+    run("update", folder / "model.echofold", rows(tmp_path, SALES[: BEGIN + 9]))
+    told = (folder / "report.html").read_text(encoding="utf-8")
+    judgement = judged(read_history(folder / "model.history.jsonl"))
+    assert judgement.words in told and judgement.words not in plain
+    assert told.count('<a href="updates.html">') == 1 and told.count("2020-12-01</th>") == 1
+    there = content_of(folder)
+    run("update", folder / "model.echofold", rows(tmp_path, SALES[: BEGIN + 9]))
+    assert content_of(folder) == there
+    run("update", folder / "model.echofold", rows(tmp_path, SALES[: BEGIN + 10]))
+    again = (folder / "report.html").read_text(encoding="utf-8")
+    assert again.count("What came of forecasts") == 1 and again.count("2021-09-01</th>") == 1
+    rows(tmp_path, SALES[4 : BEGIN + 4], "s.csv")  # a new model, of as many rows
+    assert run(*args)[0] == 0
+    anew = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Nothing to compare yet" in anew and "2021-09-01</th>" in anew
+    assert run("update", folder / "model.echofold", rows(tmp_path, SALES[: BEGIN + 9]))[0] == 0
+    assert len(read_history(folder / "model.history.jsonl")) == 3  # nothing is lost
 
 
 def test_what_is_printed(run, model, tmp_path):
@@ -247,7 +254,7 @@ def test_what_cannot_be_followed_is_refused_and_changes_nothing(run, model, tmp_
     refused(run("update", model, rows(tmp_path, SALES)), "it lacks compared")
     for name, other, said in (
         ("classes", ESNClassifier().fit([[1.0, 2.0], [3.0, 1.0]], [0, 1]), "forecasts nothing"),
-        ("several", AutoForecaster(2, progress=False).fit({1: SALES, 2: SALES}), "of 2 series"),
+        ("several", ESNForecaster(5).fit({1: SALES, 2: SALES}), "one network of 2 series"),
         ("arrays", ESNForecaster(5).fit(SALES.to_numpy()), "data without dates"),
     ):
         save(other, tmp_path / name)

@@ -6,39 +6,77 @@ Whoever waits for long work enters a `Progress`; whoever drives rows tells how f
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 ENOUGH = 0.05  # of the work, before which an estimate would be a guess
 SLACK = 1.0  # seconds: shorter than that is no pace
+LIKE = 0.1  # of what is done, that must be like other pieces to tell the pace by itself
 
 
 class Pace:
-    """The time left of ``total`` pieces of work of about equal cost.
+    """The time left of work in pieces of which the costs are known, in any unit.
 
-    The first piece counts only until there are others: it may have compiled what they share.
+    The first piece, and others that are new in kind, count only until there are enough of what is
+    like these: they may have compiled what they share.
     """
 
-    def __init__(self, total: float):
-        self.total, self.began = total, time.monotonic()
-        self.first: tuple[float, float] | None = None
+    def __init__(self) -> None:
+        self.began = self.latest = time.monotonic()
+        self.done = 0.0
+        self.like = self.new = (0.0, 0.0)  # costs and seconds of pieces so far
 
-    def left(self, done: float) -> float | None:
-        """Seconds left when ``done`` pieces are finished; None as long as nothing can be said."""
+    def left(self, done: float, total: float, new: bool = False) -> float | None:
+        """Seconds left when ``done`` of ``total`` is; None as long as nothing can be said.
+
+        ``new`` tells whether the latest piece was the first of its kind.
+        """
         now = time.monotonic()
-        if done >= self.total:
+        if done > self.done:
+            piece = done - self.done, max(0.0, now - self.latest)
+            if new or not self.done:
+                self.new = self.new[0] + piece[0], self.new[1] + piece[1]
+            else:
+                self.like = self.like[0] + piece[0], self.like[1] + piece[1]
+            self.done, self.latest = done, now
+        if done >= total:
             return 0.0
-        if done <= 0 or now - self.began < SLACK:
+        if not self.done or now - self.began < SLACK or done < ENOUGH * total:
             return None
-        since, before = self.first or (self.began, 0.0)
-        if self.first is None:
-            self.first = now, done
-        if done < ENOUGH * self.total:
-            return None
-        if done <= before or now <= since:
-            since, before = self.began, 0.0
-        return max(0.0, (now - since) * (self.total - done) / (done - before))
+        cost, seconds = self.like
+        if cost < LIKE * self.done:
+            cost, seconds = cost + self.new[0], seconds + self.new[1]
+        return seconds / cost * (total - done)
+
+
+class _Following(NamedTuple):
+    """What follows the work that is shown: so many seconds, and more final models."""
+
+    seconds: float
+    finals: float
+
+
+_following: list[_Following] = []
+
+
+@contextmanager
+def before(seconds: float = 0.0, finals: float = 0.0) -> Iterator[None]:
+    """Tell what is shown inside that so much follows it, as is part of the time left."""
+    one = _Following(seconds, finals)
+    _following.append(one)
+    try:
+        yield
+    finally:
+        _following.remove(one)
+
+
+def finals_ahead() -> float:
+    """Final models that will be made of a search beside its own."""
+    return sum(one.finals for one in _following)
 
 
 def in_time(seconds: float) -> str:
@@ -66,7 +104,7 @@ class Progress:
 
     def __init__(self, total: int | None = None, name: str = ""):
         self.total, self.name = total, name
-        self.last, self.pace = time.monotonic(), Pace(total or 1)
+        self.last, self.pace = time.monotonic(), Pace()
 
     def __enter__(self):
         _shown.append(self)
@@ -75,15 +113,25 @@ class Progress:
     def __exit__(self, *_):
         _shown.remove(self)
 
-    def update(self, done: int, best: float) -> None:
-        """Show that ``done`` evaluations are finished, and the best score so far."""
+    def update(
+        self, done: int, best: float, cost: float = 0.0, of: float = 0.0, new: bool = False
+    ) -> None:
+        """Show that ``done`` evaluations are finished, and the best score so far.
+
+        They are so much of the ``cost`` of all that is to be done; ``new`` as of `Pace.left`.
+        """
 
     def within(self, words: str) -> None:
         """Show how far the evaluation is that is under way."""
 
-    def left(self, done: int) -> str:
+    def left(self, done: int, cost: float, of: float, new: bool) -> float | None:
+        """Seconds left, with those of what follows; None as long as nothing can be said."""
+        left = self.pace.left(*((cost, of, new) if of else (done, self.total or 1, new)))
+        return None if left is None else left + sum(one.seconds for one in _following)
+
+    def words(self, done: int, cost: float, of: float, new: bool) -> str:
         """The time left in words; none as long as it cannot be told."""
-        left = self.pace.left(done)
+        left = self.left(done, cost, of, new)
         return "" if left is None else f"{in_time(left)} left"
 
 
@@ -91,6 +139,11 @@ def passing(done: int, total: int, what: str = "rows driven") -> None:
     """Tell whoever waits that ``done`` of ``total`` rows, or other steps, were passed."""
     if _shown:
         _shown[-1].within(f"{done / total:.0%} of {total:,} {what}")
+
+
+def _best(score: float) -> str:
+    """The best score in words; none where there are no scores."""
+    return "" if math.isnan(score) else f"best {score:.4g}"
 
 
 class _Bar(Progress):
@@ -105,12 +158,12 @@ class _Bar(Progress):
         columns: list[Any] = [TextColumn("{task.description}")]
         if total is not None:
             columns += [
-                BarColumn(), MofNCompleteColumn(), TextColumn("best {task.fields[best]}"),
+                BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[best]}"),
                 TextColumn("{task.fields[left]}"),
             ]  # fmt: skip
         columns.append(TextColumn("{task.fields[within]}"))
         self.bar = Columns(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task(name, total=total, best="–", within="", left="")
+        self.task = self.bar.add_task(name, total=total, best="", within="", left="")
 
     def __enter__(self):
         self.bar.start()
@@ -120,9 +173,11 @@ class _Bar(Progress):
         super().__exit__()
         self.bar.stop()
 
-    def update(self, done: int, best: float) -> None:
-        left = self.left(done)
-        self.bar.update(self.task, completed=done, best=f"{best:.4g}", within="", left=left)
+    def update(
+        self, done: int, best: float, cost: float = 0.0, of: float = 0.0, new: bool = False
+    ) -> None:
+        left = self.words(done, cost, of, new)
+        self.bar.update(self.task, completed=done, best=_best(best), within="", left=left)
         self.last = time.monotonic()
 
     def within(self, words: str) -> None:
@@ -137,10 +192,15 @@ class _Lines(Progress):
 
     done = 0
 
-    def update(self, done: int, best: float) -> None:
-        self.done, left = done, self.left(done)
-        wait = WAIT if self.total is None or done < self.total else 0.0
-        self._say(f"{done} of {self.total}, best {best:.4g}{left and f', {left}'}", wait)
+    def update(
+        self, done: int, best: float, cost: float = 0.0, of: float = 0.0, new: bool = False
+    ) -> None:
+        again, self.done = done == self.done, done
+        words = filter(
+            None, (f"{done} of {self.total}", _best(best), self.words(done, cost, of, new))
+        )
+        wait = WAIT if self.total is None or done < self.total or again else 0.0
+        self._say(", ".join(words), wait)
 
     def within(self, words: str) -> None:
         self._say(words if self.total is None else f"{self.done} of {self.total}, {words}", SELDOM)

@@ -180,7 +180,7 @@ def trained_part(model: Any, y: np.ndarray) -> tuple[int, int]:
     if not hasattr(model, "ends_"):  # of an older file
         return 0, 0
     some, rows = model.ends_.shape[1], model.rows_
-    first, last = (_places_of(one, y) for one in model.ends_)
+    first, last = (places_of(one, y) for one in model.ends_)
     if len(first) == 1:
         return first[0], min(first[0] + rows, len(y))
     if len(last) == 1:
@@ -188,7 +188,7 @@ def trained_part(model: Any, y: np.ndarray) -> tuple[int, int]:
     return 0, 0
 
 
-def _places_of(rows: np.ndarray, y: np.ndarray) -> list[int]:
+def places_of(rows: np.ndarray, y: np.ndarray) -> list[int]:
     """Where these rows begin in ``y``; rows that are all alike are no mark of a place."""
     if len(y) < len(rows) or np.array_equal(rows[1:], rows[:-1], equal_nan=True):
         return []

@@ -34,6 +34,7 @@ from echofold._data.tables import Table, read, read_rows, write
 from echofold._data.text import count, in_words, inflected, short
 from echofold._engine.kind import PRECISIONS
 from echofold._machine.notices import warn_of
+from echofold._machine.progress import before
 from echofold._models.base import Stored, whole_or_not_at_all
 from echofold._models.combination import (
     NETWORKS,
@@ -89,6 +90,7 @@ FEW = 3  # stretches that do not overlap, which are enough to leave out others
 SURE = 2  # stretches that the agreement of several members counts as, for intervals
 FAR = 6.0  # times the typical error of one step, beyond which values at the end are named
 LATEST, BEFORE, LEAST = 6, 30, 8  # values at the end, errors before them, and errors at least
+OTHERS = 1.0  # seconds that other members take, about, after the search for networks
 HISTORY = 20_000  # latest values that members without networks look at
 PERCENT = ("%", "percent", "per cent", "pct")
 RESIDUALS = ("count", "steps", "outputs")
@@ -586,7 +588,8 @@ class AutoForecaster(Forecasts[KindOfY], NamedParameters, BaseEstimator):
                 checkpoint=self.checkpoint, progress=self.progress,
             )  # fmt: skip
             y = write(table.values, table.schema, table.index)
-            search.fit(y, *([] if X is None else [X]))
+            with before(OTHERS):
+                search.fit(y, *([] if X is None else [X]))
             self.search_, self.recipe_ = search, recipe
             self.networks_, self.results_ = search.best_estimator_, search.results_
 
@@ -747,15 +750,25 @@ class AutoForecaster(Forecasts[KindOfY], NamedParameters, BaseEstimator):
 
         What was said stays, to the bit, if more is asked for.
         """
-        if self.next_ is None or self.next_.shape[1] < horizon:
-            asked = self._asked(
-                self.values_, np.array([len(self.values_)]), lambda _: self.seasons_
-            )
-            found = forecasts_of([asked], horizon)[0][:, 0]
-            if self.next_ is not None:
-                found[:, : self.next_.shape[1]] = self.next_
-            self.next_ = found
+        if self._lacks(horizon):
+            self._say(forecasts_of([self._asked_ahead()], horizon)[0])
+        assert self.next_ is not None
         return self.next_[:, :horizon]
+
+    def _lacks(self, horizon: int) -> bool:
+        """Whether members that are no networks have still to be asked for the next values."""
+        return self.next_ is None or self.next_.shape[1] < horizon
+
+    def _asked_ahead(self) -> Asked:
+        """What is asked of them then."""
+        return self._asked(self.values_, np.array([len(self.values_)]), lambda _: self.seasons_)
+
+    def _say(self, found: np.ndarray) -> None:
+        """Know what they say ``(members, 1, horizon)``; what was known stays."""
+        before = self.next_
+        self.next_ = found[:, 0]
+        if before is not None:
+            self.next_[:, : before.shape[1]] = before
 
     def _pooled(self, horizon: int) -> np.ndarray:
         """What networks that were trained on other series too say of the next values."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from echofold._data.arguments import check_count, check_integer
 from echofold._data.lazy import is_long
@@ -20,19 +22,20 @@ from echofold._data.problem import (
     joined,
 )
 from echofold._data.rows import Intervals, Runs
-from echofold._data.tables import Table
+from echofold._data.tables import Table, read_rows
 from echofold._data.text import inflected
 from echofold._engine.drive import after_windows
 from echofold._engine.lockstep import closed_loop_outputs
 from echofold._engine.states import States, states_of
 from echofold._folds.splits import RowSplits
 from echofold._machine.device import choose_device, engine, is_accelerator
-from echofold._machine.notices import warn_of
+from echofold._machine.notices import said_once, warn_of
 from echofold._machine.progress import one_piece
 from echofold._models.ensemble import ForecastEnsemble
-from echofold._models.following import trained_part
+from echofold._models.following import places_of, trained_part
 from echofold._models.forecaster import ESNForecaster
 from echofold._models.learning import Learning
+from echofold._search.auto import AutoForecaster
 from echofold._search.evaluate import told
 from echofold._search.final_models import readouts_by_ridge
 from echofold._validation.refit import Triangle
@@ -42,6 +45,7 @@ from echofold._validation.settings import check_labels, check_metrics, check_tas
 if TYPE_CHECKING:
     import xarray as xr
 
+MARK = 20  # values that tell where a forecaster stands in others without dates
 SEVERAL = 4  # features for each start, from which on adding rows to one factor is quickest
 
 
@@ -60,7 +64,8 @@ def backtest(
     """Forecast from many starting points with one fitted model, and compare with what came.
 
     This judges a model that is there; `evaluate` repeats a whole search, which tells what choosing
-    among candidates costs.
+    among candidates costs. An `AutoForecaster` is moved on from start to start, as by `update`: its
+    members and their weights stay.
 
     With ``refit=False`` the readout stays as it is, and one pass over the data, or one over the
     washout of all starts side by side, is all there is to do. With ``refit=True`` the readout of
@@ -69,13 +74,14 @@ def backtest(
 
     Parameters
     ----------
-    model : ESNForecaster, ensemble of them, or ESNSearchCV of a forecaster
+    model : ESNForecaster, ensemble of them, ESNSearchCV of a forecaster, or AutoForecaster
         Fitted. Scaling and representation stay those that it learned. One of several series takes
         ``y`` and ``X`` in the kind that these were given in. Forecasts of rows that it was trained
         on are warned of, if the first or the last of these rows are in ``y``.
     y : array, series or frame of shape (T,) or (T, outputs)
-        A series of the kind that was given to `fit`: the same, longer, or another. Missing values
-        (NaN) are filled as inputs, and not scored.
+        A series of the kind that was given to `fit`: the same, longer, or another; of an
+        AutoForecaster longer, or what came right after it. Missing values (NaN) are filled as
+        inputs, and not scored.
     starts : int or array of int
         Rows of ``y`` that forecasts begin with; or how many there shall be, spread evenly from the
         first possible one to the last. Each of several series counts its own rows, and may have
@@ -129,6 +135,23 @@ def backtest(
     check_count("horizon", horizon)
     metrics = check_metrics(metric)
     check_labels(metrics, FORECASTING)
+    if isinstance(model, AutoForecaster):
+        if refit or washout is not None or first is not None:
+            raise ValueError(
+                "refit, washout and first are for networks, and model is an AutoForecaster. Leave "
+                "them out; evaluate(model, y) finds everything anew at each origin."
+            )
+        with one_piece("backtesting"), said_once():
+            if not hasattr(model, "series_"):
+                return _backtest_recipe(model, y, X, starts, horizon, metrics)
+            panel, found = model.panel_, []
+            both = panel.of(y, "y", "the model"), panel.of(X, "X")
+            for name, own, known in zip(panel.names, *both, strict=True):
+                with in_words_of(name):
+                    found.append(
+                        _backtest_recipe(model.series_[name], own, known, starts, horizon, metrics)
+                    )
+            return panel.write(found)
     if hasattr(model, "series_") and is_panel(y):
         with one_piece("backtesting"):
             return _backtest_panel(model, y, X, starts, horizon, washout, metrics, refit, first)
@@ -146,6 +169,39 @@ def backtest(
     if isinstance(model, ForecastEnsemble):
         forecasts = np.stack([model._combine(runs) for runs in np.stack(each, axis=1)])
     return _backtested(table, at, forecasts, metrics)
+
+
+def _backtest_recipe(
+    model: AutoForecaster, y: Any, X: Any, starts: Any, horizon: int, metrics: Any
+) -> Any:
+    """`backtest` of an automatic forecast, which is moved on from one start to the next."""
+    check_is_fitted(model, "weights_")
+    table, _ = read_rows(y, "y", False)
+    model.y_schema_.check(table.schema, "y")
+    stands = _seen_by(model, table)
+    at = _starts(starts, stands, len(table.values), horizon)
+    moved, forecasts = copy(model), np.empty((len(at), horizon, 1))
+
+    def rows(data: Any, first: int, last: int) -> Any:
+        data = getattr(data, "iloc", data)
+        return None if data is None else data[first:last]
+
+    for place in np.argsort(at, kind="stable"):
+        start = int(at[place])
+        if start > stands:
+            moved.update(rows(y, stands, start), rows(X, stands, start))
+        ahead = moved.forecast(horizon, rows(X, start, start + horizon)).mean
+        forecasts[place, :, 0], stands = np.asarray(ahead), start
+    return _backtested(table, at, forecasts, metrics)
+
+
+def _seen_by(model: AutoForecaster, table: Table) -> int:
+    """How many of the first rows a forecaster has seen: by dates, else by its last values."""
+    if model.timeline_ is not None and table.index is not None:
+        return int(np.count_nonzero(table.index <= model.timeline_.last))
+    last = model.values_[-MARK:, None]
+    found = places_of(last, table.values)
+    return found[0] + len(last) if len(found) == 1 else 0
 
 
 class Given(NamedTuple):
@@ -259,8 +315,8 @@ def _check_model(members: list, y: Any, washout: Any) -> None:
     for one in members:
         if not isinstance(one, ESNForecaster):
             raise TypeError(
-                f"model={one!r}: expected a fitted ESNForecaster, an ensemble of them, or an "
-                "ESNSearchCV of one."
+                f"model={one!r}: expected a fitted ESNForecaster, an ensemble of them, an "
+                "ESNSearchCV of one, or an AutoForecaster."
             )
         one._reservoirs()  # raises before `fit`, and for several series
     if is_long(y):

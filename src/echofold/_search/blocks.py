@@ -50,6 +50,7 @@ class Block:
     settings: Settings
     prune: bool = False
     elsewhere: bool = False  # on the processor, if the device turns out to be full
+    cost: float = 0.0  # estimated seconds on one thread
 
 
 def run_block(block: Block) -> Record:

@@ -27,6 +27,7 @@ from echofold._models.ensemble import ForecastEnsemble
 from echofold._search.runner import Reader, Runner
 from echofold._search.selection import (
     FINALS,
+    OF_EACH,
     Winner,
     check_final,
     comparable,
@@ -52,6 +53,13 @@ KEPT_OUTPUTS = 2**20  # numbers: validation outputs of a series longer than memo
 MOST_MEMBERS = 48
 RMSE = resolve("rmse")
 REMEMBERED = 8  # winners whose readouts are kept, so that several final models cost little
+
+
+def networks_of(final: str, draws: int, evaluations: int, problems: int) -> int:
+    """About how many networks a final model trains, of a search of so many problems."""
+    if FINALS[final].members is None:
+        return 1
+    return min(MOST_MEMBERS, OF_EACH * problems * draws, evaluations)
 
 
 @dataclass

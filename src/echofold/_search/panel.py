@@ -68,6 +68,10 @@ SHARES = np.linspace(0, 0.8, 9)  # of pooled networks, which are compared
 CLASSES, CLASS = 4, 50  # of series by length, at most, and series in each, at least
 WORST = 10.0  # times the typical change of a series: larger errors count as much
 LEAST = 3  # values of a series that networks are trained on
+# By these the time left is told, in microseconds: of a value or a row, for other members, training
+# of networks, these run, and members weighed; of a series, and of each value, that is fitted alone.
+OTHERS, TRAINED, RUN, WEIGHED_IN = 290.0, 80.0, 60.0, 70.0
+ALONE, ALONE_EACH = 3e6, 2000.0
 FAILURES = (ValueError, TypeError)
 
 One = Any  # an AutoForecaster of one series
@@ -81,11 +85,14 @@ def fit_panel(
     known = panel.of(X, "X")
     ones: dict[Any, One] = {}
     failed: dict[Any, str] = {}
+    lengths = np.array([getattr(one, "shape", np.shape(one))[0] for one in each])
     shares = [_shares_networks(model, one, X) for one in each]
     if model.pool == "auto" and sum(shares) < SEVERAL:
         shares = [False] * len(each)
     together: dict[Any, One] = {}
     indexes = Indexes()
+    costs = np.where(shares, OTHERS + RUN + WEIGHED_IN, 0) * lengths  # of training as it is known
+    costs += np.where(shares, 0, ALONE + ALONE_EACH * lengths)
     with progress(model.progress, len(each), "series") as bar, said_once():
         pairs = zip(panel.names, each, known, shares, strict=True)
         for place, (name, values, inputs, shared) in enumerate(pairs):
@@ -104,12 +111,15 @@ def fit_panel(
                 failed[name] = one_line(error)
                 left = _of_the_rest(model, name, values)
                 ones |= {} if left is None else {name: left}
-            bar.update(place + 1 - len(together), np.nan)
+            if not shared:
+                spent = np.where(shares, 0, costs)[: place + 1].sum()
+                bar.update(place + 1 - len(together), np.nan, spent, costs.sum())
         if len(failed) == len(each):
             name, words = next(iter(failed.items()))
             raise ValueError(f"none of {len(each)} series can be forecast: {name!r}: {words}")
         if together:
-            ones |= _fit_pooled(model, together, bar, len(each) - len(together))
+            done = len(each) - len(together), np.where(shares, 0, costs).sum()
+            ones |= _fit_pooled(model, together, bar, *done)
     model.panel_, model.series_, model.failed_ = panel, ones, failed
     model.evaluation_ = None
     _judge(model, bool(together), X is not None)
@@ -166,7 +176,9 @@ WEIGHED = (  # what weighing finds out of a series
 )  # fmt: skip
 
 
-def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dict[Any, One]:
+def _fit_pooled(
+    model: Any, ones: Mapping[Any, One], bar: Any, done: int, spent: float
+) -> dict[Any, One]:
     """Fit members of every series, of which pooled networks are one; others are ``done``.
 
     What is of single series is done by blocks of them, one pass after the other.
@@ -183,18 +195,32 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
 
     for one, y in zip(each, values, strict=True):
         one._set_members(y, {})
-    run = _workers(model.n_jobs, model.executor)
-    in_work = _pools(run, each, values, rows, horizon, seed_of(model.random_state), model.device)
+    run, seed = _workers(model.n_jobs, model.executor), seed_of(model.random_state)
     others: list[np.ndarray] = []
+    trains = _trains(each, values, rows, horizon, seed)
+    in_work = run(partial(_learned, horizon, seed, model.device), trains)  # processes begin at once
+    learned = TRAINED * sum(len(y) for train in trains for y, _ in train)
+    counted = np.cumsum([0, *map(len, values)])
+    whole = spent + learned + (OTHERS + RUN + WEIGHED_IN) * counted[-1]
+
+    def show(cost: float) -> None:
+        bar.update(done + len(others), np.nan, spent + cost, whole)
+
     for said in _others(run, blocks(BLOCK), horizon, model.checkpoint):
         for own in said:
             one, at = each[len(others)], rows[len(others)]
             one.next_ = own[:, -1].copy()
             others.append(own[:, :-1, : at.shape[1]].copy())
-        bar.update(done + len(others), np.nan)
-    pools = list(in_work)
+        show(OTHERS * counted[len(others)])
+    pools: list[Pool] = []
+    for pool in in_work:
+        pools.append(pool)
+        show(OTHERS * counted[-1] + learned * len(pools) / len(trains))
     tasks = (_seen(block) for block in blocks(POOLED_BLOCK))
-    pooled = [own for found in run(partial(_pooled_of, pools, horizon), tasks) for own in found]
+    pooled: list[Any] = []
+    for found in run(partial(_pooled_of, pools, horizon), tasks):
+        pooled += found
+        show(OTHERS * counted[-1] + learned + RUN * counted[len(pooled)])
     plain = [_combined(one, said) for one, said in zip(each, others, strict=True)]
     ridge, shares, model.gain_ = _shares(each, values, rows, plain, [said for said, _ in pooled])
     model.pool_ = pools[0].at(ridge)
@@ -204,8 +230,8 @@ def _fit_pooled(model: Any, ones: Mapping[Any, One], bar: Any, done: int) -> dic
         (one, other, past[ridge], ahead[ridge], share) for one, other, (past, ahead), share in known
     )
     weighed = iter(lambda: list(islice(given, POOLED_BLOCK)), [])
-    found = (own for block in run(partial(_weighed, model.pool_), weighed) for own in block)
-    for one, y, at, own in zip(each, values, rows, found, strict=True):
+    owns = (own for block in run(partial(_weighed, model.pool_), weighed) for own in block)
+    for one, y, at, own in zip(each, values, rows, owns, strict=True):
         vars(one).update(own)
         one.past_ = Past(at, y[at], np.empty((0, *at.shape)), side_by_side(at), FEWER)
         one.pool_ = model.pool_ if POOLED in one.names_ else None
@@ -395,13 +421,12 @@ def _seen(block: _Block) -> list[_Seen]:
     ]
 
 
-def _pools(
-    run: Callable, each: Sequence[One], values, rows, horizon: int, seed: int, device: str
-) -> Iterator[Pool]:
-    """Networks that were trained on all values, and on those before the last stretches of all.
+def _trains(
+    each: Sequence[One], values: list[np.ndarray], rows: list[np.ndarray], horizon: int, seed: int
+) -> list[list[Series]]:
+    """What networks are trained on: all values, and those before the last stretches of all.
 
     All series are cut alike, so that none is seen beyond the beginning of a stretch of another.
-    Workers begin at once.
     """
     trains = []
     for back in range(STRETCHES + 1):
@@ -413,7 +438,7 @@ def _pools(
         trains.append(
             [(values[at][: cut[at]], each[at]._seasons_before(int(cut[at]))) for at in chosen]
         )
-    return iter(run(partial(_learned, horizon, seed, device), trains))
+    return trains
 
 
 def _learned(horizon: int, seed: int, device: str, series: list[Series]) -> Pool:
@@ -672,7 +697,14 @@ def inputs_of(model: Any, name: Any, known: Any) -> Any:
 
 
 def look_ahead(model: Any, horizon: int) -> None:
-    """Let pooled networks forecast all series that need it side by side."""
+    """Let members forecast all series that need it side by side."""
+    asked = [one for one in model.series_.values() if one.given_ is None and one._lacks(horizon)]
+    for at in range(0, len(asked), BLOCK):
+        block = asked[at : at + BLOCK]
+        for one, said in zip(
+            block, _past_of(horizon, [one._asked_ahead() for one in block]), strict=True
+        ):
+            one._say(said)
     short = [one for one in model.series_.values() if getattr(one, "pool_", None) is not None]
     short = [one for one in short if one.ahead_ is None or len(one.ahead_) < horizon]
     if short:

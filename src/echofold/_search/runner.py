@@ -24,7 +24,7 @@ from echofold._machine.device import (
     one_blas_thread,
     peers,
 )
-from echofold._machine.progress import Progress
+from echofold._machine.progress import Progress, finals_ahead
 from echofold._search.blocks import Block, carry_out
 from echofold._search.checkpoint import Checkpoint, expected
 from echofold._search.selection import mean_costs
@@ -36,6 +36,7 @@ from echofold.metrics._metric import Metric
 
 WIDEST = 32  # candidates in a block: few enough to show progress, many enough for the engine
 BUSY = 2.0  # estimated seconds of a block: large networks are to keep many cores busy
+ALONE = 0.8  # times what a network costs in a block, that one does which is validated by itself
 NETWORKS = 4096  # in a block on an accelerator: candidates times draws
 
 
@@ -158,9 +159,17 @@ class Runner:
     checkpoint: Checkpoint | None
     progress: Progress
     foreseen: Callable[[dict[str, Any], int], None]  # told of a candidate that a device is to run
+    total: int  # evaluations
+    finals: Callable[[int], int]  # networks of the final model, if there are so many problems
     done: int = 0
     best: float = np.inf
     _blocks: int = 0
+    _cut: int = 0  # evaluations in blocks so far
+    _cost: float = 0.0  # of these blocks, in estimated seconds,
+    _ahead: float = 0.0  # of those that were not known from a checkpoint,
+    _spent: float = 0.0  # of those that are done,
+    _whole: float = 0.0  # and of all that is to be done
+    _shapes: frozenset = frozenset()  # of blocks that are done: others may be compiled
 
     def blocks(self, candidates: Sequence[dict[str, Any]], only: Any = None) -> list[Block]:
         """Cut candidates into blocks that share a problem and a draw."""
@@ -219,6 +228,7 @@ class Runner:
                     settings=settings,
                     prune=self.prune,
                     elsewhere=params["device"] == "auto",
+                    cost=each * len(places) * len(draws),
                 )
 
     def _device(self, device: str, work: Sequence[Work]) -> str:
@@ -243,13 +253,15 @@ class Runner:
                 waiting.append((place, block))
             else:
                 records[place] = kept
-                self._count(block, kept)
+        self._plan(blocks, waiting)
+        for place, kept in records.items():
+            self._count(blocks[place], kept, 0.0)
         with one_blas_thread():  # outermost, so that worker threads find it set already
             for place, record in carry_out(waiting, self.n_jobs, self.executor):
                 if self.checkpoint is not None:
                     self.checkpoint.save(first + place, record, wanted[place])
                 records[place] = record
-                self._count(blocks[place], record)
+                self._count(blocks[place], record, blocks[place].cost)
         total = records[0].blank(len(self.seeds), len(candidates))
         for place, block in enumerate(blocks):
             total.enter(records[place], block.draws, block.candidates)
@@ -260,10 +272,28 @@ class Runner:
         metric = self.settings.metrics[0]
         return metric.cost(record.first(metric.name))
 
-    def _count(self, block: Block, record: Record) -> None:
+    def _plan(self, blocks: list[Block], waiting: list[tuple[int, Block]]) -> None:
+        """Estimate what all of the search costs: of blocks that are not known yet, what others do.
+
+        After these come final models, whose networks are validated one by one.
+        """
+        self._cut += sum(len(block.candidates) * len(block.draws) for block in blocks)
+        self._cost += sum(block.cost for block in blocks)
+        self._ahead += sum(block.cost for _, block in waiting)
+        networks = self.finals(len(self.reader._found)) * (1 + finals_ahead())
+        each = self._cost / self._cut
+        self._whole = self._ahead + each * (max(0, self.total - self._cut) + ALONE * networks)
+
+    def _count(self, block: Block, record: Record, cost: float) -> None:
         """Show how many evaluations are done, and the best score so far."""
+        self._spent += cost
+        units = block.kinds[0].size(block.problem.segments.n_inputs)
+        shape = id(block.problem), units, len(block.candidates)
+        new = shape not in self._shapes
+        self._shapes |= {shape}
         self.done += len(block.candidates) * len(block.draws)
         pruned = record.pruned.get(next(iter(record.scores)), False)
         costs = np.where(pruned, np.inf, mean_costs(self.costs(record), False))
         self.best = min(self.best, costs.min())
-        self.progress.update(self.done, self.settings.metrics[0].cost(self.best))
+        best = self.settings.metrics[0].cost(self.best)
+        self.progress.update(self.done, best, self._spent, self._whole, new)

@@ -35,7 +35,12 @@ from echofold._models.forecast import Array, Forecast, GivenY, KindOfY, Level, N
 from echofold._search import tables
 from echofold._search.candidates import STRATEGIES, check_space, split_ridge, strategy_of
 from echofold._search.checkpoint import Checkpoint
-from echofold._search.final_models import Winners, describe_single, foresee_winner
+from echofold._search.final_models import (
+    Winners,
+    describe_single,
+    foresee_winner,
+    networks_of,
+)
 from echofold._search.identity import identity_of
 from echofold._search.runner import Reader, Runner, values_of
 from echofold._search.selection import FINALS, Winner, check_final, describe_winner, scheme_in
@@ -292,6 +297,7 @@ class ESNSearchCV(NamedParameters, SharesFunctions, BaseEstimator, Generic[Estim
                 together=bool(self.prune) and self.select == "mean", prune=bool(self.prune),
                 n_jobs=self.n_jobs, executor=self.executor, checkpoint=checkpoint, progress=bar,
                 foreseen=partial(foresee_winner, reader, next(iter(schemes))),
+                total=total, finals=partial(networks_of, self.final, self.n_draws, total),
             )  # fmt: skip
             try:
                 self.candidates_, record = carry_out(runner)

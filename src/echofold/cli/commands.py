@@ -223,7 +223,7 @@ of_series = decorator_of(
 @option(
     "--out FOLDER",
     "Folder for forecast.csv, model.echofold and report.html; of all series with --id for "
-    "forecasts.csv and index.html.",
+    "forecasts.csv, model.echofold and index.html.",
     FOLDER,
     default="echofold-results",
 )
@@ -263,7 +263,7 @@ def forecast(**given: Any) -> int:
     and their frequency are found; what was assumed is said. Writes forecast.csv (with
     intervals, in the dialect of FILE; beside an Excel file forecast.xlsx too), model.echofold and
     report.html. With --id all series of a file are forecast in one
-    model, into forecasts.csv and index.html.
+    model, into forecasts.csv, model.echofold and index.html.
     """
     from echofold.cli.forecast import forecast_series
     from echofold.cli.forecasts import forecast_all
@@ -283,15 +283,21 @@ def forecast(**given: Any) -> int:
         "echofold update echofold-results/model.echofold new.csv",
         "echofold update model.echofold sales.csv --out results/",
         "echofold update model.echofold new.csv --inputs calendar.csv --json",
+        "echofold update echofold-results/model.echofold shops.csv --id shop",
     )
 )
 @click.argument("model")
 @click.argument("file")
-@option("--column NAME", "What the model forecasts (the column that it was fitted to).")
+@option(
+    "--column NAME",
+    "What the model forecasts (the column that it was fitted to; all of those of several).",
+    multiple=True,
+)
 @option("--horizon", "Values to forecast (as the model was made for).", POSITIVE)
 @option(
     "--out FOLDER",
-    "Folder for forecast.csv and updates.html (that of the model).",
+    "Folder for forecast.csv, or forecasts.csv of several series, and updates.html (that of the "
+    "model).",
     FOLDER,
 )
 @option("--learn", "Learn from the new values, where the model can.", is_flag=True)
@@ -303,19 +309,23 @@ def update(**given: Any) -> int:
     MODEL is a file that 'echofold forecast' or save() wrote, FILE of the same kind as the one that
     it was made from: what it holds after the values that the model has seen is compared with the
     last forecast, added to a history beside the model, and the next forecast begins after it. The
-    same file again changes nothing.
+    same file again changes nothing. A model of several series is told their --id or --column again.
     """
+    from echofold._machine.files import alone_with
     from echofold.cli.output import Output
-    from echofold.cli.update import update_model
+    from echofold.cli.update import model_in, update_one
+    from echofold.cli.updates import update_all
 
     given.pop("seed")
     if given["only"] is not None and not given["id"]:
         raise click.UsageError("--only names one of several series: name their column with --id.")
-    if given["id"] and given["only"] is None:
-        raise click.UsageError("update moves one series on: name it with --only.")
-    output = Output(given.pop("quiet"), given.pop("as_json"))
-    output.json(update_model(given.pop("model"), given.pop("file"), output=output, **given))
-    return 0
+    given["output"] = Output(given.pop("quiet"), given.pop("as_json"))
+    given["column"] = tuple(dict.fromkeys(given["column"]))
+    place = Path(given.pop("model"))
+    with alone_with(place):
+        model = model_in(place, given["learn"])
+        work = update_all if hasattr(model, "series_") else update_one
+        return work(model, place, given.pop("file"), **given)
 
 
 @click.command(

@@ -11,6 +11,7 @@ import pandas as pd
 
 from echofold._data.text import count, figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically
+from echofold._machine.progress import before
 from echofold._models.forecast import Forecast
 from echofold._persistence.save_and_load import save
 from echofold._search.auto import TOGETHER, AutoForecaster
@@ -18,12 +19,14 @@ from echofold._search.contributions import words_of
 from echofold._search.evaluate import evaluate
 from echofold._search.recipe import SETTINGS
 from echofold._search.verdict import short_name
+from echofold.cli.history import tell_history
 from echofold.cli.output import Output, prepare_folder, shortened, sparkline, table
 from echofold.cli.reading.excel import workbook_of
 from echofold.metrics._metric import WITHOUT_UNIT
 from echofold.report import About
 from echofold.report._about import contributed, forecast_table
 
+REPORT = 1.0  # seconds that drawing it takes, about
 MOST = 30  # steps that are printed; of more, the first and last of them
 
 
@@ -71,7 +74,8 @@ def forecast_series(
         prepare_folder(out)
         output.stage("\n".join(filter(None, (series.headline, known.words))))
         with output.resumable(model.checkpoint):
-            model.fit(series.values, known.past)
+            with before(REPORT):
+                model.fit(series.values, known.past)
             for note in model.notes_:
                 output.note(note)
             if origins:
@@ -158,6 +162,7 @@ def _write(
         forecast=ahead,
     )
     model.report(paths["report"], about)
+    tell_history(paths["report"], paths["model"], model)
     return {name: str(path) for name, path in paths.items()}
 
 

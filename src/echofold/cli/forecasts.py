@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,15 @@ from echofold._data.dates import Indexes
 from echofold._data.sums import check_ids
 from echofold._data.text import figure, guarded, inflected, shown
 from echofold._machine.files import write_atomically, written_aside
+from echofold._machine.progress import before
 from echofold._models.forecast import Forecast
+from echofold._persistence.save_and_load import save
 from echofold._search.panel import begun, errors_of, forecasts_by_name
 from echofold._search.totals import fit_totals
-from echofold.cli.forecast import forecaster_for, records
+from echofold.cli.forecast import REPORT, forecaster_for, records
+from echofold.cli.history import tell_history
 from echofold.cli.output import Output, as_json, prepare_folder, shortened, table
-from echofold.cli.panel import FAILURES, OF_INPUTS, OF_SERIES
+from echofold.cli.panel import FAILURES, MOST, OF_INPUTS, OF_SERIES, Told
 from echofold.cli.reading import BETWEEN, Inputs, Parts, read_inputs, read_series
 from echofold.cli.reading.dialect import Dialect
 from echofold.cli.reading.excel import workbook_of
@@ -35,7 +37,6 @@ OUTPUT = re.compile(r"forecast$|(lower|upper)_\d")  # heads of columns that are 
 LONGEST = 40  # characters of a name that are printed
 ASKED = 50  # largest series that tell the column of values, if none is named
 BLOCK = 1000  # series that are written at a time
-MOST = 20  # series that are printed, of more the worst and the best; notes on single ones
 
 
 def forecast_all(
@@ -72,7 +73,7 @@ def forecast_all(
         ahead = {name: one.ahead for name, one in known.items()} if known else None
         y, totals = {name: one.values for name, one in series.items()}, None
         del series
-        with output.resumable(model.checkpoint):
+        with output.resumable(model.checkpoint), before(REPORT):
             if total:
                 each = {name: _ids_of(name, ids) for name in y}
                 totals = fit_totals(model, y, each, ids, named, past, ahead, total)
@@ -87,19 +88,24 @@ def forecast_all(
     if sums and failed:
         output.note(f"sums are without {inflected(len(failed), '1 series', '{:,} series')} that "
                     "cannot be read.")  # fmt: skip
+    paths = [out / "forecasts.csv", out / "index.html"]
+    if totals is None:  # errors of sums, by which these are reconciled, are in no file
+        paths.append(out / "model.echofold")
+        save(model, paths[-1])
     model.failed_ = failed | model.failed_
     there = sums.keys() | model.series_.keys()
-    paths = [out / "forecasts.csv", out / "index.html"]
     given = {name: one for name, one in found.items() if name in there}
-    _write(paths[0], given, ids, first.dialect)
+    with written_aside(paths[0]) as opened:
+        opened.writelines(in_blocks(given, ids, first.dialect))
     if first.dialect.excel:
         paths.append(out / "forecasts.xlsx")
-        write_atomically(paths[-1], _workbook(given, ids))
+        write_atomically(paths[-1], workbook_of_all(given, ids))
     title = Path(file).name + ("" if parts.are_columns else f": {first.values.name}")
     about = About(
         title=title, notes=output.notes, X=ahead, forecast=None if totals else found, totals=totals
     )
     model.report(paths[1], about)
+    tell_history(paths[1], out / "model.echofold", model)
     for note in [*model.notes_, *([] if totals is None else totals.notes)]:
         output.note(note)
     seconds = time.perf_counter() - began
@@ -126,41 +132,26 @@ def _read(parts, file, output: Output, horizon: int, inputs, columns, how: dict[
         how = {**how, "column": max(told, key=told.__getitem__, default=None)}
     series: dict[str, Any] = {}
     known: dict[str, Inputs] = {}
-    failed: dict[str, str] = {}
-    said: dict[str, list[str]] = {}
-    indexes = Indexes()
+    notes, indexes = Told(), Indexes()
     for name in parts:
-        own = {**how, **parts.told(name)}
-
-        def note(words: str, name=name) -> None:
-            said.setdefault(words.replace(f", {shown(name)}", ""), []).append(name)
-
-        try:
+        own, note = {**how, **parts.told(name)}, notes.about(name)
+        given = None
+        with notes.stopping_none(name):
             one = read_series(file, note, inputs=columns, table=parts[name], **own)
             beside = {key: own[key] for key in OF_INPUTS}
             given = read_inputs(one, horizon, note, file=inputs, **beside)
-        except FAILURES as error:
-            failed[name] = " ".join(str(error).split()) or type(error).__name__
-            continue
-        values = one.values.to_numpy(copy=True)  # of its own: not a column beside others
-        index = indexes.of(one.values.index)
-        series[name] = replace(one, values=pd.Series(values, index, name=one.values.name))
+            values = one.values.to_numpy(copy=True)  # of its own: not a column beside others
+            index = indexes.of(one.values.index)
+            series[name] = replace(one, values=pd.Series(values, index, name=one.values.name))
         if given is not None:
             known[name] = given
     parts.forget()
-    for words, names in islice(said.items(), MOST):
-        many = inflected(len(names) - 1, " and one more series", " and {} more series")
-        output.note(f"{shown(names[0])}{many if len(names) > 1 else ''}: {words}")
-    for name, words in islice(failed.items(), MOST):
-        output.note(f"{shown(name)}: {words}")
-    for left, what in ((len(said), "notes on single series"), (len(failed), "series that failed")):
-        if left > MOST:
-            output.note(f"{left - MOST:,} more {what} are not told of here.")
+    notes.tell(output)
     _say_spacings(series, output)
     if known and len(known) < len(series):
         lacks = next(name for name in series if name not in known)
         raise ValueError(f"series {shown(lacks)} has no inputs, but others have; give it some.")
-    return series, known, failed
+    return series, known, notes.failed
 
 
 def _column(file: str, table: Any, columns: tuple[str, ...], how: dict[str, Any]) -> str | None:
@@ -180,7 +171,7 @@ def _say_spacings(series: dict[str, Any], output: Output) -> None:
         output.note(f"series have different spacings: {each}.")
 
 
-def _workbook(found: dict[str, Forecast], ids: Sequence[str]) -> bytes:
+def workbook_of_all(found: dict[str, Forecast], ids: Sequence[str]) -> bytes:
     """The same as a sheet."""
     frames, indexes = [], []
     for name, one in found.items():
@@ -193,25 +184,22 @@ def _workbook(found: dict[str, Forecast], ids: Sequence[str]) -> bytes:
     return workbook_of(whole, indexes[0].append(indexes[1:]), len(ids))
 
 
-def _write(path: Path, found: dict[str, Forecast], ids: Sequence[str], dialect: Dialect) -> None:
-    """All forecasts below each other, with a column for each id; some series at a time."""
+def in_blocks(found: dict[str, Forecast], ids: Sequence[str], dialect: Dialect) -> Iterator[bytes]:
+    """All forecasts below each other, with a column for each id, as text; some series at a time."""
     often = Counter(one.mean.index.name for one in found.values()).most_common(1)[0][0]
     usual = next(one for one in found.values() if one.mean.index.name == often)
     heads = [*map(guarded, forecast_table(usual).columns)]  # of some, dates are numbers of rows
     names = list(found)
-    with written_aside(path) as file:
-        for first in range(0, len(names), BLOCK):
-            block = {name: found[name] for name in names[first : first + BLOCK]}
-            whole = pd.DataFrame(
-                np.concatenate([*map(_columns, block.values())]), columns=heads[1:]
-            )
-            steps = [step for one in block.values() for step in dialect.written(one.mean.index)]
-            whole.insert(0, heads[0], steps)
-            own = [name for name, one in block.items() for _ in range(len(one.mean))]
-            each = [_ids_of(name, ids) for name in own]
-            for place, column in enumerate(ids):
-                whole.insert(place, guarded(column), [guarded(one[place]) for one in each])
-            file.write(dialect.csv(whole, header=not first))
+    for first in range(0, len(names), BLOCK):
+        block = {name: found[name] for name in names[first : first + BLOCK]}
+        whole = pd.DataFrame(np.concatenate([*map(_columns, block.values())]), columns=heads[1:])
+        steps = [step for one in block.values() for step in dialect.written(one.mean.index)]
+        whole.insert(0, heads[0], steps)
+        own = [name for name, one in block.items() for _ in range(len(one.mean))]
+        each = [_ids_of(name, ids) for name in own]
+        for place, column in enumerate(ids):
+            whole.insert(place, guarded(column), [guarded(one[place]) for one in each])
+        yield dialect.csv(whole, header=not first)
 
 
 def _columns(one: Forecast) -> np.ndarray:

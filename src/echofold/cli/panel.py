@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterable
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 
-from echofold._data.text import count, figure, listed, shown
+from echofold._data.text import Note, count, figure, inflected, listed, shown
 from echofold.cli.output import Output, as_json
 from echofold.cli.output import table as drawn
 from echofold.cli.reading import (
     BETWEEN,
+    FileTable,
     Inputs,
     Parts,
     read_inputs,
@@ -31,10 +33,52 @@ RESERVED = {  # names that Windows keeps for devices
 }  # fmt: skip
 COLUMN = "column"  # what tells series apart that are columns of a file
 LONGEST = 60  # characters of a folder's name
+MOST = 20  # notes on single series
 OF_INPUTS = ("date_format", "decimal", "fill", "id", "only")  # how a file of inputs is read too
 OF_SERIES = ("column", "date", "duplicates", "sheet", "holidays", "paydays", *OF_INPUTS)
 OF_FILES = ("file", "season", "inputs", "columns", *OF_SERIES)  # how what is given is read
 FAILURES = (ValueError, TypeError, ImportError, OSError, MemoryError)
+
+
+def _words(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+class Told:
+    """What was said of single series, and why some of them failed; of several it is said once."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, list[str]] = {}
+        self.failed: dict[str, str] = {}
+
+    def about(self, name: str) -> Note:
+        """What takes notes on one of them."""
+
+        def note(words: str) -> None:
+            self.said.setdefault(words.replace(f", {shown(name)}", ""), []).append(name)
+
+        return note
+
+    @contextmanager
+    def stopping_none(self, name: str) -> Iterator[None]:
+        """Let a series fail, and no other."""
+        try:
+            yield
+        except FAILURES as error:
+            self.failed[name] = _words(error)
+
+    def tell(self, output: Output) -> None:
+        """Say all of it, or what there is space for."""
+        for words, names in islice(self.said.items(), MOST):
+            many = inflected(len(names) - 1, " and one more series", " and {} more series")
+            output.note(f"{shown(names[0])}{many if len(names) > 1 else ''}: {words}")
+        for name, words in islice(self.failed.items(), MOST):
+            output.note(f"{shown(name)}: {words}")
+        whats = ("notes on single series", self.said), ("series that failed", self.failed)
+        for what, some in whats:
+            if len(some) > MOST:
+                output.note(f"{len(some) - MOST:,} more {what} are not told of here.")
 
 
 def of_file(
@@ -90,18 +134,17 @@ def one_or_all(
         output.json(run(output=output, **given))
         return 0
     else:
-        parts = _parts(given, output)
+        parts = parts_by_id(
+            read_table(given["file"], given["decimal"], output.note, given["sheet"]), given, output
+        )
     if together is None:
         return _all(run, parts, given, output)
     return together(parts, given["id"], output=output, **given)
 
 
-def _parts(given: dict[str, Any], output: Output) -> Parts:
+def parts_by_id(table: FileTable, given: dict[str, Any], output: Output) -> Parts:
     """The tables of all series of a panel, by what their ids hold."""
-    table, ids = (
-        read_table(given["file"], given["decimal"], output.note, given["sheet"]),
-        given["id"],
-    )
+    ids = given["id"]
     for option in ("column", "date"):
         if given[option] in ids:
             raise ValueError(f"--id and --{option} both name {shown(given[option])}; name another.")
@@ -137,7 +180,7 @@ def _all(
             found = run(output=said, table=parts[one], **own)
             finished = {"id": one, **found, "notes": said.notes}
         except FAILURES as error:
-            words = " ".join(str(error).split()) or type(error).__name__
+            words = _words(error)
             finished = {"id": one, "error": words}
             said.notes.append(words)
         done.append(finished)

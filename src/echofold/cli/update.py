@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
 
@@ -20,16 +22,26 @@ from echofold._persistence.save_and_load import load, save
 from echofold.cli.forecast import records
 from echofold.cli.history import (
     Judgement,
+    ended,
     history_of,
-    judged,
+    judged_by,
     mark_of,
     read_history,
     record_of,
+    tell_report,
     write_history,
 )
 from echofold.cli.output import Output, prepare_folder, shortened, table
-from echofold.cli.panel import OF_INPUTS, OF_SERIES
-from echofold.cli.reading import FileSeries, Inputs, known_inputs, one_of, read_series, read_table
+from echofold.cli.panel import OF_INPUTS
+from echofold.cli.reading import (
+    FileSeries,
+    FileTable,
+    Inputs,
+    known_inputs,
+    one_of,
+    read_series,
+    read_table,
+)
 from echofold.cli.reading.excel import workbook_of
 from echofold.report._about import forecast_table
 from echofold.report._updates import page_of
@@ -48,52 +60,41 @@ MOST = 1000  # steps beyond the rows of a file that its dates may reach
 APART = 2  # steps that may be missing between a model and a file that begins after it
 
 
-def update_model(
-    path: str,
-    file: str,
-    *,
-    horizon: int | None,
-    out: Path | None,
-    learn: bool,
-    inputs: str | None,
-    columns: tuple[str, ...],
-    output: Output,
-    **options: Any,
-) -> dict[str, Any]:
-    """Move the model in a file on over what is new in another, and tell how it did."""
-    began, place = time.perf_counter(), Path(path)
-    model = _loaded(place, learn)
-    horizon = _horizon(model, horizon)
-    how = {name: options.pop(name, None) for name in OF_SERIES}
+def update_one(
+    model: Any, place: Path, file: str, *, horizon: int | None, out: Path | None, learn: bool,
+    inputs: str | None, column: tuple[str, ...], columns: tuple[str, ...], output: Output,
+    **how: Any,
+) -> int:  # fmt: skip
+    """Move the model of a file on over what is new in another, and tell how it did."""
+    began = time.perf_counter()
+    if len(column) > 1 or (how["id"] and how["only"] is None):
+        raise click.UsageError(
+            f"{place.name} holds a model of one series: name that with "
+            f"{'one --column' if len(column) > 1 else '--only'}."
+        )
+    how["column"], horizon = next(iter(column), None), horizon_of(model, horizon)
     with output.warnings_as_notes():
         known = read_history(history_of(place))
-        series = _series(model, file, how, columns, output)
-        new = following(model, series, known, file)
-        _say_revised(model, series.values, output.note)
-        names = () if model.X_schema_ is None else model.X_schema_.names
-        given: Any = None
-        if names:
-            whole = FileSeries(series.source, new, series.every, beside=series.beside)
-            own = {name: how[name] for name in OF_INPUTS}
-            dates = model.timeline_.following(len(new) + horizon)
-            both = known_inputs(whole, dates, names, output.note, file=inputs, **own)
-            given = Inputs(both.iloc[: len(new)], both.iloc[len(new) :])
-        rows = model.timeline_.rows
-        known = [one for one in known if one["rows"] < rows]  # of updates that came to their end
+        table = read_table(file, how["decimal"], output.note, how["sheet"])  # it may be a pipe
+        if how["id"]:
+            table = one_of(table, how["id"], how["only"], how["date_format"], output.note)
+        series = series_on(model, table, file, how, columns, output.note)
+        new = following(model, series, [one["truth"] for one in known], file)
+        say_revised(model, series.values, output.note)
+        given = inputs_for(model, series, new, horizon, inputs, how, output.note)
+        known = ended(known, mark_of(model), model.timeline_.rows)
         if len(new):
-            record = _compared(model, new, horizon, given)
+            known.append(compared(model, new, horizon, given))
             learned = {} if given is None else {"X": given.past}
             (model.partial_fit if learn else model.update)(new, **learned)
-            known.append(record)
-        ahead = _forecast(model, horizon, None if given is None else given.ahead)
-        if len(new):  # the history first: a record of an update that did not end is made again
-            write_history(history_of(place), known)
-            save(model, place, **({"learning": True} if learn else {}))
-    mark = mark_of(model)
-    judgement = judged([one for one in known if one["model"] == mark])  # not of one before a search
+        ahead = forecast_next(model, horizon, None if given is None else given.ahead)
+        if len(new):
+            keep(model, place, known, **({"learning": True} if learn else {}))
+    judgement = judged_by(mark_of(model), known)
     folder = place.parent if out is None else out
     prepare_folder(folder)
     found, made = _write(folder, series, ahead, known, judgement)
+    made += tell_report(folder / "report.html", judgement.words) if out is None else []
     beside = {"model": place, "history": history_of(place)}
     files = {name: str(one) for name, one in beside.items() if one.exists()} | found
     if len(new):
@@ -103,7 +104,7 @@ def update_model(
         "source": series.source,
         "column": series.values.name,
         "new": len(new),
-        "stands_at": _stand(model),
+        "stands_at": stand_of(model),
         "compared": known[-1] if len(new) else None,
         "updates": len(known),
         "judgement": judgement.as_json(),
@@ -112,21 +113,43 @@ def update_model(
         "seconds": time.perf_counter() - began,
     }
     _show(content, known, ahead, made, output)
-    return content
+    output.json(content)
+    return 0
 
 
-def _loaded(path: Path, learn: bool) -> Any:
-    """The forecaster of one series in a file."""
+def keep(model: Any, place: Path, known: list[dict[str, Any]], **how: Any) -> None:
+    """Write the history and the model.
+
+    The history is first: a record of an update that did not end is made again.
+    """
+    write_history(history_of(place), known)
+    save(model, place, **how)
+
+
+def written_anew(files: Iterable[tuple[Path, bytes]]) -> list[str]:
+    """Write those files that are not there as they should be; their paths."""
+    changed = [
+        (path, content)
+        for path, content in files
+        if not path.exists() or path.read_bytes() != content
+    ]
+    return [str(write_atomically(path, content)) for path, content in changed]
+
+
+def model_in(path: Path, learn: bool) -> Any:
+    """The forecaster in a file, of one series or of several."""
     model = load(path)
     if not hasattr(model, "update") or not hasattr(model, "forecast"):
         kind = type(model).__name__
         raise ValueError(f"{path.name} holds an {kind}, which forecasts nothing that could come.")
-    if hasattr(model, "series_"):
+    several = getattr(model, "series_", {})
+    if several and not hasattr(model, "failed_"):
         raise ValueError(
-            f"{path.name} holds a model of {len(model.series_)} series, and update moves one on: "
-            "in Python, model.update({name: values, ...}) moves several."
+            f"{path.name} holds one network of {len(several)} series, and update moves on those of "
+            "an AutoForecaster: in Python, model.update({name: values, ...}) moves these."
         )
-    if model.timeline_ is None or model.timeline_.kind == "rows":
+    lines = [one.timeline_ for one in several.values() or [model]]
+    if any(line is None or line.kind == "rows" for line in lines):
         raise ValueError(
             f"{path.name} was fitted to data without dates that go on, so it cannot be told what "
             "is new: fit it to a pandas series, or use model.update(values) in Python."
@@ -139,7 +162,7 @@ def _loaded(path: Path, learn: bool) -> Any:
     return model
 
 
-def _horizon(model: Any, asked: int | None) -> int:
+def horizon_of(model: Any, asked: int | None) -> int:
     """Steps that are forecast: as asked for, or as the model was made for."""
     if asked is not None:
         return asked
@@ -151,13 +174,12 @@ def _horizon(model: Any, asked: int | None) -> int:
     return int(own)
 
 
-def _series(model: Any, file: str, how: dict[str, Any], columns: Any, output: Output) -> FileSeries:
-    """The series of a file, on the grid of the model's; its columns are found by their names."""
+def series_on(
+    model: Any, table: FileTable, file: str, how: dict[str, Any], columns: Any, note: Note
+) -> FileSeries:
+    """The series of a table, on the grid of the model's; its columns are found by their names."""
     line, named = model.timeline_, model.y_schema_.names
     dated = line.kind == "dates"
-    table = read_table(file, how["decimal"], output.note, how["sheet"])  # once: it may be a pipe
-    if how["id"]:
-        table = one_of(table, how["id"], how["only"], how["date_format"], output.note)
     if how["column"] is None and named is not None and str(named[0]) in table.frame.columns:
         how = {**how, "column": str(named[0])}
     if how["date"] is None and dated and line.name in table.frame.columns:
@@ -177,8 +199,8 @@ def _series(model: Any, file: str, how: dict[str, Any], columns: Any, output: Ou
                 series, said = read(form)
     if dated and not isinstance(series.values.index, pd.DatetimeIndex):
         raise ValueError(
-            f"the model stands at {_stand(model)}, but {file} has no dates that could be read: add "
-            "them, or name their column with --date."
+            f"the model stands at {stand_of(model)}, but {file} has no dates that could be read: "
+            "add them, or name their column with --date."
         )
     if dated and any(UNCLEAR in words for words in said):  # the model knows what comes next
         following = line.following(1)[0]
@@ -189,19 +211,34 @@ def _series(model: Any, file: str, how: dict[str, Any], columns: Any, output: Ou
                     told = f"dates are read as {form}, by which they go on where the model stands."
                     series, said = other, [*words, told]
     for sentence in said:
-        output.note(sentence)
+        note(sentence)
     return series
 
 
-def following(model: Any, series: FileSeries, known: list[dict[str, Any]], file: str) -> pd.Series:
+def inputs_for(
+    model: Any, series: FileSeries, new: pd.Series, horizon: int, file: str | None,
+    how: dict[str, Any], note: Note,
+) -> Inputs | None:  # fmt: skip
+    """Inputs known in advance, of what is new and of what is forecast; None without any."""
+    if model.X_schema_ is None:
+        return None
+    whole = FileSeries(series.source, new, series.every, beside=series.beside)
+    dates = model.timeline_.following(len(new) + horizon)
+    own = {name: how[name] for name in OF_INPUTS}
+    both = known_inputs(whole, dates, model.X_schema_.names, note, file=file, **own)
+    return Inputs(both.iloc[: len(new)], both.iloc[len(new) :])
+
+
+def following(model: Any, series: FileSeries, before: list[Any], file: str) -> pd.Series:
     """The values of a file that come after those that the model has seen, with its index.
 
     Dates tell what is new; without these, the values that the model has seen last, where the file
-    holds them. Steps between that the file lacks are missing.
+    holds them, or those that updates ``before`` came with. Steps between that the file lacks are
+    missing.
     """
     line, values = model.timeline_, series.values
     if line.kind != "dates":
-        seen = _seen(model, known)
+        seen = _seen(model, before)
         new = values.to_numpy()[_after(seen, values.to_numpy()) :]
         return pd.Series(new, line.following(len(new)), name=values.name)
     new = values[values.index > line.last].dropna()
@@ -215,19 +252,19 @@ def following(model: Any, series: FileSeries, known: list[dict[str, Any]], file:
     if apart or not new.index.isin(index).all():
         first = written(new.index[:1])[0]
         raise ValueError(
-            f"{file} goes on at {first}, but the model stands at {_stand(model)}, and "
+            f"{file} goes on at {first}, but the model stands at {stand_of(model)}, and "
             f"{written(line.following(1))[0]} comes next: give the rows between as well, each a "
             "step apart."
         )
     return new.reindex(index)
 
 
-def _stand(model: Any) -> str:
+def stand_of(model: Any) -> str:
     """The date, or the number of the row, that a model stands at."""
     return written(pd.Index([model.timeline_.last]))[0]
 
 
-def _say_revised(model: Any, values: pd.Series, note: Note) -> None:
+def say_revised(model: Any, values: pd.Series, note: Note) -> None:
     """Say if a file has other values for times that a model has seen already."""
     line = model.timeline_
     if line.kind != "dates" or not hasattr(model, "values_"):
@@ -246,11 +283,11 @@ def _say_revised(model: Any, values: pd.Series, note: Note) -> None:
         )
 
 
-def _seen(model: Any, known: list[dict[str, Any]]) -> np.ndarray:
+def _seen(model: Any, before: list[Any]) -> np.ndarray:
     """The last values that a model has seen, as far as it or its history knows."""
     if hasattr(model, "values_"):
         return model.values_
-    values = [one for record in known for one in record["truth"]]
+    values = [one for each in before for one in each]
     return np.array([np.nan if one is None else one for one in values], dtype=float)
 
 
@@ -273,7 +310,7 @@ def _after(seen: np.ndarray, values: np.ndarray) -> int:
     return 1 if len(values) == 1 and len(seen) and values[0] == seen[-1] else 0
 
 
-def _forecast(model: Any, horizon: int, X: Any) -> Forecast:
+def forecast_next(model: Any, horizon: int, X: Any) -> Forecast:
     """The next values, with intervals where errors of the past are known."""
     if getattr(model, "residuals_", None) is None:
         return Forecast(model.forecast(horizon, X=X), {}, {})
@@ -281,12 +318,12 @@ def _forecast(model: Any, horizon: int, X: Any) -> Forecast:
     return model.forecast(horizon, X=X, level=level)
 
 
-def _compared(model: Any, new: pd.Series, horizon: int, given: Any) -> dict[str, Any]:
+def compared(model: Any, new: pd.Series, horizon: int, given: Any) -> dict[str, Any]:
     """What was forecast before ``new`` came, beside it."""
     X = None
     if given is not None:
         X = pd.concat([given.past, given.ahead]).iloc[:horizon]
-    ahead = _forecast(model, horizon, X)
+    ahead = forecast_next(model, horizon, X)
     errors = getattr(model, "residuals_", None)
     expected = np.full(horizon, np.nan)
     if errors is not None:
@@ -302,7 +339,7 @@ def _compared(model: Any, new: pd.Series, horizon: int, given: Any) -> dict[str,
     times = written(ahead.mean.index)
     truth = new.to_numpy(dtype=float)
     mark, rows = mark_of(model), model.timeline_.rows
-    return record_of(mark, rows, _stand(model), times, ahead, truth, plain, expected)
+    return record_of(mark, rows, stand_of(model), times, ahead, truth, plain, expected)
 
 
 def _write(
@@ -316,10 +353,7 @@ def _write(
     frame[frame.columns[0]] = series.dialect.written(index)
     text = series.dialect.csv(frame.rename(columns=guarded))
     found["forecast"] = folder / "forecast.csv", text
-    made = []
-    for path, content in found.values():
-        if not path.exists() or path.read_bytes() != content:
-            made.append(str(write_atomically(path, content)))
+    made = written_anew(found.values())
     files = {name: str(path) for name, (path, _) in found.items()}
     if series.dialect.excel:  # which holds the time at which it was made
         book = folder / "forecast.xlsx"
@@ -343,19 +377,24 @@ def _show(
         output.explain(
             f"Nothing new in {content['source']}: the model stands at {content['stands_at']}."
         )
-    output.explain(f"\n{content['judgement']['words']}")
-    if known:
-        columns = ["after", "values", "error", "expected", "plain", "inside"]
-        output.result(f"\n{table(columns, shortened([row_of(one) for one in known], SHOWN))}\n")
-        output.explain(
-            "Errors are mean absolute ones of the forecast made after each date; expected: those "
-            "of forecasts of past stretches; plain: of the best plain forecast; inside: the "
-            "widest interval.\n"
-        )
+    show_updates(known, content["judgement"]["words"], "values", "", output)
     frame = forecast_table(ahead)
     lines = [[row[0], *map(figure, row[1:])] for row in frame.itertuples(index=False)]
     output.result(f"{table(list(frame.columns), shortened(lines, SHOWN))}\n")
     output.result("\n".join(f"wrote {path}" for path in made))
+
+
+def show_updates(known: list, words: str, what: str, units: str, output: Output) -> None:
+    """Print how a model has done."""
+    output.explain(f"\n{words}")
+    if known:
+        columns = ["after", what, "error", "expected", "plain", "inside"]
+        output.result(f"\n{table(columns, shortened([row_of(one) for one in known], SHOWN))}\n")
+        output.explain(
+            f"Errors are mean absolute ones of the forecast made after each date{units}; expected: "
+            "those of forecasts of past stretches; plain: of the best plain forecast; inside: the "
+            "widest interval.\n"
+        )
 
 
 def row_of(one: dict[str, Any]) -> list[str]:

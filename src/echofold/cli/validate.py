@@ -11,9 +11,11 @@ import pandas as pd
 
 from echofold._data.dates import written
 from echofold._data.text import count, figure
+from echofold._machine.progress import before
 from echofold._models.forecast import Forecast
 from echofold._search.auto import AutoForecaster
 from echofold._search.evaluate import Part, beginnings, check_zeros, errors_on, starts_of
+from echofold._search.recipe import FORWARD
 from echofold._search.selection import FINALS, mean_ridge
 from echofold._search.verdict import EXACT, plain_errors, short_name
 from echofold._validation.score import spread_of
@@ -106,8 +108,11 @@ def compare(
     given = {None: Part([values], {} if X is None else {"X": X})}
     plain, own = [], []
     networks: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    begun = beginnings(fresh, given, starts, horizon)
-    for (fitted, after), start in zip(begun, starts, strict=True):
+    schemes = len(FORWARD) if (model.search or {}).get("scheme") == "all" else 1
+    begun = iter(beginnings(fresh, given, starts, horizon))
+    for start in starts:
+        with before(finals=1.25 * schemes):  # an ensemble by each, and what is quicker made
+            fitted, after = next(begun)
         own.append(errors_on(after[None], fitted, [metric], spread, LEVEL))
         said = values.to_numpy()[:, None], fitted.seasons_, start, horizon
         plain.append(plain_errors(*said, metric, spread))
