@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         WalkForward,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 _NAMES = {  # loaded on first use, so that importing the package costs little
     "_data.calendar": ("calendar",),
     "_data.lazy": ("ParquetColumns",),
