@@ -57,6 +57,8 @@ def test_days_around_holidays_are_none_themselves():
     for words, dates in days.items():
         assert dates_of(found[f"DE {words} holiday"]) == dates
     assert not any("before" in name for name in calendar(found, "DE", around=0))
+    first = calendar(pd.date_range("2024-12-28", periods=1, freq="D"), "DE", around=2)
+    assert dates_of(first["DE 2 days after holiday"]) == ["2024-12-28"]  # of days before the index
 
 
 @needs_holidays
