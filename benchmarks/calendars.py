@@ -6,7 +6,7 @@ Two kinds of made series of 1,100 days with a week, a year and autocorrelated no
 holidays of Germany and busy before them, or without any effect of these. Each is forecast for four
 weeks that end in April, June and January. Series of R, and the weeks of gasoline, have no known
 effect of holidays; the last four horizons of each are forecast. Ratios are root mean squared errors
-of `AutoForecaster(effort="fast")` with a calendar to those without.
+of `AutoForecaster` with a calendar to those without.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def ratio(y: pd.Series, country: str, horizon: int, ends: list[int]) -> float:
         start = end - horizon
         for place, known in enumerate((None, X)):
             past, ahead = (None, None) if known is None else (known[:start], known[start:end])
-            model = AutoForecaster(horizon, effort="fast", progress=False).fit(y[:start], past)
+            model = AutoForecaster(horizon, progress=False).fit(y[:start], past)
             apart = model.forecast(X=ahead).mean.to_numpy() - y[start:end].to_numpy()
             errors[place] += np.sqrt((apart**2).mean())
     return float(errors[1] / errors[0])

@@ -158,6 +158,7 @@ def _days_of(dates: Any, freq: Any) -> tuple[np.ndarray, np.ndarray, float]:
     own, length = _numbered(plain), _length(step)
     if length < DAYS:
         return own, own, length
+    # A month or a week (of Mondays) that begins on its date, and days; all else ends there.
     kind, begins = type(step).__name__, getattr(step, "weekday", 0) in (0, None)
     if kind.endswith("Begin") or (begins and not kind.endswith(("End", "Quarter"))):
         return own, _numbered(plain + step) - 1, length
