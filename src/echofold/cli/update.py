@@ -95,10 +95,7 @@ def update_one(
     prepare_folder(folder)
     found, made = _write(folder, series, ahead, known, judgement)
     made += tell_report(folder / "report.html", judgement.words) if out is None else []
-    beside = {"model": place, "history": history_of(place)}
-    files = {name: str(one) for name, one in beside.items() if one.exists()} | found
-    if len(new):
-        made = [*map(str, beside.values()), *made]
+    files, made = with_model(place, found, made, bool(len(new)))
     content = {
         "model": str(place),
         "source": series.source,
@@ -124,6 +121,15 @@ def keep(model: Any, place: Path, known: list[dict[str, Any]], **how: Any) -> No
     """
     write_history(history_of(place), known)
     save(model, place, **how)
+
+
+def with_model(
+    place: Path, found: dict[str, str], made: list[str], moved: bool
+) -> tuple[dict[str, str], list[str]]:
+    """Files by name, and those that were written, with the model and its history first."""
+    beside = {"model": place, "history": history_of(place)}
+    files = {name: str(one) for name, one in beside.items() if one.exists()} | found
+    return files, [*map(str, beside.values()), *made] if moved else made
 
 
 def written_anew(files: Iterable[tuple[Path, bytes]]) -> list[str]:

@@ -30,7 +30,8 @@ from echofold.cli.history import (
 )
 from echofold.cli.output import Output, prepare_folder, shortened, table
 from echofold.cli.panel import COLUMN, MOST, Told, parts_by_id
-from echofold.cli.reading import FileSeries, Inputs, Parts, read_table, tables_by_column
+from echofold.cli.reading import Inputs, Parts, read_table, tables_by_column
+from echofold.cli.reading.dialect import Dialect
 from echofold.cli.update import (
     compared,
     following,
@@ -42,6 +43,7 @@ from echofold.cli.update import (
     series_on,
     show_updates,
     stand_of,
+    with_model,
     written_anew,
 )
 from echofold.report._about import forecast_table
@@ -49,12 +51,15 @@ from echofold.report._updates import page_of_all
 
 
 class Came(NamedTuple):
-    """What a file holds of each series by name: as it was read, what is new, inputs known."""
+    """What a file holds of each series by name: what is new, inputs known; and how it is written.
 
-    series: dict[str, FileSeries]
+    And why some could not be read.
+    """
+
     new: dict[str, pd.Series]
     inputs: dict[str, Inputs]
     failed: dict[str, str]
+    dialect: Dialect
 
 
 def update_all(
@@ -64,25 +69,15 @@ def update_all(
 ) -> int:  # fmt: skip
     """Move every series of a model on over what is new of it; 1 if that failed for some."""
     began, horizon, mark = time.perf_counter(), horizon_of(model, horizon), mark_of(model)
-    ones, before = _by_name(model), _stand(model)
-    names = dict(zip(ones, model.series_, strict=True))
     with output.warnings_as_notes():
-        known = read_history(history_of(place))
+        known, ones = read_history(history_of(place)), _by_name(model)
         parts, ids = _parts(file, ones, column, how, output)
         how["column"] = column[0] if len(column) == 1 else None
         came = _read(ones, parts, file, known, horizon, inputs, columns, how, output)
-        rows = sum(one.timeline_.rows for one in ones.values())
-        known = ended(known, mark, rows)
+        known = ended(known, mark, _rows(model))
         look_ahead(model, horizon)
         if came.new:
-            each = {
-                name: compared(ones[name], values, horizon, came.inputs.get(name))
-                for name, values in came.new.items()
-            }
-            units = {name: unit_of(ones[name], ones[name].values_) for name in each}
-            known.append(record_of_all(mark, rows, before, each, units))
-            past = {names[name]: one.past for name, one in came.inputs.items() if name in came.new}
-            model.update({names[name]: one for name, one in came.new.items()}, past or None)
+            known.append(_moved(model, came, horizon, mark))
             look_ahead(model, horizon)
         ahead = {
             name: forecast_next(one, horizon, came.inputs[name].ahead if one.X_schema_ else None)
@@ -97,34 +92,57 @@ def update_all(
     tables = {name: forecast_table(one) for name, one in ahead.items()}
     found, made = _write(folder, came, ids, ahead, tables, known, ranked, judgement)
     made += tell_report(folder / "index.html", judgement.words) if out is None else []
-    beside = {"model": place, "history": history_of(place)}
-    if came.new:
-        made = [*map(str, beside.values()), *made]
+    files, made = with_model(place, found, made, bool(came.new))
     content = {
         "model": str(place),
         "source": Path(file).name,
-        "series": [
-            {
-                "id": name,
-                "new": len(came.new.get(name, ())),
-                **({"error": came.failed[name]} if name in came.failed else {}),
-                "judgement": {k: v for k, v in one.as_json().items() if k != "losing"},
-                "forecast": records(tables[name]) if name in tables else [],
-            }
-            for name, one in ranked.items()
-        ],
+        "series": _told(came, ranked, tables),
         "new": sum(map(len, came.new.values())),
         "stands_at": _stand(model),
         "compared": {**known[-1], "series": len(came.new)} if came.new else None,
         "updates": len(known),
         "judgement": judgement.as_json(),
         "losing": [name for name, one in ranked.items() if one.losing],
-        "files": {name: str(one) for name, one in beside.items() if one.exists()} | found,
+        "files": files,
         "seconds": time.perf_counter() - began,
     }
     _show(content, known, ranked, made, output)
     output.json(content)
     return int(bool(came.failed))
+
+
+def _moved(model: Any, came: Came, horizon: int, mark: str) -> dict[str, Any]:
+    """Compare what came with what was forecast, and move the model on; the record of all."""
+    ones, each, units = _by_name(model), {}, {}
+    names = dict(zip(ones, model.series_, strict=True))
+    for name, values in came.new.items():
+        each[name] = compared(ones[name], values, horizon, came.inputs.get(name))
+        units[name] = unit_of(ones[name], ones[name].values_)
+    record = record_of_all(mark, _rows(model), _stand(model), each, units)
+    past = {names[name]: one.past for name, one in came.inputs.items() if name in came.new}
+    model.update({names[name]: one for name, one in came.new.items()}, past or None)
+    return record
+
+
+def _told(
+    came: Came, ranked: dict[str, Judgement], tables: dict[str, pd.DataFrame]
+) -> list[dict[str, Any]]:
+    """What is told of each series; which are losing is said of all in one list."""
+    return [
+        {
+            "id": name,
+            "new": len(came.new.get(name, ())),
+            **({"error": came.failed[name]} if name in came.failed else {}),
+            "judgement": {key: of for key, of in one.as_json().items() if key != "losing"},
+            "forecast": records(tables[name]) if name in tables else [],
+        }
+        for name, one in ranked.items()
+    ]
+
+
+def _rows(model: Any) -> int:
+    """Rows that all series have seen."""
+    return sum(one.timeline_.rows for one in model.series_.values())
 
 
 def _by_name(model: Any) -> dict[str, Any]:
@@ -179,7 +197,7 @@ def _read(
     inputs: str | None, columns: tuple[str, ...], how: dict[str, Any], output: Output,
 ) -> Came:  # fmt: skip
     """What is new of every series that a file holds; those that cannot be read fail alone."""
-    found, notes = Came({}, {}, {}, {}), Told()
+    new, given, notes, dialects = {}, {}, Told(), []
     for name, one in ones.items():
         if name not in parts:
             continue
@@ -187,19 +205,19 @@ def _read(
         with notes.stopping_none(name):
             series = series_on(one, parts[name], file, own, columns, note)
             truth = [each["truth"] for each in of_one(known, name)]
-            new = following(one, series, truth, file)
+            values = following(one, series, truth, file)
             say_revised(one, series.values, note)
-            given = inputs_for(one, series, new, horizon, inputs, own, note)
-            found.series[name] = series
-            if len(new):
-                found.new[name] = new
-            if given is not None:
-                found.inputs[name] = given
+            beside = inputs_for(one, series, values, horizon, inputs, own, note)
+            dialects.append(series.dialect)
+            if len(values):
+                new[name] = values
+            if beside is not None:
+                given[name] = beside
     parts.forget()
     notes.tell(output)
-    if not found.series:
+    if not dialects:
         raise ValueError(f"none of the series can be moved on: {next(iter(notes.failed.values()))}")
-    return found._replace(failed=notes.failed)
+    return Came(new, given, notes.failed, dialects[0])
 
 
 def _ranked(ones: dict[str, Any], known: list[dict[str, Any]]) -> dict[str, Judgement]:
@@ -219,7 +237,6 @@ def _write(
     told: Judgement,
 ) -> tuple[dict[str, str], list[str]]:  # fmt: skip
     """Files of forecasts and the page by name, and those that were not there as they should be."""
-    dialect = next(iter(came.series.values())).dialect
     each = {
         name: (of_one(known, name), one, tables[name])
         for name, one in ranked.items()
@@ -228,11 +245,11 @@ def _write(
     page = page_of_all(f"{len(ranked):,} series", known, told.words, each, came.failed)
     found = {"updates": (folder / "updates.html", page.encode())}
     if ahead:
-        text = b"".join(in_blocks(ahead, ids, dialect))
+        text = b"".join(in_blocks(ahead, ids, came.dialect))
         found["forecast"] = folder / "forecasts.csv", text
     made = written_anew(found.values())
     files = {name: str(path) for name, (path, _) in found.items()}
-    if dialect.excel and ahead:  # which holds the time at which it was made
+    if came.dialect.excel and ahead:  # which holds the time at which it was made
         book = folder / "forecasts.xlsx"
         files["workbook"] = str(book)
         if made or not book.exists():
