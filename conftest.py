@@ -8,4 +8,5 @@ from importlib.util import find_spec
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["ECHOFOLD_CACHE"] = "off"
-collect_ignore = [] if find_spec("sktime") else ["src/echofold/sktime.py"]
+collect_ignore = ["tests/users_code.py"]  # for type checkers
+collect_ignore += [] if find_spec("sktime") else ["src/echofold/sktime.py"]
