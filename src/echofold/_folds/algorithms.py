@@ -18,7 +18,17 @@ import numpy as np
 from echofold._data.rows import Intervals
 from echofold._data.rows import rows as rows_of
 from echofold._folds import extended
-from echofold._folds.moments import MANY_RIDGES, Whitening, add_pieces, is_poor, solve, whitening
+from echofold._folds.moments import (
+    MANY_RIDGES,
+    Readouts,
+    Whitening,
+    add_pieces,
+    corrected,
+    full_rank,
+    is_poor,
+    solve,
+    whitening,
+)
 from echofold._folds.ridge import prepare_rows, reduce_rows, solve_each
 from echofold._folds.splits import Pieces, RowSplits, add_up
 from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
@@ -264,7 +274,8 @@ class Refitting(Naive):
 class SmallK(Algorithm):
     """The whitened moments of pieces, added up for each split (the paper's section 3.2).
 
-    Splits whose moments cannot be trusted are refitted from their rows.
+    Readouts that the moments of a split cannot be trusted for are corrected by its rows, or the
+    split is refitted from these.
     """
 
     public = "small_k"
@@ -277,9 +288,30 @@ class SmallK(Algorithm):
         solved = solve(M, rows.white, rows.shift, rows.ridge, rows.penalised, whitened=False)
         W, again = solved.W, np.flatnonzero(~solved.trusted)
         if len(again):
+            again = again[self._correct(splits, M, solved, again) :]
             train = [splits.train[split] for split in again]
             W[again] = naive(*rows.data, train, rows.ridge, rows.penalised)
         return Solved(W, len(again))
+
+    def _correct(self, splits: RowSplits, M, solved: Readouts, again: np.ndarray) -> int:
+        """Correct readouts that are not sound, and say of how many splits, from the first on."""
+        rows, white = self.rows, self.rows.white
+        known = full_rank(white, rows.ridge) & (white.size == 1).all()
+        if rows.penalised or not known.any():
+            return 0
+        Z = (rows.X - white.mean) @ white.coordinates.whiten
+        for done, split in enumerate(again):
+            at, unsound = rows_of(splits.train[split]), ~np.asarray(solved.sound[split])
+            weights = None if rows.weights is None else rows.weights[at]
+            found = None
+            if known[unsound].all():
+                found = corrected(
+                    M[split], white, rows.shift, rows.ridge[unsound], Z[at], rows.Y[at], weights
+                )
+            if found is None:  # so it will be for the others
+                return done
+            solved.W[split, unsound] = found
+        return len(again)
 
     @staticmethod
     def work(size: Size) -> Work:

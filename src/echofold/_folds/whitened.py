@@ -308,6 +308,12 @@ def factored(systems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return factors, there
 
 
+def solve_factored(L: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """``(L Lᵀ)⁻¹ right`` of lower factors on the host; one right side for all, or one for each."""
+    right = np.broadcast_to(right, (len(L), *right.shape[1:]))
+    return np.stack([dpotrs(one.T, b)[0] for one, b in zip(L, right, strict=True)])
+
+
 def cholesky(H):
     """Lower factors on a device; NaN where a matrix is not positive definite."""
     return lax.linalg.cholesky(H, symmetrize_input=False)
