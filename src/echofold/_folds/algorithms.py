@@ -36,6 +36,7 @@ from echofold._folds.whitened import is_cheaper
 
 LONG = 15  # rows for each column from which coordinates are learned from a pilot
 PILOT = 10  # rows a column, about, spread evenly over a long series
+TOGETHER = 1024  # rows whose moments are taken at a time, in the cache
 GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
 
 
@@ -171,8 +172,11 @@ class KeptRows:
     def _sum_pieces(self, white: Whitening) -> np.ndarray:
         size = 1 + self.X.shape[1] + self.Y.shape[1]
         leaves = np.zeros((self.pieces.count, size, size))
-        Z = white.apply(self.X)
-        add_pieces(leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
+        for start in range(0, len(self.X), TOGETHER):
+            rows = slice(start, start + TOGETHER)
+            weights = None if self.weights is None else self.weights[rows]
+            Z = white.apply(self.X[rows])
+            add_pieces(leaves, self.pieces, start, Z, self.Y[rows] - self.shift, weights)
         return leaves
 
 
@@ -228,11 +232,11 @@ def are_unlike(X: np.ndarray, times: float) -> bool:
 
     The size of a row is its largest number in units of columns; rows of zeros do not count.
     """
-    A = np.abs(X)
-    rows = A.max(axis=1, initial=0.0)
+    rows = np.maximum(X.max(axis=1, initial=0.0), -X.min(axis=1, initial=0.0))
     # In units of the largest column rows are no larger, so this is quick for most.
     if rows.max(initial=0.0) <= times * rows.min(initial=np.inf):
         return False
+    A = np.abs(X)
     largest = A.max(axis=0)
     rows = (A / np.where(largest > 0, largest, 1.0)).max(axis=1)
     rows = rows[rows > 0]
