@@ -20,6 +20,7 @@ from echofold._data.rows import rows as rows_of
 from echofold._folds import extended
 from echofold._folds.moments import (
     MANY_RIDGES,
+    TOGETHER,
     Readouts,
     Whitening,
     add_pieces,
@@ -35,8 +36,7 @@ from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
 from echofold._folds.whitened import is_cheaper
 
 LONG = 15  # rows for each column from which coordinates are learned from a pilot
-PILOT = 10  # rows a column, about, spread evenly over a long series
-TOGETHER = 1024  # rows whose moments are taken at a time, in the cache
+PILOT = 6  # rows a column, about, spread evenly over a long series
 GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
 
 

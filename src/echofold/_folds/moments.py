@@ -144,11 +144,14 @@ class Whitening:
 
 def whitening(pilot: np.ndarray) -> Whitening:
     """Learn the coordinates from a pilot of states ``(rows, m)``."""
+    starts = range(0, len(pilot), TOGETHER)
     # From the first row, so that a constant column becomes zero and not rounding.
-    A = pilot - pilot[0]
-    mean = A.mean(axis=0)
-    A -= mean
-    gram = A.T @ A / len(pilot)
+    mean = sum((pilot[at : at + TOGETHER] - pilot[0]).sum(axis=0) for at in starts) / len(pilot)
+    gram = np.zeros((len(mean), len(mean)))
+    for at in starts:
+        A = pilot[at : at + TOGETHER] - pilot[0] - mean
+        gram += A.T @ A
+    gram /= len(pilot)
     squares = np.diag(gram)
     if squares.max() <= BALANCED**2 * squares.min() and squares.min() > 0:
         values, V = np.linalg.eigh(gram)
@@ -157,6 +160,7 @@ def whitening(pilot: np.ndarray) -> Whitening:
             return Whitening(
                 pilot[0] + mean, ones, V[:, ::-1], np.sqrt(values[::-1]), ones.astype(bool)
             )
+    A = pilot - pilot[0] - mean
     return from_factor(triangle_of(A) / np.sqrt(len(pilot)), pilot[0] + mean)
 
 
@@ -215,6 +219,7 @@ def add_pieces(total: np.ndarray, pieces: Pieces, start: int, Z, Y, weights=None
         total[piece] += part.T @ (part if weights is None else part * weights[rows, None])
 
 
+TOGETHER = 1024  # rows whose moments are taken at a time, in the cache
 MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
 LARGE = 128  # columns from which an SVD of all of them is worth avoiding
 FEW_RIDGES = 4  # up to which a QR for each is cheaper than one SVD

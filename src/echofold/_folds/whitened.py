@@ -119,7 +119,9 @@ def systems(M, at: Coordinates, shift, penalised: bool) -> Systems:
         return Systems(gram, size, right, penalty, empty, q, None, None)
     weight = gram[..., :1, :1]
     z, b = gram[..., 1:, :1] / weight, cross[..., :1, :] / weight
-    centred = gram[..., 1:, 1:] - weight * z * xp.swapaxes(z, -1, -2)
+    means = weight * z * xp.swapaxes(z, -1, -2)
+    # On the host in place: of large networks these are many megabytes, slow to come by.
+    centred = xp.subtract(gram[..., 1:, 1:], means, **({"out": means} if xp is np else {}))
     right = cross[..., 1:, :] - weight * z * b
     return Systems(centred, size[..., 1:], right, at.penalty, at.empty, None, z, b)
 
