@@ -13,7 +13,7 @@ from passing import Passing
 from echofold import ESNRegressor, KFold, LeaveOneOut, WalkForward, cross_validate
 from echofold._data.problem import REGRESSION, Problem, Segments
 from echofold._data.rows import rows
-from echofold._folds.algorithms import fit_rows
+from echofold._folds.algorithms import KeptRows, Naive, SmallK, fit_rows
 from echofold._folds.moments import add_pieces, is_poor, moments, solve, whitening
 from echofold._folds.splits import add_up, cut, resolve_cv
 from echofold._folds.tolerances import WELL
@@ -295,3 +295,26 @@ def test_no_second_pass_when_the_pilot_saw_everything():
     found = cross_validate(model, inputs, target, cv=KFold(5), ridge=1e-6, memory="pieces")
     assert found.attrs["steps_driven"] == len(inputs)
     assert found.attrs["pilot_steps"] > 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("share", [1e-3, 0.0])
+def test_readouts_that_moments_lose_are_corrected_by_the_rows(share, weighted, monkeypatch):
+    """A direction that the other folds hold little of costs products, and not a refit."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 6)) @ rng.normal(size=(6, 6))
+    X[:, 5] = X[:, :5] @ rng.normal(size=5) + np.where(np.arange(200) < 40, 1, share) * X[:, 5]
+    Y = X @ rng.normal(size=(6, 2)) + rng.normal(size=(200, 2))
+    weights = rng.uniform(0.5, 2, 200) if weighted else None
+    splits, ridge = resolve_cv(KFold(5), 200), np.array([1e-8, 1e-5, 1e3])
+    kept = KeptRows(X, Y, weights, ridge, False, cut(200, [splits]))
+    W, refitted = SmallK(kept).readouts(splits)[:2]
+    assert refitted == (share == 0)  # the definition leaves out what only rounding holds
+    plain = Naive(kept).readouts(splits).W
+    np.testing.assert_allclose(W, plain, rtol=1e-10, atol=1e-11)
+    if share:
+        monkeypatch.setattr("echofold._folds.moments.CORRECTIONS", 0)
+        assert SmallK(kept).readouts(splits).refitted == 1
+        monkeypatch.setattr("echofold._folds.whitened.POOR", 1e12)  # believed as they are
+        lost = SmallK(kept).readouts(splits).W
+        assert np.abs(lost - W).max() > 10 * np.abs(W - plain).max()

@@ -537,3 +537,22 @@ def test_nothing_to_learn_from_changes_nothing():
     model.partial_fit(Y[:3], sample_weight=np.zeros(3))
     np.testing.assert_allclose(model.readout_, before, rtol=0, atol=1e-11)
     assert Learning().rows is None
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_the_condition_is_that_of_the_fit_whenever_it_is_asked_for(weights, tmp_path):
+    model = ESNForecaster(**FIXED).fit(
+        Y[:100], sample_weight=None if weights is None else weights[:100]
+    )
+    X = np.hstack([Y[:100], model.states(Y[:100]).values])[FIXED["washout"] : -1]
+    s = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+    later, copied = deepcopy(model), pickle.loads(pickle.dumps(model))
+    assert "condition_" not in vars(model)  # it takes as long as the readout of a large network
+    later.partial_fit(Y[100:])
+    path = tmp_path / "model.echofold"
+    save(copied, path)
+    for one in (model, later, copied, load(path)):
+        assert one.condition_ == pytest.approx(s[0] / s[-1], rel=1e-6)
+    assert model.fit(Y).condition_ != later.condition_
+    with pytest.raises(AttributeError):
+        ESNForecaster().condition_  # noqa: B018

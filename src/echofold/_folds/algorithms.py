@@ -18,14 +18,25 @@ import numpy as np
 from echofold._data.rows import Intervals
 from echofold._data.rows import rows as rows_of
 from echofold._folds import extended
-from echofold._folds.moments import MANY_RIDGES, Whitening, add_pieces, is_poor, solve, whitening
+from echofold._folds.moments import (
+    MANY_RIDGES,
+    TOGETHER,
+    Readouts,
+    Whitening,
+    add_pieces,
+    corrected,
+    full_rank,
+    is_poor,
+    solve,
+    whitening,
+)
 from echofold._folds.ridge import prepare_rows, reduce_rows, solve_each
 from echofold._folds.splits import Pieces, RowSplits, add_up
 from echofold._folds.tolerances import PROBES, SPOILED_ROWS, UNLIKE_ROWS
 from echofold._folds.whitened import is_cheaper
 
 LONG = 15  # rows for each column from which coordinates are learned from a pilot
-PILOT = 10  # rows a column, about, spread evenly over a long series
+PILOT = 6  # rows a column, about, spread evenly over a long series
 GATHERED = 2**21  # numbers up to which the validation rows of all splits are gathered at once
 
 
@@ -164,8 +175,11 @@ class KeptRows:
     def _sum_pieces(self, white: Whitening) -> np.ndarray:
         size = 1 + self.X.shape[1] + self.Y.shape[1]
         leaves = np.zeros((self.pieces.count, size, size))
-        Z = white.apply(self.X)
-        add_pieces(leaves, self.pieces, 0, Z, self.Y - self.shift, self.weights)
+        for start in range(0, len(self.X), TOGETHER):
+            rows = slice(start, start + TOGETHER)
+            weights = None if self.weights is None else self.weights[rows]
+            Z = white.apply(self.X[rows])
+            add_pieces(leaves, self.pieces, start, Z, self.Y[rows] - self.shift, weights)
         return leaves
 
 
@@ -221,11 +235,11 @@ def are_unlike(X: np.ndarray, times: float) -> bool:
 
     The size of a row is its largest number in units of columns; rows of zeros do not count.
     """
-    A = np.abs(X)
-    rows = A.max(axis=1, initial=0.0)
+    rows = np.maximum(X.max(axis=1, initial=0.0), -X.min(axis=1, initial=0.0))
     # In units of the largest column rows are no larger, so this is quick for most.
     if rows.max(initial=0.0) <= times * rows.min(initial=np.inf):
         return False
+    A = np.abs(X)
     largest = A.max(axis=0)
     rows = (A / np.where(largest > 0, largest, 1.0)).max(axis=1)
     rows = rows[rows > 0]
@@ -267,7 +281,8 @@ class Refitting(Naive):
 class SmallK(Algorithm):
     """The whitened moments of pieces, added up for each split (the paper's section 3.2).
 
-    Splits whose moments cannot be trusted are refitted from their rows.
+    Readouts that the moments of a split cannot be trusted for are corrected by its rows, or the
+    split is refitted from these.
     """
 
     public = "small_k"
@@ -280,9 +295,30 @@ class SmallK(Algorithm):
         solved = solve(M, rows.white, rows.shift, rows.ridge, rows.penalised, whitened=False)
         W, again = solved.W, np.flatnonzero(~solved.trusted)
         if len(again):
+            again = again[self._correct(splits, M, solved, again) :]
             train = [splits.train[split] for split in again]
             W[again] = naive(*rows.data, train, rows.ridge, rows.penalised)
         return Solved(W, len(again))
+
+    def _correct(self, splits: RowSplits, M, solved: Readouts, again: np.ndarray) -> int:
+        """Correct readouts that are not sound, and say of how many splits, from the first on."""
+        rows, white = self.rows, self.rows.white
+        known = full_rank(white, rows.ridge) & (white.size == 1).all()
+        if rows.penalised or not known.any():
+            return 0
+        Z = (rows.X - white.mean) @ white.coordinates.whiten
+        for done, split in enumerate(again):
+            at, unsound = rows_of(splits.train[split]), ~np.asarray(solved.sound[split])
+            weights = None if rows.weights is None else rows.weights[at]
+            found = None
+            if known[unsound].all():
+                found = corrected(
+                    M[split], white, rows.shift, rows.ridge[unsound], Z[at], rows.Y[at], weights
+                )
+            if found is None:  # so it will be for the others
+                return done
+            solved.W[split, unsound] = found
+        return len(again)
 
     @staticmethod
     def work(size: Size) -> Work:

@@ -35,9 +35,12 @@ from echofold._folds.splits import Pieces
 from echofold._folds.tolerances import (
     ALIKE_COLUMNS,
     BALANCED,
+    CORRECTED,
+    CORRECTIONS,
     EPS,
     FAR,
     FULL_RANK,
+    MISSING,
     NOISE,
     POOR,
     POWERS,
@@ -46,7 +49,16 @@ from echofold._folds.tolerances import (
     negligible,
     probe,
 )
-from echofold._folds.whitened import Coordinates, Readouts, Systems, factored, solve_path, systems
+from echofold._folds.whitened import (
+    Coordinates,
+    Readouts,
+    Systems,
+    factored,
+    lead_back,
+    solve_factored,
+    solve_path,
+    systems,
+)
 
 
 @dataclass(frozen=True)
@@ -132,11 +144,14 @@ class Whitening:
 
 def whitening(pilot: np.ndarray) -> Whitening:
     """Learn the coordinates from a pilot of states ``(rows, m)``."""
+    starts = range(0, len(pilot), TOGETHER)
     # From the first row, so that a constant column becomes zero and not rounding.
-    A = pilot - pilot[0]
-    mean = A.mean(axis=0)
-    A -= mean
-    gram = A.T @ A / len(pilot)
+    mean = sum((pilot[at : at + TOGETHER] - pilot[0]).sum(axis=0) for at in starts) / len(pilot)
+    gram = np.zeros((len(mean), len(mean)))
+    for at in starts:
+        A = pilot[at : at + TOGETHER] - pilot[0] - mean
+        gram += A.T @ A
+    gram /= len(pilot)
     squares = np.diag(gram)
     if squares.max() <= BALANCED**2 * squares.min() and squares.min() > 0:
         values, V = np.linalg.eigh(gram)
@@ -145,6 +160,7 @@ def whitening(pilot: np.ndarray) -> Whitening:
             return Whitening(
                 pilot[0] + mean, ones, V[:, ::-1], np.sqrt(values[::-1]), ones.astype(bool)
             )
+    A = pilot - pilot[0] - mean
     return from_factor(triangle_of(A) / np.sqrt(len(pilot)), pilot[0] + mean)
 
 
@@ -203,6 +219,7 @@ def add_pieces(total: np.ndarray, pieces: Pieces, start: int, Z, Y, weights=None
         total[piece] += part.T @ (part if weights is None else part * weights[rows, None])
 
 
+TOGETHER = 1024  # rows whose moments are taken at a time, in the cache
 MANY_RIDGES = 20  # ridge values from which one SVD is cheaper than a Cholesky factor for each
 LARGE = 128  # columns from which an SVD of all of them is worth avoiding
 FEW_RIDGES = 4  # up to which a QR for each is cheaper than one SVD
@@ -222,10 +239,7 @@ def solve(
     ``whitened`` tells whether ``v`` is wanted too; columns whose sizes differ by a factor of up to
     ``alike`` are solved by an SVD at a ridge of 0.
     """
-    at, m = white.places, len(white.mean)
-    if len(at) <= m:  # the others are zero
-        kept = np.append(at, np.arange(1 + m, M.shape[1]))
-        M = M[:, kept[:, None], kept]
+    at, m, M = white.places, len(white.mean), _held(M, white)
     alone = full_rank(white, ridge) & (white.size == 1).all() & (len(ridge) <= MANY_RIDGES)
     found = []
     if alone.any():
@@ -244,6 +258,55 @@ def solve(
         inner, v = v, np.zeros_like(W)
         v[:, :, at] = inner
     return Readouts(W, v, sound)
+
+
+def _held(M: np.ndarray, white: Whitening) -> np.ndarray:
+    """Moments without the directions that hold nothing, which are zero."""
+    at, m = white.places, len(white.mean)
+    if len(at) > m:
+        return M
+    kept = np.append(at, np.arange(1 + m, M.shape[-1]))
+    return M[:, kept[:, None], kept]
+
+
+def corrected(
+    M: np.ndarray, white: Whitening, shift: np.ndarray, ridge: np.ndarray, Z, Y, weights=None
+) -> np.ndarray | None:
+    """Readouts ``(ridge, 1 + m, outputs)`` of a training set whose moments ``M`` are not trusted.
+
+    What is lost is in the Gram matrix, and not in the rows ``Z`` of directions that are held: with
+    ``A`` the system of a ridge value, as far as it is known, and ``r`` the residuals of its readout
+    ``v``, repeated ::
+
+        v ← v + A⁻¹ (Zᵀ D r − β diag(σ⁻²) v)
+
+    leads to the readout of the rows, as near as a QR of them comes (corrected seminormal equations,
+    Björck 1987). Each time the error shrinks by as much as ``A`` is off, and the first correction
+    is what that was. None where it does not become small. For a free bias and columns of like size.
+    """
+    given, at = systems(_held(M[None], white), white.coordinates, shift, False), white.coordinates
+    # A direction that no row has, but for rounding, is left out by the definition.
+    _, _, sound = _root(given, MISSING)
+    penalty = ridge[:, None] * at.penalty
+    L, there = factored(given.gram + penalty[:, :, None] * np.eye(len(at.penalty)))
+    if not (sound.all() and there.all()):
+        return None
+    z = given.z[0]
+    B = np.tile(Y - (shift + given.b[0]), len(ridge))
+    v = solve_factored(L, given.right)
+    for _ in range(CORRECTIONS):
+        flat = np.concatenate(list(v), axis=1)
+        residuals = B - Z @ flat + z.T @ flat
+        if weights is not None:
+            residuals *= weights[:, None]
+        gradient = Z.T @ residuals - z * residuals.sum(axis=0)
+        gradient = np.stack(np.split(gradient, len(ridge), axis=1)) - penalty[:, :, None] * v
+        step = solve_factored(L, gradient)
+        v = v + step
+        if not (np.linalg.norm(step, axis=1) > CORRECTED * np.linalg.norm(v, axis=1)).any():
+            W = lead_back(v[None], given, at, shift)[0][0]
+            return W if np.isfinite(W).all() else None
+    return None
 
 
 def full_rank(white: Whitening, ridge: np.ndarray) -> np.ndarray:
@@ -337,7 +400,7 @@ def _solved_back(L: np.ndarray, fitted: np.ndarray) -> np.ndarray:
     return np.moveaxis(solutions.reshape(sets, p, ridges, outputs), 2, 1)
 
 
-def _root(given: Systems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _root(given: Systems, most: float = POOR) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``L`` with ``LLᵀ`` a stack of Gram matrices, ``g = L⁻¹ right``, and which can be trusted.
 
     They are scaled by the diagonal before anything was subtracted, because rounding is proportional
@@ -351,4 +414,4 @@ def _root(given: Systems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     grown = np.linalg.solve(L, np.concatenate([given.right / d, random], axis=2))
     with np.errstate(over="ignore"):
         growth = (grown[:, :, -PROBES:] ** 2).sum(axis=(1, 2)) / PROBES
-    return d * L, grown[:, :, :-PROBES], trusted & (growth < POOR + 10 * d.shape[1])
+    return d * L, grown[:, :, :-PROBES], trusted & (growth < most + 10 * d.shape[1])

@@ -28,6 +28,11 @@ FAR = 1e4  # times what is negligible: a direction is surely kept, and so is its
 # Whitened moments
 WELL = 1e-6  # reciprocal condition of a pilot, from which its Gram matrix tells enough
 POOR = 1e3  # condition from which a pilot, or a training set, is not trusted
+# Readouts of a set that is not trusted are corrected by its rows until a correction is less than
+# this share of them: what is left then is about its square.
+CORRECTED = 1e-7
+MISSING = 1e10  # condition from which a training set may lack a direction that others have
+CORRECTIONS = 3  # until the set is refitted
 POWERS = 30  # of a matrix, from which its norm is known
 PROBES = 2  # random vectors whose growth tells how well conditioned a system is
 NOISE = 1e3  # mean square up to which a direction at the floor of sigma holds rounding only

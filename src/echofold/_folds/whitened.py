@@ -119,7 +119,9 @@ def systems(M, at: Coordinates, shift, penalised: bool) -> Systems:
         return Systems(gram, size, right, penalty, empty, q, None, None)
     weight = gram[..., :1, :1]
     z, b = gram[..., 1:, :1] / weight, cross[..., :1, :] / weight
-    centred = gram[..., 1:, 1:] - weight * z * xp.swapaxes(z, -1, -2)
+    means = weight * z * xp.swapaxes(z, -1, -2)
+    # On the host in place: of large networks these are many megabytes, slow to come by.
+    centred = xp.subtract(gram[..., 1:, 1:], means, **({"out": means} if xp is np else {}))
     right = cross[..., 1:, :] - weight * z * b
     return Systems(centred, size[..., 1:], right, at.penalty, at.empty, None, z, b)
 
@@ -306,6 +308,12 @@ def factored(systems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         except np.linalg.LinAlgError:
             there[place] = False
     return factors, there
+
+
+def solve_factored(L: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """``(L Lᵀ)⁻¹ right`` of lower factors on the host; one right side for all, or one for each."""
+    right = np.broadcast_to(right, (len(L), *right.shape[1:]))
+    return np.stack([dpotrs(one.T, b)[0] for one, b in zip(L, right, strict=True)])
 
 
 def cholesky(H):

@@ -119,6 +119,8 @@ def namespace(array: Any) -> Any:
 def of_each(function: Callable, *trees: Any) -> Any:
     """``function`` of every array in trees of dicts, tuples and lists, as `jax.tree.map`."""
     first = trees[0]
+    if isinstance(first, np.ndarray):  # most are, in loops of small steps
+        return function(*trees)
     if isinstance(first, dict):
         return {name: of_each(function, *(tree[name] for tree in trees)) for name in first}
     if isinstance(first, tuple):

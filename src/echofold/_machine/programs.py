@@ -268,11 +268,15 @@ def _scan(step: Callable, carry, rows, stop: int | None):
     """`scan` by NumPy."""
     count = len(rows[0] if isinstance(rows, tuple) else rows)
     outs: Any = None
+
+    def enter(array, new):
+        array[n] = new
+
     for n in range(count if stop is None else stop):
         carry, out = step(carry, of_each(itemgetter(n), rows))
         if outs is None:
             outs = of_each(lambda one: np.zeros((count, *np.shape(one))), out)
-        of_each(np.copyto, of_each(itemgetter(slice(n, n + 1)), outs), out)
+        of_each(enter, outs, out)
     return carry, outs
 
 

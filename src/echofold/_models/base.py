@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -37,7 +37,7 @@ from echofold._machine.notices import warn_of
 from echofold._machine.progress import one_piece
 from echofold._models.learning import Learning, aged
 from echofold._validation.own_readouts import fit_own
-from echofold._validation.refit import Growing, Kept, of_outputs
+from echofold._validation.refit import Growing, Kept, Triangle, of_outputs
 from echofold._validation.settings import Settings, describe_few, describe_rounding
 from echofold.reservoirs import reservoir_of
 
@@ -119,7 +119,7 @@ W_in_, W_, leak_rate_ : arrays of shape (units, 1 + inputs) and (units, units), 
 seed_ : int
     Seed that the weights were drawn from.
 condition_ : float
-    Condition number of the training problem."""
+    Condition number of the training problem, computed when it is first asked for."""
 
 
 def documented(cls: Class) -> Class:
@@ -280,8 +280,13 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         part = source.parts[0]  # what one readout is learned from
         few = describe_few(part.problem, part.columns, ridge, found.freedom)
         warn_of([*problem.notes, *describe_rounding(problem, source.dtype), *few])
-        self._install(source, found.readout, seed, found.condition)
+        self._install(source, found.readout, seed, found.seen)
         return self._begin_learning(problem, found)
+
+    @cached_property
+    def condition_(self) -> float:
+        """Condition number of the training problem."""
+        return self._factor.condition
 
     def _begin_learning(self, problem: Problem, found: Fitted) -> Self:
         """Keep what `partial_fit` adds rows to, if all rows were trained on as they are."""
@@ -350,8 +355,11 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
             )
         return found
 
-    def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
-        """Carry a reservoir, and the readout that was trained on its states, from now on."""
+    def _install(self, source: States, readout: np.ndarray, seed: int, seen: float | Triangle):
+        """Carry a reservoir, and the readout that was trained on its states, from now on.
+
+        ``seen`` is the condition of these states, or the R factor that tells it when asked for.
+        """
         states = source.final()
         if "reservoir_" in vars(self):
             self._forget(*self.reservoir_.stored)  # maybe of another kind
@@ -361,7 +369,12 @@ class ESN(NamedParameters, SharesFunctions, BaseEstimator):
         # In C order, as a loaded network is: a product may round otherwise in another order.
         self.readout_ = np.ascontiguousarray(source.of_features(readout))
         self.state_ = np.ascontiguousarray(states[:, 0])
-        self.seed_, self.condition_ = seed, condition
+        self._forget("condition_", "_factor")
+        self.seed_ = seed
+        if isinstance(seen, Triangle):
+            self._factor = seen
+        else:
+            self.condition_ = seen
         problem = self._quiet(source.problem)
         if problem is not source.problem or self.reservoir_.free() is not self.reservoir_:
             # It runs otherwise from now on.
@@ -479,15 +492,17 @@ def state_array(
 
 
 class Fitted(NamedTuple):
-    """A readout on all rows, the condition of the states, and what more rows can be added to.
+    """A readout on all rows, and what more rows can be added to.
 
     The latter are the R factor, and of targets of several steps the last rows, which are not
-    trained on yet; None where series have readouts of their own. ``freedom`` is that which the
-    ridge leaves to one readout of fewer rows than weights, and 0 where nobody asks for it.
+    trained on yet; None where series have readouts of their own. ``seen`` is the condition of the
+    states, or the R factor that tells it: of large networks that takes as long as the readout.
+    ``freedom`` is that which the ridge leaves to one readout of fewer rows than weights, and 0
+    where nobody asks for it.
     """
 
     readout: np.ndarray
-    condition: float
+    seen: float | Triangle
     rows: Growing | None = None
     last: np.ndarray | None = None
     freedom: float = 0.0
@@ -515,8 +530,10 @@ def fit_all(
     if settings.pool != "all":
         if settings.pool == "none":
             return Fitted(*fit_own(source, None, settings))
-        common, seen, *_ = fit_all(source, ridge, penalised, condition)
-        return Fitted(fit_own(source, common, settings)[0], seen)
+        common = fit_all(source, ridge, penalised, condition)
+        return common._replace(
+            readout=fit_own(source, common.readout, settings)[0], rows=None, last=None
+        )
     path, place = np.unique(np.atleast_1d(ridge), return_inverse=True)
     if (rows := decomposed(source, penalised)) is not None:
         return Fitted(of_outputs(rows.readouts(path), place), rows.condition)
@@ -529,9 +546,14 @@ def fit_all(
             if ahead:
                 last = np.concatenate([last, X[-ahead:]])[-ahead:]
         found = [of_outputs(part.solved.readouts(path), place) for part in parts]
-        seen = max(part.plain.condition for part in parts) if condition else np.nan
+        field, plain = len(parts) > 1 or parts[0].source is not source, parts[0].plain
+        seen: float | Triangle = np.nan
+        if condition and not field and isinstance(plain, Growing):
+            seen = plain.alone()
+        elif condition:
+            seen = max(part.plain.condition for part in parts)
         free = parts[0].freedom(path[0]) if condition else 0.0
-        if len(parts) > 1 or parts[0].source is not source:
+        if field:
             return Fitted(np.concatenate(found, axis=-1), seen, freedom=free)
         return Fitted(found[0], seen, parts[0].grown, last, free)
 

@@ -82,6 +82,7 @@ from echofold._models.forecast import (
     words_of_known,
 )
 from echofold._models.learning import Learning, check_forgetting
+from echofold._validation.refit import Triangle
 from echofold.reservoirs._hybrid import Hybrid
 
 if TYPE_CHECKING:
@@ -724,13 +725,13 @@ class ESNForecaster(Forecasts[KindOfY], ESN):
         if form.lost:
             self.levels_ = levels[-form.lost :]
 
-    def _install(self, source: States, readout: np.ndarray, seed: int, condition: float):
+    def _install(self, source: States, readout: np.ndarray, seed: int, seen: float | Triangle):
         self._forget_validation()
         if readout.ndim == 2:
-            return super()._install(source, readout, seed, condition)
+            return super()._install(source, readout, seed, seen)
         for view, own in zip(self.series_.values(), readout[1:], strict=True):
             view.readout_ = np.ascontiguousarray(own)
-        return super()._install(source, readout[0], seed, condition)
+        return super()._install(source, readout[0], seed, seen)
 
     def _at_ends(self, problem: Problem, states: np.ndarray) -> Self:
         if "series_" not in vars(self):

@@ -84,8 +84,7 @@ class Learning:
     @classmethod
     def of_parts(cls, columns: int, penalised: bool, R, first, past, behind, pending) -> Learning:
         """The same from what a file holds."""
-        rows = Triangle(columns, len(R) - 1 - columns, penalised)
-        rows.R, rows.first = np.asfortranarray(R), first
+        rows = Triangle(columns, penalised, np.asfortranarray(R), first)
         return cls(rows, np.zeros((0, 0)) if past is None else past, behind, pending)
 
     def extended(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray, decay: float) -> Learning:

@@ -208,6 +208,7 @@ def _described(estimator: ESN, name: str, members: dict[str, bytes]) -> dict[str
     if not isinstance(params["random_state"], Integral | None):
         params["random_state"] = estimator.seed_
     apart = ("reservoir_", "panel_", "series_", "learning_")
+    estimator.condition_  # noqa: B018 - now it is among the fitted values
     fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k not in apart}
     return {
         "params": encode_parts(params, name, members),

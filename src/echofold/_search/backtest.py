@@ -452,7 +452,7 @@ def _grown(seen: States, splits: RowSplits, model: ESNForecaster) -> np.ndarray:
     problem, penalised = seen.problem, bool(model.penalize_bias)
     ends, weights = [train[-1][1] for train in splits.train], problem.weights
     weights = np.ones(problem.rows) if weights is None else weights
-    learning = Learning(Triangle(seen.columns, problem.targets.shape[1], penalised))
+    learning = Learning(Triangle.empty(seen.columns, problem.targets.shape[1], penalised))
     found: dict[int, np.ndarray] = {}
     for row, (X,) in seen.blocks(0, max(valid[-1][0] for valid in splits.valid) + 1):
         cuts = sorted({end for end in ends if row < end <= row + len(X)})

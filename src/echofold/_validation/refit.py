@@ -101,11 +101,16 @@ class Triangle:
     With a bias that is ``penalised`` too, these are zero.
     """
 
-    def __init__(self, columns: int, outputs: int, penalised: bool):
-        self.columns, self.penalised = columns, penalised
-        self.first: np.ndarray | None = None
+    def __init__(
+        self, columns: int, penalised: bool, R: np.ndarray, first: np.ndarray | None = None
+    ):
+        self.columns, self.penalised, self.R, self.first = columns, penalised, R, first
+
+    @staticmethod
+    def empty(columns: int, outputs: int, penalised: bool) -> Triangle:
+        """That of no rows."""
         size = 1 + columns + outputs
-        self.R = np.zeros((size, size), order="F")
+        return Triangle(columns, penalised, np.zeros((size, size), order="F"))
 
     def add_rows(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray | None) -> None:
         """Take in rows; those of weight zero do not count."""
@@ -118,8 +123,9 @@ class Triangle:
             self.first = np.concatenate([X[0], Y[0]]) * (not self.penalised)
         A = np.empty((len(X), len(self.R)), order="F")  # as LAPACK wants them
         A[:, 0] = 1.0
-        np.subtract(X, self.first[:m], out=A[:, 1 : 1 + m])
-        np.subtract(Y, self.first[m:], out=A[:, 1 + m :])
+        # Rows of the transpose: columns that lie a power of two apart share places in a cache.
+        np.subtract(X.T, self.first[:m, None], out=A.T[1 : 1 + m])
+        np.subtract(Y.T, self.first[m:, None], out=A.T[1 + m :])
         if weights is not None:
             A *= np.sqrt(weights)[:, None]
         reflected = min(len(self.R), FEW if len(self.R) < WIDE else QR_BLOCK)
@@ -176,7 +182,8 @@ class Growing(Triangle):
     """That of one set of rows of a problem, which come block by block."""
 
     def __init__(self, problem, columns: int, penalised: bool):
-        super().__init__(columns, problem.targets.shape[1], penalised)
+        empty = Triangle.empty(columns, problem.targets.shape[1], penalised)
+        super().__init__(columns, penalised, empty.R)
         self.problem = problem
 
     def add(self, X: np.ndarray, rows: slice) -> None:
@@ -190,9 +197,7 @@ class Growing(Triangle):
 
     def alone(self) -> Triangle:
         """The factor without the data that it was made of."""
-        rows = Triangle(self.columns, len(self.R) - 1 - self.columns, self.penalised)
-        rows.R, rows.first = self.R, self.first
-        return rows
+        return Triangle(self.columns, self.penalised, self.R, self.first)
 
 
 def of_outputs(W: np.ndarray, place: np.ndarray) -> np.ndarray:
