@@ -4,9 +4,9 @@
 
 Forty networks of 1,000 units, 10 folds, 8 ridge values, 2,000 steps, open loop; seconds by the
 clock of `ESNSearchCV.fit`, the shorter of two in a process, so that neither side compiles: with
-``n_jobs=-1`` on all cores, and in a process that is given one core with eight of the forty, taken
-five times. Blocks are cut by their work and not by the number of
-cores, so that the scores of these eight must be equal to the bit.
+``n_jobs=-1`` in a process that has all cores, as a user starts it, and in one that is given one
+core with eight of the forty, taken five times. Blocks are cut by their work and not by the number
+of cores, so that the scores of these eight must be equal to the bit.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import subprocess
 import sys
 import time
 
-ALL = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+if __name__ == "__main__" and "--one" not in sys.argv:
+    sys.argv.append("--cores")
 
-import _common  # noqa: E402  (first: it sets one thread for each product, and one core)
-import numpy as np  # noqa: E402
+import _common  # first: with --one it sets one thread for each product, and one core
+import numpy as np
 
-from echofold import ESNRegressor, ESNSearchCV, KFold  # noqa: E402
+from echofold import ESNRegressor, ESNSearchCV, KFold
 
 LEAKS = np.linspace(0.3, 1, 8)
 RADII = (0.5, 0.7, 0.9, 1.0, 1.1)
@@ -51,12 +52,10 @@ def main() -> None:
         return
     one = subprocess.run([sys.executable, __file__, "--one"], check=True, capture_output=True)
     alone, scores = json.loads(one.stdout.splitlines()[-1])
-    if ALL:
-        os.sched_setaffinity(0, ALL)
     together, same = search(RADII, -1)
     assert scores == same, "scores depend on the number of cores"
     alone *= len(RADII)
-    cores = len(ALL) or os.cpu_count()
+    cores = os.cpu_count()
     print(f"one core {alone:.1f} s, {cores} cores {together:.1f} s: {alone / together:.1f} times")
     results = {"machine": _common.machine() | {"threads": str(cores)}, "cores": cores}
     _common.store("cores", results | {"one": alone, "all": together, "times": alone / together})
