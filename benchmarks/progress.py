@@ -39,8 +39,8 @@ def series(rows: int, seed: int = 0):
     return pd.Series(values, index, name="load").round(3)
 
 
-def candidates(strategy: str):
-    """200 networks of four sizes, on a series of 1,000 values."""
+def candidates(strategy: str, rows: int = 1000):
+    """200 networks of four sizes, on a series of so many values."""
     from echofold import ESNForecaster, ESNSearchCV, KFold
 
     space = {
@@ -53,7 +53,7 @@ def candidates(strategy: str):
     search = ESNSearchCV(
         ESNForecaster(random_state=0), space, cv=KFold(10), strategy=strategy, progress=True
     )
-    y = series(1000).to_numpy()
+    y = series(rows).to_numpy()
     return lambda: search.fit(y)
 
 
@@ -78,6 +78,8 @@ def command(*args: str, rows: int = 0, panel: int = 0):
 CASES = {
     "200 candidates of four sizes": lambda: candidates("grid"),
     "the same, by halving": lambda: candidates("halving"),
+    "200 candidates, 10,000 values": lambda: candidates("grid", 10_000),
+    "the same, 10,000 values, by halving": lambda: candidates("halving", 10_000),
     "echofold forecast, 3,000 values": lambda: command("forecast", "--horizon", "24", rows=3000),
     "echofold forecast, 20,000 values": lambda: command("forecast", "--horizon", "24", rows=20000),
     "echofold forecast, 500 series": lambda: command(
