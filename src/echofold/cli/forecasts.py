@@ -58,12 +58,14 @@ def forecast_all(
     how = {name: options.pop(name) for name in OF_SERIES}
     names = list(parts)
     workers = begun(options["n_jobs"], len(names))  # load while this process reads
-    series, known, failed = _read(
-        parts, file, output, horizon, inputs, columns, {**how, "season": season}
-    )
+    try:
+        series, known, failed = _read(
+            parts, file, output, horizon, inputs, columns, {**how, "season": season}
+        )
+    finally:  # joblib warns of tasks that nobody waits for
+        deque(workers, 0)
     if not series:
         raise ValueError(f"none of {len(names)} series can be read: {next(iter(failed.values()))}")
-    deque(workers, 0)
     with output.warnings_as_notes():
         first = next(iter(series.values()))
         model = forecaster_for(first, horizon, output, **options)

@@ -246,10 +246,11 @@ def judged(
     error.
     """
     some: list[dict[str, Any]] = []
+    compared = 0
     for one in reversed(records):
-        if sum(each["compared"] for each in some) < RECENT and one["compared"]:
+        if compared < RECENT and one["compared"]:
             some.insert(0, one)
-    compared = sum(one["compared"] for one in some)
+            compared += one["compared"]
     if not compared:
         return Judgement("Nothing to compare yet: no value came that was forecast.")
     own = {name: _weighted(some, lambda one, name=name: one[name])
